@@ -1,0 +1,49 @@
+import type { JsonObject } from './nouns.ts'
+import type {
+  Adapter,
+  ContentStore,
+  Evaluator,
+  Executor,
+  Gateway,
+  Processor,
+  Proposer,
+  Recipe,
+  Runtime,
+  Selection,
+  Store,
+  Trainer,
+} from './plugins.ts'
+
+/** The version of every interface on the plug-ins page. Optional members may be added within it; anything else makes the next one. */
+export const CONTRACT = 1
+
+export interface Make<T> {
+  make(config: JsonObject): T | Promise<T>
+}
+
+export interface Kinds {
+  recipe: Recipe
+  adapter: Adapter
+  processor: Make<Processor>
+  trainer: Make<Trainer>
+  proposer: Proposer
+  evaluator: Evaluator
+  selection: Selection
+  executor: Make<Executor>
+  runtime: Make<Runtime>
+  gateway: Make<Gateway>
+  store: Make<Store>
+  contents: Make<ContentStore>
+}
+export type Kind = keyof Kinds
+
+export interface Plugin<K extends Kind = Kind> {
+  readonly contract: typeof CONTRACT
+  readonly kind: K
+  readonly plugin: Kinds[K]
+}
+
+/** What a plug-in module exports by default: `export default define('evaluator', { … })`. */
+export function define<K extends Kind>(kind: K, plugin: Kinds[K]): Plugin<K> {
+  return { contract: CONTRACT, kind, plugin }
+}

@@ -1,0 +1,40 @@
+/** What went wrong, in the words of the house. Rooms throw a kind; only the door turns it into a status. */
+export type RefusalKind = 'invalid' | 'unauthorized' | 'unknown' | 'conflict' | 'too_large' | 'unsupported' | 'upstream' | 'unavailable'
+
+export interface RefusalDetail {
+  /** The status the upstream answered with; absent when it did not answer at all. */
+  readonly upstreamStatus?: number
+  /** Headers of the upstream's refusal that the caller should see (retry and rate-limit headers). */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+}
+
+/**
+ * A refusal the caller can act on. The code is a stable snake_case word for programs; the message names the rule,
+ * the field and the cure for people, and never quotes a secret, a refused text or a path of this machine.
+ */
+export class Refusal extends Error {
+  readonly kind: RefusalKind
+  readonly code: string
+  readonly detail: RefusalDetail
+
+  constructor(kind: RefusalKind, code: string, message: string, detail: RefusalDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause })
+    this.name = 'Refusal'
+    this.kind = kind
+    this.code = code
+    this.detail = detail
+  }
+}
+
+export const invalid = (code: string, message: string): Refusal => new Refusal('invalid', code, message)
+export const unauthorized = (message: string): Refusal => new Refusal('unauthorized', 'unauthorized', message)
+export const unknown = (code: string, message: string): Refusal => new Refusal('unknown', code, message)
+export const conflict = (code: string, message: string): Refusal => new Refusal('conflict', code, message)
+export const tooLarge = (message: string): Refusal => new Refusal('too_large', 'body_too_large', message)
+export const unsupported = (code: string, message: string): Refusal => new Refusal('unsupported', code, message)
+export const upstream = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>
+  new Refusal('upstream', code, message, detail)
+export const unavailable = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>
+  new Refusal('unavailable', code, message, detail)

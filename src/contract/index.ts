@@ -1,0 +1,11 @@
+/**
+ * Contract: every noun of the interface as a type, every plug-in as an interface, every limit as a number, every failure as a kind.
+ * Does not import anything, run anything, or know HTTP.
+ */
+export * from './define.ts'
+export * from './errors.ts'
+export * from './identity.ts'
+export * from './limits.ts'
+export * from './names.ts'
+export type * from './nouns.ts'
+export type * from './plugins.ts'

@@ -1,0 +1,42 @@
+/** Everything that spells the product's name, or a name the interface fixed on disk. A rename is this file. */
+
+export const PRODUCT = 'svc'
+
+export const ROUTE_PREFIX = '/svc'
+
+export const HEADER = {
+  scenario: 'x-svc-scenario',
+  release: 'x-svc-release-id',
+  receipt: 'x-svc-agent-record-id',
+  artifactVersion: 'x-svc-artifact-version',
+  tagPrefix: 'x-svc-tag-',
+  requestId: 'x-request-id',
+} as const
+
+/** The tag by which a client says which harness release it has installed. */
+export const RELEASE_TAG = 'release'
+
+/** The receipt in a stream stands twice in one object, nested and flat, so that any client finds it. */
+export const RECEIPT_OBJECT = 'svc'
+export const RECEIPT_FIELD = 'svc.agent_record_id'
+
+export const ENV = {
+  token: 'SVC_TOKEN',
+  upstreamUrl: 'SVC_UPSTREAM_URL',
+  upstreamModel: 'SVC_UPSTREAM_MODEL',
+  upstreamApi: 'SVC_UPSTREAM_API',
+  upstreamApiKey: 'SVC_UPSTREAM_API_KEY',
+} as const
+
+/** What a page key is an HMAC of, before the scenario's name. */
+export const PAGE_KEY_CONTEXT = 'svc-page\n'
+
+export const STATE_DIRECTORY = '.svc'
+
+export const REF = {
+  scenarios: 'refs/reef/scenarios/',
+  archived: 'refs/reef/archived/',
+  releases: 'refs/reef/releases/',
+} as const
+
+export const IMPORT_PROGRESS_SUFFIX = '.reef-import.json'

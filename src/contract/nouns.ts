@@ -1,0 +1,143 @@
+/** The nouns of the service. Wire and stored shapes keep the interface's own spelling. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+export type RequestType = 'inference' | 'report' | 'train'
+export type TrainingMode = 'auto' | 'manual' | 'hybrid'
+
+/** The provider format a call speaks. Counting tokens is a call of its own: it is never streamed. */
+export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens'
+
+/** Which of the three formats a model's address speaks, in the words of the model settings. */
+export type ModelApi = 'openai' | 'responses' | 'anthropic'
+
+// ── records ──────────────────────────────────────────────────────────────────────────────────
+
+/** What the list routes show of a record. */
+export interface RecordRow {
+  /** Position in the scenario's record order: 1, 2, 3, without gaps. */
+  readonly sequence: number
+  readonly agent_record_id: string
+  readonly request_type: RequestType
+  /** Seconds since the epoch, with fraction, like every time on the wire. */
+  readonly created_at: number
+  readonly references: readonly string[]
+  /** The release that served an inference; null for reports, train requests and imports. */
+  readonly artifact_ref: string | null
+  readonly score: number | null
+}
+
+/** A record on its way in. The payload is JSON text already, so that nobody parses or prints it again on the way to the disk. */
+export interface NewRecord extends Omit<RecordRow, 'sequence'> {
+  /** A JSON object in UTF-8. */
+  readonly payload: Uint8Array
+}
+
+/** A record read back whole. The payload is null once capacity evicted the body. */
+export interface StoredRecord extends RecordRow {
+  readonly payload: Uint8Array | null
+}
+
+/** A record with its payload parsed, as processors take it. */
+export interface AgentRecord extends RecordRow {
+  readonly scenario: string
+  readonly payload: JsonObject
+}
+
+/** What capacity took from a scenario so far. Durable: it survives restarts. */
+export interface Losses {
+  readonly records: number
+  readonly bytes: number
+}
+
+// ── releases ─────────────────────────────────────────────────────────────────────────────────
+
+/** Path to text: a rendered tree, a seed, a step archive. */
+export type Files = Readonly<Record<string, string>>
+
+export interface Release {
+  readonly release_id: string
+  readonly parent_release_id: string | null
+  /** Equal content, equal id, and the other way round. */
+  readonly content_id: string
+  /** One content id per component; absent for a release of a single content. */
+  readonly components?: Readonly<Record<string, string>>
+}
+
+export type Operation = 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
+export type StepOutcome = 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+
+/** One row of a scenario's history: the only truth about its releases. Step 0 creates the scenario. */
+export interface Commit {
+  readonly step: number
+  readonly operation: Operation
+  readonly recorded_at: number
+  /** What this step published, or holds for review; null when it published nothing. */
+  readonly release: Release | null
+  readonly pending: boolean
+  readonly outcome: StepOutcome
+  readonly consumed_ids: readonly string[]
+  readonly metrics: JsonObject
+  /** On promote and rollback: the release whose content was republished. */
+  readonly rollback_target_release_id?: string
+  /** In a scenario of several trainers: whose step this was. */
+  readonly component?: string
+  /** What the house and the method need to go on after a restart. Never shown. */
+  readonly state: JsonObject
+}
+
+// ── harness ──────────────────────────────────────────────────────────────────────────────────
+
+export interface Entry {
+  readonly id: string
+  readonly name: string
+  readonly config: JsonObject
+  readonly disabled?: boolean
+}
+export type Mutation =
+  | { readonly op: 'create' | 'update'; readonly id: string; readonly options: Omit<Entry, 'id'> }
+  | { readonly op: 'remove'; readonly id: string }
+
+// ── training ─────────────────────────────────────────────────────────────────────────────────
+
+/** Something a person must have set up before a release works on their machine. */
+export interface Requires {
+  readonly name: string
+  readonly kind: 'permission' | 'env' | 'service'
+  readonly check?: string
+  readonly prompt?: string
+}
+export interface TrainRequest {
+  readonly id: string
+  readonly text: string
+  readonly session: string
+  readonly release_id: string
+  readonly requires: readonly Requires[]
+  readonly client?: JsonObject
+}
+/** One unit of experience: a report with the exchanges it quotes, in the order quoted. */
+export interface Sample {
+  readonly record_ids: readonly string[]
+  readonly exchanges: readonly JsonObject[]
+  readonly score: number | null
+  readonly feedback: Json
+  readonly task?: JsonObject
+}
+export interface Batch {
+  readonly id: string
+  readonly samples: readonly Sample[]
+  readonly request: TrainRequest | null
+}
+
+// ── models ───────────────────────────────────────────────────────────────────────────────────
+
+/** Where a model answers, and how to ask it. */
+export interface ModelAddress {
+  readonly url: string
+  readonly model: string | null
+  readonly api: ModelApi
+  readonly apiKey: string | null
+}
