@@ -100,24 +100,29 @@ export interface Runtime {
    * Contract: after `signal` aborts, the call is given up within 100 ms and holds no connection.
    */
   infer(call: RuntimeCall): Promise<RuntimeAnswer>
-  /** GET /v1/models, relayed. */
-  models(call: Omit<RuntimeCall, 'dialect' | 'body'>): Promise<WholeAnswer>
+  /** GET /v1/models, relayed. A refusal of the model is an answer here too. */
+  models(call: ModelsCall): Promise<WholeAnswer>
   readonly training?: TrainingRuntime
   /** What the status route shows of it. Never a key. */
   status(): Promise<JsonObject>
   close(): Promise<void>
 }
 
-export interface RuntimeCall {
-  readonly dialect: Dialect
+export interface ModelsCall {
   /** The path as the client used it, query included. */
   readonly path: string
   /** The client's headers that may go upstream, lower-case. Credentials are never among them. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
   readonly model: ModelAddress
-  readonly release: Release
   readonly signal: AbortSignal
+}
+
+export interface RuntimeCall extends ModelsCall {
+  readonly dialect: Dialect
+  readonly body: Uint8Array
+  readonly release: Release
+  /** Traffic is somebody's; an evaluation is an episode being scored, and nothing may be said to a person in it. */
+  readonly purpose: 'traffic' | 'evaluation'
 }
 
 export type RuntimeAnswer = WholeAnswer | StreamedAnswer | { readonly kind: 'interrupted' }

@@ -1,0 +1,112 @@
+/** Who is compared: how each is started in front of an upstream, and what a request to it must carry. */
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FORMAT } from './formats.ts'
+import { startNginxProxy } from './nginx.ts'
+import type { ContestantName, FormatName } from './options.ts'
+import { freePort, type Process, start } from './processes.ts'
+
+export const TOKEN = 'bench'
+export const SCENARIO = 'bench'
+
+const SERVICE = new URL('../dist/src/cli/index.js', import.meta.url).pathname
+const PORTKEY = new URL('./node_modules/@portkey-ai/gateway/', import.meta.url).pathname
+
+export interface Site {
+  readonly upstreamPort: number
+  /** Where the contestant may keep its data and its output. */
+  readonly directory: string
+  readonly format: FormatName
+}
+
+export interface Running {
+  readonly name: ContestantName
+  readonly port: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Missing for the upstream itself, whose cost nobody asks for. */
+  readonly process?: Process
+  readonly bootMs: number
+}
+
+export interface Contestant {
+  readonly name: ContestantName
+  /** Its answers carry receipts that must survive kill -9. */
+  readonly durable: boolean
+  /** Starts anew every round, so that no round pays for the records of the one before. */
+  readonly fresh: boolean
+  readonly start: (site: Site) => Promise<Running>
+}
+
+export const CONTESTANT: Readonly<Record<ContestantName, Contestant>> = {
+  direct: {
+    name: 'direct',
+    durable: false,
+    fresh: false,
+    start: ({ upstreamPort }) => Promise.resolve({ name: 'direct', port: upstreamPort, headers: {}, bootMs: 0 }),
+  },
+  nginx: { name: 'nginx', durable: false, fresh: false, start: startNginxContestant },
+  portkey: { name: 'portkey', durable: false, fresh: false, start: startPortkey },
+  'svc-memory': { name: 'svc-memory', durable: false, fresh: true, start: (site) => startService('svc-memory', site) },
+  'svc-durable': { name: 'svc-durable', durable: true, fresh: true, start: (site) => startService('svc-durable', site) },
+}
+
+async function startNginxContestant({ directory, upstreamPort }: Site): Promise<Running> {
+  const port = await freePort()
+  const startedAt = performance.now()
+  const process = await startNginxProxy(directory, port, upstreamPort)
+  return { name: 'nginx', port, headers: {}, process, bootMs: performance.now() - startedAt }
+}
+
+async function startPortkey({ directory, upstreamPort, format }: Site): Promise<Running> {
+  const port = await freePort()
+  const args = [join(PORTKEY, 'build/start-server.js'), '--headless', `--port=${port}`]
+  const startedAt = performance.now()
+  const env = { NODE_ENV: 'production' }
+  const process_ = await start({ command: process.execPath, args, env, port, outputFile: join(directory, 'portkey.log') })
+  const headers = {
+    authorization: 'Bearer any',
+    'x-portkey-provider': FORMAT[format].provider,
+    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+  }
+  return { name: 'portkey', port, headers, process: process_, bootMs: performance.now() - startedAt }
+}
+
+/** Starting twice in one directory finds the records of the first start again. */
+export async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Promise<Running> {
+  const port = await freePort()
+  const settings = {
+    '--svc.port': String(port),
+    '--svc.host': '127.0.0.1',
+    '--inference.runtime': 'provider',
+    '--inference.upstream_url': `http://127.0.0.1:${site.upstreamPort}`,
+    '--storage.agent_record_dir': join(site.directory, 'records'),
+    '--storage.artifact_repository': join(site.directory, 'artifacts.git'),
+    ...(name === 'svc-memory' ? { '--storage.record_backend': 'memory' } : {}),
+  }
+  const args = [SERVICE, 'serve', ...Object.entries(settings).flat()]
+  const env = { SVC_TOKEN: TOKEN, NODE_ENV: 'production' }
+  const startedAt = performance.now()
+  const process_ = await start({ command: process.execPath, args, env, port, outputFile: join(site.directory, 'service.log') })
+  const headers = { authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': SCENARIO }
+  return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
+}
+
+export function serviceIsBuilt(): boolean {
+  return existsSync(SERVICE)
+}
+
+/** What the comparison needs beyond the service is installed here, apart from it. */
+export function installPortkey(): void {
+  if (existsSync(PORTKEY)) return
+  const cwd = new URL('.', import.meta.url).pathname
+  const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ci in bench/ failed:\n${stderr}`)
+}
+
+export function portkeyVersion(): string | undefined {
+  const file = join(PORTKEY, 'package.json')
+  if (!existsSync(file)) return undefined
+  return /"version": "([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1]
+}

@@ -1,0 +1,82 @@
+/** CPU time and memory of a process and all its children, from the kernel's own accounting. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Linux counts in hundredths of a second towards user space, whatever its own tick. */
+const MICROS_PER_TICK = 10_000
+const KIB = 1024
+
+interface Stat {
+  readonly pid: number
+  readonly parent: number
+  readonly cpuMicros: number
+}
+
+export interface Usage {
+  readonly cpuMicros: number
+  readonly rssBytes: number
+  readonly rssPeakBytes: number
+  /** CPU time of the living threads of the root process, by thread name. */
+  readonly threads: ReadonlyMap<string, number>
+}
+
+export function usageOf(root: number): Usage {
+  const tree = treeOf(root)
+  return {
+    cpuMicros: tree.reduce((sum, stat) => sum + stat.cpuMicros, 0),
+    rssBytes: tree.reduce((sum, stat) => sum + memoryOf(stat.pid, 'VmRSS'), 0),
+    rssPeakBytes: tree.reduce((sum, stat) => sum + memoryOf(stat.pid, 'VmHWM'), 0),
+    threads: threadsOf(root),
+  }
+}
+
+function treeOf(root: number): readonly Stat[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => statOf(`/proc/${name}/stat`))
+  const found = all.filter((stat) => stat.pid === root)
+  // Grows while it is walked: children of children come in behind.
+  for (const known of found) found.push(...all.filter((stat) => stat.parent === known.pid))
+  return found
+}
+
+/** Of a process this counts threads that ended too. A process that went away meanwhile is an empty list. */
+function statOf(path: string): Stat[] {
+  const text = readOrEmpty(path)
+  if (text === '') return []
+  // The name in brackets may hold spaces; the fields after it are counted from the last bracket.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return [
+    { pid: Number.parseInt(text, 10), parent: Number(fields[1]), cpuMicros: (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK },
+  ]
+}
+
+function threadsOf(pid: number): ReadonlyMap<string, number> {
+  const byName = new Map<string, number>()
+  for (const thread of namesIn(`/proc/${pid}/task`)) {
+    const name = readOrEmpty(`/proc/${pid}/task/${thread}/comm`).trim()
+    const [stat] = statOf(`/proc/${pid}/task/${thread}/stat`)
+    byName.set(name, (byName.get(name) ?? 0) + (stat?.cpuMicros ?? 0))
+  }
+  return byName
+}
+
+function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0) * KIB
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,74 @@
+/** Where a run took place; a result without this cannot be compared with another. No path of the machine is kept. */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus, loadavg, release, totalmem } from 'node:os'
+import { portkeyVersion } from './contestants.ts'
+import { nginxVersion } from './nginx.ts'
+
+/** Runnable processes per core, averaged over a minute, above which numbers get noisy, and above which they mean nothing. */
+const NOISY_LOAD_PER_CORE = 0.25
+const BUSY_LOAD_PER_CORE = 0.75
+
+export interface Environment {
+  readonly node: string
+  readonly kernel: string
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryBytes: number
+  readonly fileSystem: string
+  readonly nginx: string
+  readonly portkey: string
+  readonly commit: string
+  readonly loadAverage: readonly number[]
+}
+
+export function readEnvironment(directory: string): Environment {
+  return {
+    node: process.version,
+    kernel: release(),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    fileSystem: fileSystemOf(directory),
+    nginx: nginxVersion() ?? 'absent',
+    portkey: portkeyVersion() ?? 'absent',
+    commit: commit(),
+    loadAverage: loadavg(),
+  }
+}
+
+export type Busyness = 'idle' | 'noisy' | 'busy'
+
+export function busyness(): Busyness {
+  const perCore = (loadavg()[0] ?? 0) / cpus().length
+  if (perCore >= BUSY_LOAD_PER_CORE) return 'busy'
+  return perCore >= NOISY_LOAD_PER_CORE ? 'noisy' : 'idle'
+}
+
+/** Type and options of the mount that holds the data: `ext4 rw,relatime`. */
+function fileSystemOf(directory: string): string {
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, point = '-']) => directory === point || directory.startsWith(point.endsWith('/') ? point : `${point}/`))
+    .toSorted(([, a = ''], [, b = '']) => b.length - a.length)
+  const [, , type = 'unknown', options = ''] = mounts[0] ?? []
+  return `${type} ${options}`.trim()
+}
+
+function commit(): string {
+  try {
+    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' with changes')
+  } catch {
+    return 'unknown'
+  }
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, {
+    cwd: new URL('.', import.meta.url).pathname,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+}

@@ -1,0 +1,16 @@
+/** The load generator's process: one job at a time comes in as a message, its result goes back as one. */
+
+import { type ImportResult, isJob, type Job, type JsonResult, type SseResult } from './jobs.ts'
+import { loadImport } from './load-import.ts'
+import { loadJson } from './load-json.ts'
+import { loadSse } from './load-sse.ts'
+
+function load(job: Job): Promise<JsonResult | SseResult | ImportResult> {
+  if (job.kind === 'json') return loadJson(job)
+  return job.kind === 'sse' ? loadSse(job) : loadImport(job)
+}
+
+process.on('message', (message) => {
+  if (isJob(message)) void load(message).then((result) => process.send?.(result))
+})
+process.on('disconnect', () => process.exit(0))

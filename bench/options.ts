@@ -1,0 +1,109 @@
+/** The command line of the benchmark: what may be asked for, and what it means. */
+
+import { tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
+
+export const CONTESTANTS = ['direct', 'nginx', 'portkey', 'svc-memory', 'svc-durable'] as const
+export type ContestantName = (typeof CONTESTANTS)[number]
+
+export const PARTS = ['json', 'shapes', 'sse', 'streams', 'import'] as const
+export type PartName = (typeof PARTS)[number]
+
+/** The short run compares with nobody and leaves out the large bodies. */
+const QUICK: Pick<Options, 'contestants' | 'parts'> = {
+  contestants: ['direct', 'svc-memory', 'svc-durable'],
+  parts: ['json', 'sse', 'streams', 'import'],
+}
+
+export const FORMATS = ['chat', 'responses', 'messages'] as const
+export type FormatName = (typeof FORMATS)[number]
+
+export interface Options {
+  readonly rounds: number
+  readonly seconds: number
+  readonly quick: boolean
+  readonly json: boolean
+  readonly force: boolean
+  readonly install: boolean
+  readonly format: FormatName
+  readonly contestants: readonly ContestantName[]
+  readonly parts: readonly PartName[]
+  readonly directory: string
+}
+
+export const HELP = `npm run bench -- [options]
+
+Compares the service with the bare upstream, nginx and the Portkey gateway, interleaved in rounds, and checks after every durable round
+that each acknowledged receipt survives kill -9. Build first: npm run build.
+
+  --rounds N       rounds of every comparison (5)
+  --seconds S      length of one measured window (5)
+  --quick          the short form for CI: correctness only, never fails on speed
+  --only a,b       contestants (${CONTESTANTS.join(', ')})
+                   and parts (${PARTS.join(', ')}) to keep
+  --format F       ${FORMATS.join(', ')} (chat)
+  --dir DIR        where data directories are made; measure the disk you will use (the system's temporary directory)
+  --install        install nginx when it is missing (apt-get, needs root)
+  --force          run although the machine is busy
+  --json           print the results as JSON instead of tables
+  --help
+
+Exit status: 0 every target met, 1 a target missed (with --quick: something was incorrect), 2 the benchmark could not run.`
+
+/** The options of this run, or undefined when only help was asked for. */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+      format: { type: 'string', default: 'chat' },
+      dir: { type: 'string', default: tmpdir() },
+      install: { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const { quick, install, force, json } = values
+  return {
+    quick,
+    install,
+    force,
+    json,
+    rounds: positive('rounds', values.rounds, quick ? 1 : 5),
+    seconds: positive('seconds', values.seconds, quick ? 2 : 5),
+    format: oneOf('format', FORMATS, values.format),
+    directory: values.dir,
+    ...selection(values.only, quick),
+  }
+}
+
+/** `--only` names contestants and parts in one list; naming none of a kind keeps all of that kind. */
+function selection(only: string, quick: boolean): Pick<Options, 'contestants' | 'parts'> {
+  const names = only.split(',').filter((name) => name !== '')
+  for (const name of names) oneOf('only', [...CONTESTANTS, ...PARTS], name)
+  const all = quick ? QUICK : { contestants: CONTESTANTS, parts: PARTS }
+  const contestants = CONTESTANTS.filter((name) => names.includes(name))
+  const parts = PARTS.filter((name) => names.includes(name))
+  return {
+    contestants: contestants.length > 0 ? contestants : all.contestants,
+    parts: parts.length > 0 ? parts : all.parts,
+  }
+}
+
+function positive(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (!(value > 0 && Number.isFinite(value))) throw new Error(`--${name} takes a number above 0`)
+  return value
+}
+
+function oneOf<Name extends string>(option: string, names: readonly Name[], given: string): Name {
+  const found = names.find((name) => name === given)
+  if (found === undefined) throw new Error(`--${option} does not know "${given}"; it knows ${names.join(', ')}`)
+  return found
+}

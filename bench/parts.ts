@@ -1,0 +1,121 @@
+/** The five parts of a run, each a few windows that every contestant goes through in every round. */
+
+import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
+import type { Failures, JsonJob, SseJob } from './jobs.ts'
+import type { ContestantName, PartName } from './options.ts'
+import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream } from './rig.ts'
+import { inRounds, tinyJob, type Turn } from './rounds.ts'
+
+export const CONCURRENCIES = [1, 8, 32, 64] as const
+/** A request of 400 KB times this is what is under way at once. */
+const CONTEXT_CONCURRENCY = 8
+const TTFT_PLAN: StreamPlan = { tokens: 64, gapMs: 5 }
+const TTFT_CONCURRENCY = 4
+const ROW_PLAN: StreamPlan = { tokens: 64, gapMs: 0 }
+const CROWD_PLAN: StreamPlan = { tokens: 64, gapMs: 20 }
+export const CROWD_STREAMS = 1000
+const STALL_MS = 200
+const IMPORT = { batches: 40, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
+
+export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
+  json: async (rig) => inRounds(rig, { ...partOf(rig, 'json'), upstream: await startJsonUpstream(rig) }, takeJson),
+  shapes: async (rig) => inRounds(rig, { ...partOf(rig, 'shapes'), upstream: await startJsonUpstream(rig) }, takeShapes),
+  sse: async (rig) => inRounds(rig, { ...partOf(rig, 'sse'), upstream: await startNodeUpstream(rig) }, takeSse),
+  streams: async (rig) =>
+    inRounds(rig, { ...partOf(rig, 'streams', ['direct', 'svc-durable']), upstream: await startNodeUpstream(rig) }, takeStreams),
+  import: async (rig) => inRounds(rig, { ...partOf(rig, 'import', ['svc-durable']), upstream: await startNodeUpstream(rig) }, takeImport),
+}
+
+function partOf(rig: Rig, name: PartName, among?: readonly ContestantName[]) {
+  const { contestants, rounds } = rig.options
+  return { name, rounds, contestants: contestants.filter((contestant) => among?.includes(contestant) ?? true) }
+}
+
+async function takeJson(turn: Turn): Promise<void> {
+  for (const concurrency of turn.rig.options.quick ? [1, 32, 64] : CONCURRENCIES) {
+    await jsonWindow(turn, `c=${concurrency}`, tinyJob(turn.rig, turn.running, { concurrency, ...common(turn) }))
+  }
+}
+
+async function takeShapes(turn: Turn): Promise<void> {
+  await jsonWindow(turn, 'tool', shapeJob(turn, 'tool', 32))
+  await jsonWindow(turn, 'context', shapeJob(turn, 'context', CONTEXT_CONCURRENCY))
+}
+
+function shapeJob(turn: Turn, shape: ShapeName, concurrency: number): JsonJob {
+  const { answerBytes } = SHAPES[shape]
+  const body = turn.rig.format.request(SHAPES[shape])
+  return { ...tinyJob(turn.rig, turn.running, { concurrency, ...common(turn) }), body, answerBytes: answerBytes / 2 }
+}
+
+function common({ rig, receiptsFile }: Turn): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
+  return { seconds: rig.options.seconds, ...(receiptsFile === undefined ? {} : { receiptsFile }) }
+}
+
+async function jsonWindow(turn: Turn, window: string, job: JsonJob): Promise<void> {
+  const { result, cost } = await turn.rig.measure(turn.running, job)
+  const { p50, p90, p99, max } = result.latencyMs
+  const seen = {
+    requests: result.requests,
+    per_second: result.requests / result.seconds,
+    p50_ms: p50,
+    p90_ms: p90,
+    p99_ms: p99,
+    max_ms: max,
+  }
+  note(turn, window, { ...seen, ...costMetrics(cost, result.requests) }, result.failures)
+}
+
+async function takeSse(turn: Turn): Promise<void> {
+  await sseWindow(turn, 'paced', sseJob(turn, TTFT_PLAN, TTFT_CONCURRENCY))
+  await sseWindow(turn, 'in a row', sseJob(turn, ROW_PLAN, 32))
+}
+
+/** The streams start spread over the length of one, so that all of them are open when the first ends and the pace is even. */
+async function takeStreams(turn: Turn): Promise<void> {
+  const staggerMs = CROWD_PLAN.tokens * CROWD_PLAN.gapMs
+  const seconds = Math.max(turn.rig.options.seconds, (2 * staggerMs) / 1000)
+  await sseWindow(turn, 'crowd', { ...sseJob(turn, CROWD_PLAN, CROWD_STREAMS), staggerMs, seconds })
+}
+
+function sseJob(turn: Turn, plan: StreamPlan, concurrency: number): SseJob {
+  const { path, request } = turn.rig.format
+  const { port, headers } = turn.running
+  const body = request({ ...STREAM_SHAPE, stream: plan })
+  return { kind: 'sse', port, path, headers, body, concurrency, tokens: plan.tokens, staggerMs: 0, stallMs: STALL_MS, ...common(turn) }
+}
+
+async function sseWindow(turn: Turn, window: string, job: SseJob): Promise<void> {
+  const { result, cost } = await turn.rig.measure(turn.running, job)
+  const seen = {
+    streams: result.streams,
+    per_second: result.streams / result.seconds,
+    frames: result.frames,
+    frames_lost: result.framesLost,
+    frames_merged: result.framesMerged,
+    stalls: result.stalls,
+    ttft_p50_ms: result.ttftMs.p50,
+    ttft_p99_ms: result.ttftMs.p99,
+    gap_p50_ms: result.gapMs.p50,
+    gap_p99_ms: result.gapMs.p99,
+    gap_max_ms: result.gapMs.max,
+  }
+  note(turn, window, { ...seen, ...costMetrics(cost, result.frames) }, result.failures)
+}
+
+async function takeImport(turn: Turn): Promise<void> {
+  const { rig, running, receiptsFile } = turn
+  const receipts = receiptsFile === undefined ? {} : { receiptsFile }
+  const { port, headers } = running
+  const { result, cost } = await rig.measure(running, { kind: 'import', port, headers, path: '/svc/records/batch', ...IMPORT, ...receipts })
+  note(
+    turn,
+    'batches',
+    { records: result.records, per_second: result.records / result.seconds, ...costMetrics(cost, result.records) },
+    result.failures,
+  )
+}
+
+function note({ rig, part, round, contestant }: Turn, window: string, metrics: Readonly<Record<string, number>>, failures: Failures): void {
+  rig.samples.push({ part: part.name, round, who: contestant.name, window, metrics, failures })
+}

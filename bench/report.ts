@@ -1,0 +1,132 @@
+/** The printed result: targets first, then what each contestant cost, then the machine it was measured on. */
+
+import type { Environment } from './environment.ts'
+import type { Options } from './options.ts'
+import { CONCURRENCIES } from './parts.ts'
+import { THREAD_METRIC } from './rig.ts'
+import { difference, failureCount, middle, type Sample, type Series, unsteadiness } from './samples.ts'
+import { median } from './stats.ts'
+import { addedTtft, type Target } from './targets.ts'
+
+type Who = Sample['who']
+
+const MIB = 1024 * 1024
+/** The direct line moving more than this between rounds means that the machine had other work. */
+const UNSTEADY_ABOVE = 1.2
+/** An upstream less than this much faster than the fastest in front of it is part of what was measured. */
+const UPSTREAM_FASTER = 5
+
+export function report(options: Options, environment: Environment, samples: readonly Sample[], targets: readonly Target[]): string {
+  const marks = targets.map(({ what, wanted, got, met }) => [mark(met), what, wanted, got])
+  return [
+    table(['', 'target', 'wanted', 'measured'], marks),
+    costs(options, samples),
+    threads(samples),
+    streams(samples),
+    disk(samples),
+    notes(samples),
+    `node ${environment.node}, kernel ${environment.kernel}, ${environment.cores} x ${environment.cpu}, ${environment.fileSystem}`,
+    `nginx ${environment.nginx}, portkey ${environment.portkey}, commit ${environment.commit}, load ${environment.loadAverage.map((load) => load.toFixed(2)).join(' ')}`,
+    `medians of ${options.rounds} interleaved rounds of ${options.seconds} s windows; format ${options.format}; added = less direct in the same round`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function mark(met: boolean | undefined): string {
+  if (met === undefined) return '-'
+  return met ? 'ok' : 'MISSED'
+}
+
+/** One line per measure, one column per contestant. */
+function costs({ contestants }: Options, samples: readonly Sample[]): string {
+  const json = (window: string, metric: string) => (who: Who) => middle(samples, tiny(who, window, metric))
+  const added = (metric: string) => (who: Who) => difference(samples, tiny(who, 'c=1', metric), tiny('direct', 'c=1', metric))
+  const shape = (window: string) => (who: Who) => middle(samples, { part: 'shapes', who, window, metric: 'cpu_micros' })
+  const lines: readonly (readonly [string, (who: Who) => number])[] = [
+    ['CPU us/request, c=32', json('c=32', 'cpu_micros')],
+    ['CPU us/request, 16 KB, c=32', shape('tool')],
+    ['CPU us/request, 400 KB, c=8', shape('context')],
+    ...CONCURRENCIES.map((concurrency) => [`requests/s, c=${concurrency}`, json(`c=${concurrency}`, 'per_second')] as const),
+    ['added p50 ms, c=1', added('p50_ms')],
+    ['added p99 ms, c=1', added('p99_ms')],
+    ['added p50 / fdatasync p50', (who) => added('p50_ms')(who) / middle(samples, tiny('disk', 'append', 'p50_ms'))],
+    ['added time to first token ms', (who) => addedTtft(samples, who)],
+    ['CPU us/frame, streams in a row', (who) => middle(samples, { part: 'sse', who, window: 'in a row', metric: 'cpu_micros' })],
+    ['RSS MiB after c=64', (who) => json('c=64', 'rss_bytes')(who) / MIB],
+    ['failures', (who) => failureCount(samples.filter((sample) => sample.who === who))],
+  ]
+  const rows = lines.map(([title, of]) => [title, ...contestants.map((who) => fine(of(who)))])
+  return table(
+    ['', ...contestants],
+    rows.filter(([, ...cells]) => cells.some((cell) => cell !== '-')),
+  )
+}
+
+/** Where the service spends a request's CPU time: the threads that take at least a microsecond of it. */
+function threads(samples: readonly Sample[]): string {
+  const lines = (['svc-memory', 'svc-durable'] as const).map((who) => {
+    const seen = samples.filter((sample) => sample.part === 'json' && sample.who === who && sample.window === 'c=32')
+    const names = new Set(seen.flatMap(({ metrics }) => Object.keys(metrics).filter((metric) => metric.startsWith(THREAD_METRIC))))
+    const shares = [...names].map((metric) => ({
+      name: metric.slice(THREAD_METRIC.length),
+      micros: middle(samples, tiny(who, 'c=32', metric)),
+    }))
+    const large = shares.filter(({ micros }) => micros >= 1).map(({ name, micros }) => `${name} ${micros.toFixed(0)}`)
+    return large.length === 0 ? '' : `${who}, CPU us/request by thread: ${large.join(', ')}`
+  })
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+function tiny(who: Who, window: string, metric: string): Series {
+  return { part: 'json', who, window, metric }
+}
+
+function streams(samples: readonly Sample[]): string {
+  const found = samples.filter(({ part, who }) => part === 'streams' && who !== 'disk')
+  const metrics = ['streams', 'frames', 'frames_lost', 'frames_merged', 'stalls', 'ttft_p50_ms', 'gap_p99_ms', 'gap_max_ms', 'cpu_micros']
+  const rows = [...new Set(found.map(({ who }) => who))].map((who) => {
+    const of = (metric: string): number => middle(samples, { part: 'streams', who, window: 'crowd', metric })
+    return [who, ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]
+  })
+  return rows.length === 0 ? '' : table(['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows)
+}
+
+function disk(samples: readonly Sample[]): string {
+  const found = samples.filter(({ who }) => who === 'disk')
+  const of = (metric: string): string => {
+    const values = found.map(({ metrics }) => metrics[metric] ?? Number.NaN)
+    return `${fine(median(values))} (${fine(Math.min(...values))} to ${fine(Math.max(...values))})`
+  }
+  return `append 4 KB + fdatasync, median and range of rounds: p50 ${of('p50_ms')} ms, p99 ${of('p99_ms')} ms, ${of('per_second')} per second`
+}
+
+function notes(samples: readonly Sample[]): string {
+  const direct: Series = { part: 'json', who: 'direct', window: 'c=32', metric: 'per_second' }
+  const moved = unsteadiness(samples, direct)
+  const fastest = Math.max(...(['svc-memory', 'svc-durable'] as const).map((who) => middle(samples, { ...direct, who })))
+  return [
+    moved > UNSTEADY_ABOVE ? `unsteady: the direct line moved by ${moved.toFixed(2)} between rounds; run again on a quieter machine` : '',
+    middle(samples, direct) < fastest * UPSTREAM_FASTER
+      ? 'bound by the upstream or the load generator: direct is less than 5 times the service'
+      : '',
+  ]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [titles, ...rows]
+  const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return [line(titles), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
+}
+
+function whole(value: number): string {
+  return Number.isNaN(value) ? '-' : Math.round(value).toLocaleString('en')
+}
+
+function fine(value: number): string {
+  if (Number.isNaN(value)) return '-'
+  return Math.abs(value) >= 100 || Number.isInteger(value) ? whole(value) : value.toFixed(2)
+}

@@ -1,0 +1,97 @@
+/** The bench everything is clamped to: upstreams, load generator, data directory, samples, and one measured window. */
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Running, Site } from './contestants.ts'
+import { usageOf, type Usage } from './cpu.ts'
+import { FORMAT, type Format } from './formats.ts'
+import type { Job, ResultOf } from './jobs.ts'
+import { LoadGenerator } from './load.ts'
+import { nginxVersion, startNginxUpstream } from './nginx.ts'
+import type { Options } from './options.ts'
+import { freePort, type Process, start } from './processes.ts'
+import type { Sample } from './samples.ts'
+
+export interface Cost {
+  readonly cpuMicros: number
+  readonly rssBytes: number
+  readonly rssPeakBytes: number
+  readonly threads: Readonly<Record<string, number>>
+}
+
+/** Begins the name of what one thread of a contestant cost. */
+export const THREAD_METRIC = 'cpu_micros:'
+
+export class Rig {
+  readonly options: Options
+  readonly directory: string
+  readonly generator = new LoadGenerator()
+  readonly samples: Sample[] = []
+  readonly progress: (text: string) => void
+  #directories = 0
+
+  constructor(options: Options, directory: string, progress: (text: string) => void) {
+    this.options = options
+    this.directory = directory
+    this.progress = progress
+  }
+
+  get format(): Format {
+    return FORMAT[this.options.format]
+  }
+
+  /** A place for one start of one contestant, with nothing in it. */
+  site(upstreamPort: number): Site {
+    this.#directories += 1
+    const directory = join(this.directory, String(this.#directories))
+    mkdirSync(directory)
+    return { upstreamPort, directory, format: this.options.format }
+  }
+
+  clear(site: Site): void {
+    rmSync(site.directory, { recursive: true, force: true })
+  }
+
+  /** Runs one job against a contestant and says what that cost it. */
+  async measure<Asked extends Job>(
+    running: Running,
+    job: Asked,
+  ): Promise<{ readonly result: ResultOf<Asked>; readonly cost: Cost | undefined }> {
+    const pid = running.process?.pid
+    if (pid === undefined) return { result: await this.generator.run(job), cost: undefined }
+    const before = usageOf(pid)
+    const result = await this.generator.run(job)
+    return { result, cost: costBetween(before, usageOf(pid)) }
+  }
+}
+
+function costBetween(before: Usage, after: Usage): Cost {
+  const threads = [...after.threads].map(([name, micros]): [string, number] => [name, micros - (before.threads.get(name) ?? 0)])
+  const { rssBytes, rssPeakBytes } = after
+  return { cpuMicros: after.cpuMicros - before.cpuMicros, rssBytes, rssPeakBytes, threads: Object.fromEntries(threads) }
+}
+
+/** The numbers of a cost, per unit of work done. */
+export function costMetrics(cost: Cost | undefined, units: number): Readonly<Record<string, number>> {
+  if (cost === undefined) return {}
+  const threads = Object.entries(cost.threads).map(([name, micros]): [string, number] => [`${THREAD_METRIC}${name}`, micros / units])
+  return { cpu_micros: cost.cpuMicros / units, rss_bytes: cost.rssBytes, rss_peak_bytes: cost.rssPeakBytes, ...Object.fromEntries(threads) }
+}
+
+export interface Upstream {
+  readonly port: number
+  readonly process: Process
+}
+
+/** nginx where it is installed: a canned upstream should be far faster than anything in front of it. */
+export async function startJsonUpstream(rig: Rig): Promise<Upstream> {
+  if (nginxVersion() === undefined) return startNodeUpstream(rig)
+  const port = await freePort()
+  return { port, process: await startNginxUpstream(rig.directory, port, rig.options.format) }
+}
+
+export async function startNodeUpstream(rig: Rig): Promise<Upstream> {
+  const port = await freePort()
+  const args = [new URL('./upstream.ts', import.meta.url).pathname, String(port)]
+  return { port, process: await start({ command: process.execPath, args, port, outputFile: join(rig.directory, `upstream-${port}.log`) }) }
+}

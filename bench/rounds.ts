@@ -1,0 +1,115 @@
+/** Interleaved rounds: every contestant has its turn in each round, in another order each time, and a durable one is killed at its end. */
+
+import { join } from 'node:path'
+import { CONTESTANT, SCENARIO, type Contestant, type Running, type Site } from './contestants.ts'
+import { measureDisk } from './disk.ts'
+import { SHAPES } from './formats.ts'
+import type { JsonJob } from './jobs.ts'
+import type { ContestantName, PartName } from './options.ts'
+import { checkReceipts } from './receipts.ts'
+import type { Rig, Upstream } from './rig.ts'
+
+const DISK_SECONDS = 0.5
+const WARM_UP_SECONDS = 2
+const KILL_CONCURRENCY = 32
+const KILL_AFTER_MS = 600
+
+export interface Part {
+  readonly name: PartName
+  readonly rounds: number
+  readonly contestants: readonly ContestantName[]
+  readonly upstream: Upstream
+}
+
+export interface Turn {
+  readonly rig: Rig
+  readonly part: Part
+  readonly round: number
+  readonly contestant: Contestant
+  readonly running: Running
+  /** Where receipts must go; missing for a contestant that gives none that last. */
+  readonly receiptsFile?: string
+}
+
+export async function inRounds(rig: Rig, part: Part, take: (turn: Turn) => Promise<void>): Promise<void> {
+  const lasting = new Map<ContestantName, Running>()
+  for (let round = 0; round < part.rounds; round += 1) {
+    sampleDisk(rig, part, round)
+    for (const name of rotated(part.contestants, round)) {
+      rig.progress(`${part.name}: round ${round + 1} of ${part.rounds}, ${name}`)
+      const contestant = CONTESTANT[name]
+      if (contestant.fresh) await freshTurn(rig, part, round, contestant, take)
+      else await take({ rig, part, round, contestant, running: await lastingOne(rig, part, contestant, lasting) })
+    }
+  }
+  for (const running of lasting.values()) await running.process?.stop()
+  await part.upstream.process.stop()
+}
+
+function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
+  const at = by % Math.max(1, items.length)
+  return [...items.slice(at), ...items.slice(0, at)]
+}
+
+function sampleDisk(rig: Rig, part: Part, round: number): void {
+  const { p50Ms, p99Ms, perSecond } = measureDisk(rig.directory, DISK_SECONDS)
+  const metrics = { p50_ms: p50Ms, p99_ms: p99Ms, per_second: perSecond }
+  rig.samples.push({ part: part.name, round, who: 'disk', window: 'append', metrics, failures: {} })
+}
+
+async function lastingOne(rig: Rig, part: Part, contestant: Contestant, lasting: Map<ContestantName, Running>): Promise<Running> {
+  const known = lasting.get(contestant.name)
+  if (known !== undefined) return known
+  const running = await contestant.start(rig.site(part.upstream.port))
+  lasting.set(contestant.name, running)
+  await warmUp(rig, running)
+  return running
+}
+
+async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contestant, take: (turn: Turn) => Promise<void>): Promise<void> {
+  const site = rig.site(part.upstream.port)
+  const running = await contestant.start(site)
+  const receipts = contestant.durable ? { receiptsFile: join(site.directory, 'receipts') } : {}
+  await warmUp(rig, running, receipts)
+  const turn: Turn = { rig, part, round, contestant, running, ...receipts }
+  await take(turn)
+  if (contestant.durable) await killAndCheck(turn, site)
+  await running.process?.kill()
+  rig.clear(site)
+}
+
+/** Code that has not run often is not yet compiled; nobody is measured in that state. */
+async function warmUp(rig: Rig, running: Running, receipts: { readonly receiptsFile?: string } = {}): Promise<void> {
+  await rig.generator.run(tinyJob(rig, running, { concurrency: 32, seconds: Math.min(WARM_UP_SECONDS, rig.options.seconds), ...receipts }))
+}
+
+export function tinyJob(
+  rig: Rig,
+  running: Running,
+  how: Pick<JsonJob, 'concurrency' | 'seconds' | 'receiptsFile'> & { readonly breaks?: boolean },
+): JsonJob {
+  const { path, request } = rig.format
+  const { port, headers } = running
+  return { kind: 'json', port, path, headers, body: request(SHAPES.tiny), answerBytes: SHAPES.tiny.answerBytes / 2, breaks: false, ...how }
+}
+
+/** kill -9 in the middle of load, a restart on the same data, and the account of every receipt given out. */
+async function killAndCheck({ rig, part, round, contestant, running, receiptsFile }: Turn, site: Site): Promise<void> {
+  if (receiptsFile === undefined) return
+  const load = rig.generator.run(tinyJob(rig, running, { concurrency: KILL_CONCURRENCY, seconds: 10, receiptsFile, breaks: true }))
+  await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS))
+  await running.process?.kill()
+  await load
+  const again = await contestant.start(site)
+  const check = await checkReceipts(again.port, SCENARIO, receiptsFile)
+  await again.process?.kill()
+  const metrics = {
+    receipts: check.acknowledged,
+    receipts_missing: check.missing + check.bodiesMissing,
+    records_stored: check.stored,
+    bodies_read: check.bodiesRead,
+    boot_ms: running.bootMs,
+    boot_again_ms: again.bootMs,
+  }
+  rig.samples.push({ part: part.name, round, who: contestant.name, window: 'kill -9', metrics, failures: {} })
+}

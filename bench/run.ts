@@ -1,0 +1,82 @@
+/** `npm run bench`: checks that the machine can be measured on, runs the parts, judges, prints, and keeps the result. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { installPortkey, serviceIsBuilt } from './contestants.ts'
+import { busyness, readEnvironment } from './environment.ts'
+import { HOW_TO_INSTALL, installNginx, nginxVersion } from './nginx.ts'
+import { HELP, type Options, readOptions } from './options.ts'
+import { PART } from './parts.ts'
+import { report } from './report.ts'
+import { Rig } from './rig.ts'
+import { judge, type Target } from './targets.ts'
+
+const RESULTS = new URL('./results/', import.meta.url).pathname
+
+async function bench(asked: Options): Promise<number> {
+  refuseBusyMachine(asked)
+  const options = withWhatIsInstalled(asked)
+  const directory = mkdtempSync(join(options.directory, 'svc-bench-'))
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const environment = readEnvironment(directory)
+  if (environment.fileSystem.startsWith('tmpfs'))
+    say('the data directory lies in memory, so durable numbers mean nothing; give --dir on a disk')
+  const rig = new Rig(options, directory, progress)
+  for (const part of options.parts) await PART[part](rig)
+  rig.generator.stop()
+  progress('')
+  const targets = judge(rig.samples)
+  const { directory: _, ...settings } = options
+  const result = { at: new Date().toISOString(), settings, environment, targets, samples: rig.samples }
+  keep(result.at, result)
+  console.log(options.json ? JSON.stringify(result, undefined, 2) : report(options, environment, rig.samples, targets))
+  return targets.some((target) => fails(target, options)) ? 1 : 0
+}
+
+function fails(target: Target, options: Options): boolean {
+  return target.met === false && (target.kind === 'correctness' || !options.quick)
+}
+
+function refuseBusyMachine({ force, quick }: Options): void {
+  const state = busyness()
+  if (state === 'busy' && !force && !quick) throw new Error('the machine is busy (see /proc/loadavg): wait, or measure noise with --force')
+  if (state !== 'idle') say('the machine has other work: trust ratios, not absolute numbers')
+}
+
+/** Leaves out who cannot be started here, and says what would help. */
+function withWhatIsInstalled(options: Options): Options {
+  const names = new Set(options.contestants)
+  if (names.has('portkey')) installPortkey()
+  if (options.install && nginxVersion() === undefined) installNginx()
+  if (names.has('nginx') && nginxVersion() === undefined) {
+    say(`nginx is not installed (${HOW_TO_INSTALL}, or --install): going on without it, with a slower upstream`)
+    names.delete('nginx')
+  }
+  if ((names.has('svc-memory') || names.has('svc-durable')) && !serviceIsBuilt()) throw new Error('the service is not built: npm run build')
+  return { ...options, contestants: options.contestants.filter((name) => names.has(name)) }
+}
+
+function keep(at: string, result: object): void {
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(join(RESULTS, `${at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
+}
+
+/** One line that rewrites itself on a terminal, one line each elsewhere. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`)
+  else if (text !== '') say(text)
+}
+
+function say(text: string): void {
+  console.error(`bench: ${text}`)
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === undefined) console.log(HELP)
+  else process.exitCode = await bench(options)
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error))
+  process.exitCode = 2
+}
+process.exit()

@@ -1,0 +1,77 @@
+/** What the service promises, each as a ratio inside one run where there is something to compare with. */
+
+import { CROWD_STREAMS } from './parts.ts'
+import { difference, failureCount, middle, ratio, type Sample, type Series, total } from './samples.ts'
+
+export interface Target {
+  readonly what: string
+  readonly wanted: string
+  readonly got: string
+  /** Undefined when this run measured too little to say. */
+  readonly met: boolean | undefined
+  /** Correctness decides even the short run; speed never does there. */
+  readonly kind: 'correctness' | 'speed'
+}
+
+const DURABLE_CPU: Series = { part: 'json', who: 'svc-durable', window: 'c=32', metric: 'cpu_micros' }
+const DURABLE_RATE: Series = { part: 'json', who: 'svc-durable', window: 'c=64', metric: 'per_second' }
+const IMPORT_RATE: Series = { part: 'import', who: 'svc-durable', window: 'batches', metric: 'per_second' }
+
+export function judge(samples: readonly Sample[]): readonly Target[] {
+  const toPortkey = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'portkey' })
+  const toNginx = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'nginx' })
+  const toMemory = ratio(samples, DURABLE_RATE, { ...DURABLE_RATE, who: 'svc-memory' })
+  const firstToken = addedTtft(samples, 'svc-durable') / addedTtft(samples, 'portkey')
+  const imported = middle(samples, IMPORT_RATE)
+  return [
+    speed('CPU per request, durable / Portkey, c=32', '<= 1/12', part(toPortkey), toPortkey, (value) => value <= 1 / 12),
+    speed('CPU per request, durable / nginx, c=32', '<= 8', toNginx.toFixed(2), toNginx, (value) => value <= 8),
+    speed('requests/s, durable / memory store, c=64', '>= 0.50', toMemory.toFixed(2), toMemory, (value) => value >= 0.5),
+    speed('added time to first token, durable / Portkey', '<= 1/10', part(firstToken), firstToken, (value) => value <= 1 / 10),
+    speed('import, records/s', '>= 15,000', Math.round(imported).toLocaleString('en'), imported, (value) => value >= 15_000),
+    ...correctness(samples),
+  ]
+}
+
+function correctness(samples: readonly Sample[]): readonly Target[] {
+  const service = samples.filter(({ who }) => who === 'svc-memory' || who === 'svc-durable')
+  const crowd = service.filter(({ part: name }) => name === 'streams')
+  const streamed = service.filter(({ metrics }) => metrics['frames'] !== undefined)
+  return [
+    none('receipts lost after kill -9', service, total(service, 'receipts_missing'), `of ${count(total(service, 'receipts'))}`, 'receipts'),
+    none('frames lost, all streams', streamed, total(streamed, 'frames_lost'), `of ${count(total(streamed, 'frames'))}`, 'frames'),
+    none(
+      `frames lost, ${count(CROWD_STREAMS)} streams at once`,
+      crowd,
+      total(crowd, 'frames_lost'),
+      `of ${count(total(crowd, 'frames'))}`,
+      'frames',
+    ),
+    none('failed requests', service, failureCount(service), `of ${count(total(service, 'requests') + total(service, 'streams'))}`),
+  ]
+}
+
+/** The median over rounds of this contestant's time to first token less the direct one. */
+export function addedTtft(samples: readonly Sample[], who: Sample['who']): number {
+  const paced: Series = { part: 'sse', who, window: 'paced', metric: 'ttft_p50_ms' }
+  return difference(samples, paced, { ...paced, who: 'direct' })
+}
+
+function speed(what: string, wanted: string, got: string, value: number, reaches: (value: number) => boolean): Target {
+  if (Number.isNaN(value)) return { what, wanted, got: '-', met: undefined, kind: 'speed' }
+  return { what, wanted, got, met: reaches(value), kind: 'speed' }
+}
+
+/** Nothing lost counts only where something was at stake. */
+function none(what: string, samples: readonly Sample[], lost: number, among: string, stake?: string): Target {
+  const measured = stake === undefined ? samples.length > 0 : total(samples, stake) > 0
+  return { what, wanted: '0', got: measured ? `${count(lost)} ${among}` : '-', met: measured ? lost === 0 : undefined, kind: 'correctness' }
+}
+
+function part(value: number): string {
+  return value > 0 ? `1/${(1 / value).toFixed(1)}` : value.toFixed(2)
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en')
+}

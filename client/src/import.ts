@@ -1,0 +1,74 @@
+/** An import from start to end: open, lock, identify, go on where the last run stopped, send, remember. */
+import { readBatches } from './batches.ts'
+import { readCheckpoint, requireSame, writeCheckpoint } from './checkpoint.ts'
+import type { Checkpoint, Position } from './checkpoint.ts'
+import { sendBatch } from './http.ts'
+import type { Service } from './http.ts'
+import { takeLock } from './lock.ts'
+import type { ImportOptions } from './options.ts'
+import { showProgress } from './progress.ts'
+import type { Progress, Screen } from './progress.ts'
+import { Source } from './source.ts'
+
+export interface Summary {
+  /** Acknowledged rows of the source over all runs, those the service had already included. */
+  readonly records: number
+  /** Of them, those of this run. */
+  readonly sent: number
+  readonly batches: number
+  readonly retries: number
+}
+
+/** For tests: how long to wait and how long to be patient. */
+export type Pace = Pick<Service, 'wait' | 'timeoutSeconds'>
+
+export async function importFile(options: ImportOptions, screen: Screen, pace: Pace = {}): Promise<Summary> {
+  await using source = await Source.open(options.file)
+  using _lock = takeLock(options.progress)
+  const saved = await readCheckpoint(options.progress)
+  const { sha256, linesBefore } = await source.identify(saved?.offset ?? 0)
+  const identity = { url: options.url, scenario: options.scenario, sha256, size: source.bytes }
+  if (saved !== null) requireSame(options.progress, saved, identity)
+
+  const start: Checkpoint = saved ?? { ...identity, offset: 0, count: 0 }
+  if (saved === null) await writeCheckpoint(options.progress, start)
+  const progress = showProgress(screen, source.bytes)
+  try {
+    return await send(options, { source, start, linesBefore, progress, pace })
+  } finally {
+    progress.end()
+  }
+}
+
+interface Run {
+  readonly source: Source
+  readonly start: Checkpoint
+  readonly linesBefore: number
+  readonly progress: Progress
+  readonly pace: Pace
+}
+
+/** The checkpoint moves only after the service acknowledged a batch, so a run that dies sends at most one batch twice. */
+async function send(options: ImportOptions, run: Run): Promise<Summary> {
+  const { source, start, progress } = run
+  let position: Position = start
+  let batches = 0
+  let retries = 0
+  const onRetry = (problem: string, seconds: number): void => {
+    retries += 1
+    progress.note(`${problem}; trying again in ${Math.ceil(seconds)} s`)
+  }
+  const service: Service = { ...options, ...run.pace, onRetry }
+  const from = { offset: start.offset, linesBefore: run.linesBefore }
+  for await (const batch of readBatches(source.read(start.offset), from, options)) {
+    progress.at(position.offset, position.count)
+    await source.requireUnchanged()
+    await sendBatch(service, batch)
+    position = { offset: batch.end, count: position.count + batch.lines.length }
+    await writeCheckpoint(options.progress, { ...start, ...position })
+    batches += 1
+  }
+  await source.requireUnchanged()
+  if (position.offset !== source.bytes) await writeCheckpoint(options.progress, { ...start, ...position, offset: source.bytes })
+  return { records: position.count, sent: position.count - start.count, batches, retries }
+}

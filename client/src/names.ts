@@ -1,0 +1,7 @@
+/** What the service and the client agree on by name. */
+export const COMMAND = 'svc-client'
+export const BATCH_ROUTE = '/svc/records/batch'
+export const SCENARIO_HEADER = 'x-svc-scenario'
+export const TOKEN_VARIABLE = 'SVC_TOKEN'
+export const PROGRESS_SUFFIX = '.reef-import.json'
+export const LOCK_SUFFIX = '.lock'

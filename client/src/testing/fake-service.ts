@@ -1,0 +1,67 @@
+/** The batch route of a service, in memory, with every way to fail that a network has. */
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+interface Envelope {
+  readonly agent_record_id: string
+  readonly request_type: string
+  readonly payload: unknown
+}
+
+export type Behaviour =
+  /** Stores and answers. What every request gets once the script is used up. */
+  | 'store'
+  /** Breaks the connection and stores nothing. */
+  | 'drop'
+  /** Stores, then breaks the connection before the answer. */
+  | 'store and drop'
+  /** Never answers. */
+  | 'hang'
+  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+
+export interface FakeService {
+  readonly url: string
+  /** What is stored, in order, each id once. */
+  readonly stored: Map<string, Envelope>
+  readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[]
+  /** What the next requests get, first first. */
+  readonly script: Behaviour[]
+  /** Called after each stored batch. */
+  onStored: () => void
+}
+
+export async function fakeService(...script: Behaviour[]): Promise<FakeService> {
+  const server = createServer((request, response) => void handle(service, request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the fake service has no port')
+  const service: FakeService = {
+    url: `http://127.0.0.1:${address.port}`,
+    stored: new Map(),
+    requests: [],
+    script,
+    onStored: () => undefined,
+  }
+  return service
+}
+
+async function handle(service: FakeService, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await text(request)
+  service.requests.push({ path: request.url ?? '', headers: request.headers, body })
+  const behaviour = service.script.shift() ?? 'store'
+  if (behaviour === 'hang') return
+  if (behaviour === 'drop') return void request.socket.destroy()
+  if (typeof behaviour === 'object') return void response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body ?? '')
+  const { records }: { readonly records: readonly Envelope[] } = JSON.parse(body)
+  for (const record of records) if (!service.stored.has(record.agent_record_id)) service.stored.set(record.agent_record_id, record)
+  service.onStored()
+  if (behaviour === 'store and drop') return void request.socket.destroy()
+  const receipts = records.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: 's', request_type }))
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ records: receipts }))
+}

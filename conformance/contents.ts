@@ -1,0 +1,193 @@
+/** What every content store must do, as a suite that any test runner with `describe` and `it` can run. */
+import assert from 'node:assert/strict'
+import { Refusal } from '../src/contract/index.ts'
+import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
+
+export interface ContentsSuite {
+  readonly describe: (name: string, body: () => void) => void
+  readonly it: (name: string, body: () => Promise<void>) => void
+  /** A store of its own, empty. */
+  readonly make: () => ContentStore | Promise<ContentStore>
+}
+
+const TREE: Files = {
+  'AGENTS.md': 'be brief\n',
+  'skills/b/SKILL.md': '# b\n',
+  'skills/a.md': 'unicode: é 𝄞 \u0000 \ufeff',
+  'skills/a/empty': '',
+  'skills-more': 'sorts between a folder and its files',
+  '\ufeffodd ünïcode/𝄞': 'names are text too',
+  __proto__x: 'x',
+}
+
+const BAD_PATHS = [
+  ['empty', ''],
+  ['absolute', '/etc/passwd'],
+  ['ending in a slash', 'a/'],
+  ['with an empty segment', 'a//b'],
+  ['with a dot', './a'],
+  ['climbing out', 'a/../../b'],
+  ['with two dots alone', '..'],
+  ['with a backslash', 'a\\..\\b'],
+  ['with a NUL', 'a\0b'],
+  ['naming a git folder', '.git/config'],
+  ['naming a git folder in capitals', 'a/.GIT/hooks/x'],
+  ['naming a git folder for Windows', 'git~1/config'],
+  ['naming a git folder with a trailing dot', '.git. /config'],
+  ['naming a git folder with a stream', '.git::$INDEX_ALLOCATION/config'],
+  ['naming a git folder with an invisible character', '.g\u200cit/config'],
+  ['with half a surrogate pair', 'a\ud800'],
+  ['longer than a path can be', 'a/'.repeat(2048) + 'a'],
+] as const
+
+export function contentsConformance(suite: ContentsSuite): void {
+  const { describe } = suite
+  describe('contents', () => describeContents(suite))
+  describe('releases', () => describeReleases(suite))
+  describe('pointers', () => describePointers(suite))
+}
+
+function describeContents(suite: ContentsSuite): void {
+  const test = over(suite)
+  test('what is written is read back', async (store) => {
+    const id = await store.write({ kind: 'files', files: TREE })
+    assert.deepEqual({ ...(await store.read(id)) }, TREE)
+  })
+  test('the empty tree is a content', async (store) => {
+    const id = await store.write({ kind: 'files', files: {} })
+    assert.deepEqual({ ...(await store.read(id)) }, {})
+  })
+  test('equal files have an equal id, in whatever order they come', async (store) => {
+    const reversed = Object.fromEntries(Object.entries(TREE).toReversed())
+    assert.equal(await store.write({ kind: 'files', files: TREE }), await store.write({ kind: 'files', files: reversed }))
+  })
+  test('another text, another name or another folder makes another id', async (store) => {
+    const variants: Files[] = [{ 'a/b': '1' }, { 'a/b': '2' }, { 'a/c': '1' }, { a: '1' }, { 'a/b/c': '1' }, { 'a/b': '1', c: '' }]
+    const ids = await Promise.all(variants.map((files) => store.write({ kind: 'files', files })))
+    assert.equal(new Set(ids).size, variants.length)
+  })
+  test('eight writers of the same content agree', async (store) => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => store.write({ kind: 'files', files: TREE })))
+    assert.equal(new Set(ids).size, 1)
+    assert.deepEqual({ ...(await store.read(ids[0] ?? '')) }, TREE)
+  })
+  test('a content that is not here is unknown', async (store) => {
+    for (const id of ['0'.repeat(40), 'nonsense', '']) await refused('unknown', 'unknown_content', store.read(id))
+  })
+  for (const [what, path] of BAD_PATHS) {
+    test(`a path ${what} is refused`, async (store) => {
+      await refused('invalid', 'bad_path', store.write({ kind: 'files', files: { good: '', [path]: 'x' } }))
+    })
+  }
+  test('a name that is a file and a folder at once is refused', async (store) => {
+    await refused('invalid', 'bad_path', store.write({ kind: 'files', files: { 'a/b/c': '', 'a/b': '' } }))
+    await refused('invalid', 'bad_path', store.write({ kind: 'files', files: { a: '', 'a/b/c': '' } }))
+  })
+  test('text that is not Unicode is refused, since it could not be read back', async (store) => {
+    await refused('invalid', 'bad_text', store.write({ kind: 'files', files: { a: 'half \udc00' } }))
+  })
+}
+
+const MARK: SealMark = { step: 3, operation: 'train', at: 1_763_180_000.75 }
+
+function describeReleases(suite: ContentsSuite): void {
+  const test = over(suite)
+  test('a release carries its content and parent and is found by its id', async (store) => {
+    const first = await sealed(store, { a: '1' }, null, { ...MARK, step: 0, operation: 'create' })
+    const second = await sealed(store, { a: '2' }, first, MARK)
+    assert.equal(first.parent_release_id, null)
+    assert.equal(second.parent_release_id, first.release_id)
+    assert.deepEqual({ ...(await store.find(first.release_id)) }, first)
+    assert.deepEqual({ ...(await store.find(second.release_id)) }, second)
+    assert.deepEqual({ ...(await store.read(second.content_id)) }, { a: '2' })
+  })
+  test('sealing again with the same mark answers the same release', async (store) => {
+    assert.deepEqual(await sealed(store, { a: '1' }, null, MARK), await sealed(store, { a: '1' }, null, { ...MARK, at: 1_763_180_000.1 }))
+  })
+  test('another step, operation, time or parent makes another release of the same content', async (store) => {
+    const base = await sealed(store, { a: '1' }, null, MARK)
+    const marks: SealMark[] = [
+      { ...MARK, step: 4 },
+      { ...MARK, operation: 'rollback' },
+      { ...MARK, at: MARK.at + 1 },
+    ]
+    const others = await Promise.all(marks.map((mark) => sealed(store, { a: '1' }, null, mark)))
+    const child = await sealed(store, { a: '1' }, base, MARK)
+    assert.equal(new Set([base, ...others, child].map((release) => release.release_id)).size, 5)
+    assert.equal(new Set([base, ...others, child].map((release) => release.content_id)).size, 1)
+  })
+  test('a content or parent that is not here cannot be sealed', async (store) => {
+    await refused('unknown', 'unknown_content', store.seal('0'.repeat(40), null, MARK))
+    const contentId = await store.write({ kind: 'files', files: {} })
+    await refused('unknown', 'unknown_release', store.seal(contentId, stranger(contentId), MARK))
+  })
+  test('what is no release is not found', async (store) => {
+    const contentId = await store.write({ kind: 'files', files: { a: '1' } })
+    for (const id of [contentId, '0'.repeat(40), 'HEAD', '', '../../x', 'A'.repeat(40)]) assert.equal(await store.find(id), null)
+  })
+}
+
+function describePointers(suite: ContentsSuite): void {
+  const test = over(suite)
+  test('a pointer can be set, set again and moved, under any name a scenario may have', async (store) => {
+    const first = await sealed(store, {}, null, MARK)
+    const second = await sealed(store, { a: '1' }, first, MARK)
+    for (const name of ['plain', 'with space', 'ünïcode 𝄞', '-', '.hidden', 'x.lock', 'a~b^c:d', 'n'.repeat(200), '𝄞'.repeat(200)]) {
+      await store.point(name, first)
+      await store.point(name, first)
+      await store.point(name, second)
+    }
+  })
+  test('many points at once all land, and a bad one fails alone', async (store) => {
+    const release = await sealed(store, {}, null, MARK)
+    const names = Array.from({ length: 50 }, (_, index) => `scenario ${index}`)
+    const points = names.map((name) => store.point(name, release))
+    const bad = refused('unknown', 'unknown_release', store.point('other', stranger(release.content_id)))
+    await Promise.all([...points, bad])
+  })
+  test('archiving answers a name of its own and keeps every release', async (store) => {
+    const release = await sealed(store, { a: '1' }, null, MARK)
+    await store.point('one', release)
+    const names = [await store.archive('one', '0001'), await store.archive('other', '0001')]
+    await store.point('one', release)
+    names.push(await store.archive('one', '0002'))
+    assert.equal(new Set(names).size, 3)
+    assert.deepEqual({ ...(await store.find(release.release_id)) }, release)
+    assert.deepEqual({ ...(await store.read(release.content_id)) }, { a: '1' })
+  })
+  test('archiving a scenario that was never pointed answers the name it would have', async (store) => {
+    const name = await store.archive('never', '0001')
+    assert.equal(await store.archive('never', '0001'), name)
+  })
+  test('an archive is never overwritten', async (store) => {
+    const release = await sealed(store, {}, null, MARK)
+    await store.point('one', release)
+    await store.archive('one', '0001')
+    await store.point('one', release)
+    await refused('conflict', 'archive_exists', store.archive('one', '0001'))
+  })
+}
+
+/** A test with a store of its own that is closed whatever happens. */
+function over({ it, make }: ContentsSuite): (name: string, body: (store: ContentStore) => Promise<void>) => void {
+  return (name, body) =>
+    it(name, async () => {
+      const store = await make()
+      try {
+        await body(store)
+      } finally {
+        await store.close()
+      }
+    })
+}
+
+async function sealed(store: ContentStore, files: Files, parent: Release | null, mark: SealMark): Promise<Release> {
+  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
+}
+
+/** A release of another store. */
+const stranger = (contentId: string): Release => ({ release_id: '1'.repeat(40), parent_release_id: null, content_id: contentId })
+
+async function refused(kind: RefusalKind, code: string, promise: Promise<unknown>): Promise<void> {
+  await assert.rejects(promise, (error) => error instanceof Refusal && error.kind === kind && error.code === code)
+}

@@ -1,0 +1,88 @@
+/** Several processes on one repository, and processes that die. */
+import { execFileSync, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ContentStore, Files, Release } from '../../../src/contract/index.ts'
+import git from './index.ts'
+import { scenarioRef } from './refs.ts'
+
+describe('writers', () => {
+  it('eight processes writing the same objects leave a clean repository and every pointer', async () => {
+    const path = freshPath()
+    const writers = Array.from({ length: 8 }, (_, index) => spawnWriter(path, `w${index}`, 4))
+    const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as unknown))
+    expect(codes).toEqual(Array.from({ length: 8 }, () => 0))
+    fsck(path)
+    expect(Object.keys(refsOf(path))).toHaveLength(8)
+    expect(readdirSync(join(path, '..'))).toEqual(['artifacts.git'])
+  })
+
+  it('a writer killed at any moment leaves what it announced, nothing half, and a pointer that can be set again', async () => {
+    const path = freshPath()
+    for (const linesBeforeKill of [1, 3, 9]) {
+      const announced = await killAfter(spawnWriter(path, 'w', 10_000), linesBeforeKill)
+      const store = await open(path)
+      for (const { files, release } of announced) {
+        expect(await store.find(release.release_id)).toEqual(release)
+        expect({ ...(await store.read(release.content_id)) }).toEqual(files)
+      }
+      const last = announced.at(-1)
+      if (last !== undefined) await store.point('w', last.release)
+      expect(refsOf(path)).toEqual({ [scenarioRef('w')]: last?.release.release_id })
+      expect(readdirSync(join(path, 'svc-writing'))).toEqual([])
+      fsck(path)
+    }
+  })
+})
+
+function freshPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'artifacts.git')
+}
+
+async function open(repository: string): Promise<ContentStore> {
+  return git.plugin.make({ repository })
+}
+
+function gitSays(repository: string, ...args: string[]): string {
+  return execFileSync('git', [`--git-dir=${repository}`, ...args], { encoding: 'utf8', stdio: 'pipe' })
+}
+
+/** Throws with git's words when anything is wrong with any object. */
+function fsck(repository: string): void {
+  gitSays(repository, 'fsck', '--strict', '--full', '--no-dangling')
+}
+
+function refsOf(repository: string): Record<string, string> {
+  const lines = gitSays(repository, 'for-each-ref', '--format=%(refname) %(objectname)').split('\n').filter(Boolean)
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
+}
+
+function spawnWriter(repository: string, scenario: string, rounds: number): ChildProcess {
+  const script = fileURLToPath(new URL('writer.fixture.mjs', import.meta.url))
+  return spawn(process.execPath, [script, repository, scenario, String(rounds)], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+interface Announced {
+  readonly files: Files
+  readonly release: Release
+}
+
+/** Kills without warning once so many lines came; answers every line that got out. */
+async function killAfter(writer: ChildProcess, lines: number): Promise<Announced[]> {
+  const announced: Announced[] = []
+  if (writer.stdout === null) throw new Error('the writer has no output')
+  for await (const line of createInterface({ input: writer.stdout })) {
+    const said: Announced = JSON.parse(line)
+    announced.push(said)
+    if (announced.length === lines) writer.kill('SIGKILL')
+  }
+  return announced
+}

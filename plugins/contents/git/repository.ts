@@ -1,0 +1,57 @@
+/** The bare repository on the disk: made once and whole, recognised afterwards. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { invalid } from '../../../src/contract/index.ts'
+import { exists, replaceSynced, syncFolder } from './disk.ts'
+import { git } from './process.ts'
+
+/**
+ * Rows name releases that no ref reaches: held ones, and heads whose pointer a crash left behind. Git calls those garbage, so it
+ * must never collect: not on its own, not after somebody's push, and not when a person runs `git gc` to pack the repository.
+ */
+const MARK = '# Releases are named by rows that git cannot see: nothing here may be collected.'
+const SETTINGS = `
+${MARK}
+[core]
+\tfsync = all
+\tfsyncMethod = batch
+[gc]
+\tauto = 0
+\tpruneExpire = never
+[receive]
+\tautogc = false
+[maintenance]
+\tauto = false
+`
+
+export async function openRepository(path: string): Promise<void> {
+  if (!(await isRepository(path))) await createRepository(path)
+  const settings = await readFile(join(path, 'config'), 'utf8')
+  if (/^\s*objectformat\s*=\s*(?!sha1)/im.test(settings)) {
+    throw invalid('bad_repository', "repository holds SHA-256 objects; configure one of git's default SHA-1 format")
+  }
+  if (!settings.includes(MARK)) await replaceSynced(join(path, 'config'), settings + SETTINGS)
+}
+
+async function isRepository(path: string): Promise<boolean> {
+  const parts = await Promise.all(['HEAD', 'config', 'objects', 'refs'].map((name) => exists(join(path, name))))
+  return parts.every(Boolean)
+}
+
+/** Made beside and renamed whole: of several processes starting at once one wins, and a crash leaves no half of a repository. */
+async function createRepository(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const beside = `${path}.${randomUUID()}`
+  try {
+    await git(['init', '--quiet', '--bare', '--template=', '--object-format=sha1', '--initial-branch=main', beside])
+    await replaceSynced(join(beside, 'config'), (await readFile(join(beside, 'config'), 'utf8')) + SETTINGS)
+    await replaceSynced(join(beside, 'HEAD'), await readFile(join(beside, 'HEAD'), 'utf8'))
+    await rename(beside, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    await rm(beside, { recursive: true, force: true })
+    if (await isRepository(path)) return
+    throw (await exists(path)) ? invalid('bad_repository', 'repository names something that is not a bare git repository') : error
+  }
+}

@@ -1,0 +1,61 @@
+/** What any of the three provider formats asks, in one neutral shape. */
+import type { JsonObject } from '../../../src/contract/index.ts'
+
+export interface Prompt {
+  readonly model: string
+  readonly turns: readonly Turn[]
+  readonly tools: readonly Tool[]
+  readonly choice: Choice
+  /** The most tokens the answer may have; null when the request sets no limit. */
+  readonly tokensMax: number | null
+  readonly stops: readonly string[]
+  /** Set when the answer must be JSON; the schema is null for 'any object'. */
+  readonly format: { readonly schema: JsonObject | null } | null
+}
+
+export type Turn = InstructionTurn | UserTurn | AssistantTurn | ToolTurn
+
+/** System and developer text, wherever in the request it stood. */
+export interface InstructionTurn {
+  readonly role: 'instruction'
+  readonly texts: readonly string[]
+}
+export interface UserTurn {
+  readonly role: 'user'
+  readonly texts: readonly string[]
+  readonly images: number
+}
+export interface AssistantTurn {
+  readonly role: 'assistant'
+  readonly texts: readonly string[]
+  readonly calls: readonly Call[]
+}
+export interface ToolTurn {
+  readonly role: 'tool'
+  readonly callId: string
+  readonly text: string
+  readonly failed: boolean
+}
+
+/** A call the model made earlier: the input is JSON text for a function, free text for a custom tool. */
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly input: string
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonObject
+  readonly shape: 'function' | 'custom'
+  /** The group the tool was offered in; its calls must name it. */
+  readonly namespace: string | null
+}
+
+export type Choice = { readonly kind: 'auto' | 'none' | 'required' } | { readonly kind: 'named'; readonly name: string }
+
+/** What the model makes of a prompt: words, or one tool call. */
+export type Thought =
+  | { readonly kind: 'text'; readonly text: string; readonly plain: boolean }
+  | { readonly kind: 'call'; readonly tool: Tool; readonly input: string }

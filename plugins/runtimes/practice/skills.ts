@@ -1,0 +1,42 @@
+/** The skills an agent lists in its prompt: name, description, and where the text is when the list says so. */
+import { elementText, piecesBetween } from './between.ts'
+import type { Tool } from './prompt.ts'
+
+export interface Skill {
+  readonly name: string
+  readonly description: string
+  readonly location: string | null
+}
+
+const BULLET = /^\s*[-*]\s+[*`"]*([A-Za-z0-9][\w.:-]*?)[*`"]*\s*(?::|—|–|-)[*]*\s+(.+?)(?:\s+\((?:file:\s*)?(\S+\.md)\))?\s*$/
+const SKILL_TOOL = /^(?:(?:read|load|use|get|activate|invoke)_)?skills?$/i
+
+/** Agents list skills in the system text or in the description of the tool that reads them, as elements or as bullets below a heading. */
+export function skillsIn(instructions: string, tools: readonly Tool[]): readonly Skill[] {
+  const texts = [instructions, ...tools.filter(isSkillTool).map((tool) => tool.description)]
+  return texts.flatMap((text) => [...elements(text), ...bullets(text)])
+}
+
+export const isSkillTool = (tool: Tool): boolean => SKILL_TOOL.test(tool.name)
+
+function elements(text: string): readonly Skill[] {
+  return piecesBetween(text, '<skill>', '</skill>').flatMap((element) => {
+    const name = elementText(element, 'name')
+    const description = elementText(element, 'description')
+    if (name === null || description === null) return []
+    return [{ name, description, location: elementText(element, 'location') ?? elementText(element, 'path') }]
+  })
+}
+
+function bullets(text: string): readonly Skill[] {
+  const skills: Skill[] = []
+  let isBelowHeading = false
+  for (const line of text.split('\n')) {
+    const [, name, description, location] = BULLET.exec(line) ?? []
+    if (name !== undefined && description !== undefined) {
+      if (isBelowHeading) skills.push({ name, description, location: location ?? null })
+    } else if (/\bskills?\b/i.test(line)) isBelowHeading = true
+    else if (/^\s*#/.test(line)) isBelowHeading = false
+  }
+  return skills
+}

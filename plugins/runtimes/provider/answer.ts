@@ -1,0 +1,98 @@
+/** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
+import type { Dispatcher } from 'undici'
+import { upstream, UPSTREAM_ANSWER_BYTES_MAX, type Refusal, type RuntimeAnswer } from '../../../src/contract/index.ts'
+import { ChunkQueue } from './chunks.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+export class AnswerHandler implements Dispatcher.DispatchHandler {
+  readonly #resolve: (answer: RuntimeAnswer) => void
+  readonly #reject: (error: unknown) => void
+  readonly #signal: AbortSignal
+  readonly #onAbort: () => void
+  #controller: Dispatcher.DispatchController | null = null
+  #status = 0
+  #headers: Headers = {}
+  #parts: Buffer[] = []
+  #bytes = 0
+  #chunks: ChunkQueue | null = null
+
+  constructor(resolve: (answer: RuntimeAnswer) => void, reject: (error: unknown) => void, signal: AbortSignal) {
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#signal = signal
+    this.#onAbort = () => this.#controller?.abort(abortError())
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#signal.aborted) controller.abort(abortError())
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    // Informational answers come before the real one.
+    if (status < 200) return
+    this.#status = status
+    this.#headers = flatten(headers)
+    if (status === 200 && this.#headers['content-type']?.startsWith('text/event-stream') === true) {
+      this.#chunks = new ChunkQueue(controller)
+      this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks })
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#chunks !== null) {
+      this.#chunks.push(chunk)
+      return
+    }
+    this.#bytes += chunk.length
+    if (this.#bytes > UPSTREAM_ANSWER_BYTES_MAX) controller.abort(new Error('the answer is larger than this service holds'))
+    else this.#parts.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#settle()
+    if (this.#chunks !== null) this.#chunks.end()
+    else this.#resolve({ kind: 'whole', status: this.#status, headers: this.#headers, body: joined(this.#parts) })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    this.#settle()
+    const refusal = refusalOf(error)
+    if (this.#chunks !== null) this.#chunks.fail(refusal)
+    else this.#reject(refusal)
+  }
+
+  #settle(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort)
+  }
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [first] = parts
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Headers {
+  const flat: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return flat
+}
+
+function abortError(): Error {
+  return new Error('the caller went away')
+}
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
+
+/** Why there is no answer, without the upstream's address: that is the operator's to know. */
+function refusalOf(error: Error): Refusal {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (TIMEOUTS.has(code)) return upstream('upstream_timeout', 'the upstream did not answer in time; try again later', { cause: error })
+  const reason = code === '' ? error.message : code
+  return upstream('upstream_unreachable', `the upstream could not be reached or broke off (${reason})`, { cause: error })
+}

@@ -1,0 +1,206 @@
+/** The store over books in memory: capacity across all of them, archiving, and the handles the service holds. */
+import { hash, randomBytes } from 'node:crypto'
+import {
+  unavailable,
+  unknown,
+  type Commit,
+  type Damage,
+  type Losses,
+  type NewRecord,
+  type RecordRow,
+  type RequestType,
+  type ScenarioStore,
+  type Store,
+  type StoredRecord,
+  type StoreUsage,
+} from '../../../src/contract/index.ts'
+import { Book, type Kept } from './book.ts'
+
+type LossListener = Parameters<Store['onLoss']>[0]
+
+interface Body {
+  readonly scenario: string
+  readonly book: Book
+  readonly kept: Kept
+}
+
+export class MemoryStore implements Store {
+  readonly #capacityBytes: number
+  readonly #books = new Map<string, Book>()
+  readonly #archived = new Map<string, Book>()
+  readonly #listeners: LossListener[] = []
+  /** Every body in the order it came; those before the position are gone. */
+  #bodies: Body[] = []
+  #position = 0
+  #closed = false
+
+  constructor(capacityBytes: number) {
+    this.#capacityBytes = capacityBytes
+  }
+
+  async scenarios(): Promise<readonly string[]> {
+    this.#open()
+    return [...this.#books.keys()].sort()
+  }
+
+  scenario(name: string): ScenarioStore {
+    return new MemoryScenario(name, this)
+  }
+
+  async archive(name: string): Promise<string> {
+    const book = this.bookToWrite(name)
+    const archive = `archived/${hash('sha256', name)}-${randomBytes(4).toString('hex')}`
+    book.isArchived = true
+    this.#books.delete(name)
+    this.#archived.set(archive, book)
+    return archive
+  }
+
+  async usage(): Promise<StoreUsage> {
+    this.#open()
+    const books = [...this.#books.values()]
+    const everyBook = [...books, ...this.#archived.values()]
+    return {
+      records: sum(books.map((book) => book.records.length)),
+      body_bytes: this.#bodyBytes(),
+      capacity_bytes: this.#capacityBytes,
+      lost_records: sum(everyBook.map((book) => book.losses.records)),
+      lost_bytes: sum(everyBook.map((book) => book.losses.bytes)),
+    }
+  }
+
+  onLoss(listener: LossListener): void {
+    this.#listeners.push(listener)
+  }
+
+  async verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
+    const damages: Damage[] = []
+    const { records } = await this.usage()
+    for (const [scenario, book] of this.#books) {
+      for (const [index, { row, payload, digest }] of book.records.entries()) {
+        const report = (problem: string) => damages.push({ scenario, agent_record_id: row.agent_record_id, problem })
+        if (row.sequence !== index + 1) report(`sequence ${index + 1} is missing before ${row.sequence}`)
+        if (payload === null && digest === null) report('the body is missing and was not evicted')
+      }
+    }
+    progress(records, records)
+    return damages
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  book(name: string): Book | undefined {
+    this.#open()
+    return this.#books.get(name)
+  }
+
+  bookToWrite(name: string): Book {
+    const book = this.book(name)
+    if (book === undefined) throw unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
+    return book
+  }
+
+  append(scenario: string, records: readonly NewRecord[]): readonly RecordRow[] {
+    const book = this.bookToWrite(scenario)
+    const { kept, added } = book.append(records)
+    for (const fresh of added) this.#bodies.push({ scenario, book, kept: fresh })
+    this.#evict()
+    return kept.map(({ row }) => row)
+  }
+
+  commit(scenario: string, commit: Commit): void {
+    const created = commit.step === 0 && this.book(scenario) === undefined ? new Book() : null
+    const book = created ?? this.bookToWrite(scenario)
+    book.commit(scenario, commit)
+    if (created !== null) this.#books.set(scenario, created)
+  }
+
+  #evict(): void {
+    const lost = new Map<string, Losses>()
+    for (let excess = this.#bodyBytes() - this.#capacityBytes; excess > 0;) {
+      const oldest = this.#bodies[this.#position]
+      if (oldest === undefined) break
+      this.#position += 1
+      if (oldest.book.isArchived) continue
+      const bytes = oldest.book.evict(oldest.kept)
+      excess -= bytes
+      const before = lost.get(oldest.scenario) ?? { records: 0, bytes: 0 }
+      lost.set(oldest.scenario, { records: before.records + 1, bytes: before.bytes + bytes })
+    }
+    this.#forgetEvicted()
+    for (const [scenario, losses] of lost) for (const listener of this.#listeners) listener(scenario, losses)
+  }
+
+  /** Now and then, so that what is gone does not stay in the list. */
+  #forgetEvicted(): void {
+    if (this.#position * 2 <= this.#bodies.length) return
+    this.#bodies = this.#bodies.slice(this.#position)
+    this.#position = 0
+  }
+
+  #bodyBytes(): number {
+    let bytes = 0
+    for (const book of this.#books.values()) bytes += book.bodyBytes
+    return bytes
+  }
+
+  #open(): void {
+    if (this.#closed) throw unavailable('store_closed', 'the record store is closed; start the service again')
+  }
+}
+
+class MemoryScenario implements ScenarioStore {
+  readonly #name: string
+  readonly #store: MemoryStore
+
+  constructor(name: string, store: MemoryStore) {
+    this.#name = name
+    this.#store = store
+  }
+
+  async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
+    return this.#store.append(this.#name, records)
+  }
+
+  async types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>> {
+    const book = this.#store.book(this.#name)
+    const known = ids.flatMap((id) => book?.byId.get(id)?.row ?? [])
+    return new Map(known.map((row) => [row.agent_record_id, row.request_type]))
+  }
+
+  async get(id: string): Promise<StoredRecord | null> {
+    const kept = this.#store.book(this.#name)?.byId.get(id)
+    return kept === undefined ? null : { ...kept.row, payload: kept.payload === null ? null : new Uint8Array(kept.payload) }
+  }
+
+  async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
+    const { after, limit, type } = page
+    const rows: RecordRow[] = []
+    for (const { row } of this.#store.book(this.#name)?.records.slice(Math.max(after, 0)) ?? []) {
+      if (rows.length >= limit) break
+      if (type === undefined || row.request_type === type) rows.push(row)
+    }
+    return rows
+  }
+
+  async commit(commit: Commit): Promise<void> {
+    this.#store.commit(this.#name, commit)
+  }
+
+  async commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
+    const { after, limit, ids } = page
+    const wanted = ids === undefined ? null : new Set(ids)
+    return [...(this.#store.book(this.#name)?.commits.values() ?? [])]
+      .filter((commit) => commit.step > after && (wanted === null || commit.consumed_ids.some((id) => wanted.has(id))))
+      .sort((a, b) => a.step - b.step)
+      .slice(0, limit)
+  }
+
+  async losses(): Promise<Losses> {
+    return this.#store.book(this.#name)?.losses ?? { records: 0, bytes: 0 }
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

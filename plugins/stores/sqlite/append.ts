@@ -1,0 +1,105 @@
+/** Appends inside the writer's transaction: each call is all or nothing on its own, whatever its neighbours in the group do. */
+import { hash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { conflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
+import type { Account, Ledger } from './ledger.ts'
+import { Query } from './query.ts'
+import { digestOf, parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
+
+export type Append = (call: WireAppend, bytes: ArrayBuffer) => AppendAnswer
+
+interface StoredColumns extends RecordColumns {
+  readonly digest: string
+  readonly payload: Uint8Array | null
+}
+
+export function makeAppend(db: DatabaseSync, ledger: Ledger): Append {
+  const insertRecord = db.prepare(
+    `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
+  )
+  const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload) VALUES (?, ?, ?, ?, ?)')
+  const findStored = new Query<StoredColumns>(
+    db,
+    `SELECT ${RECORD_COLUMNS}, lower(hex(r.digest)) AS digest, b.payload
+     FROM record r LEFT JOIN body b ON b.age = r.age WHERE r.scenario = ? AND r.agent_record_id = ?`,
+  )
+  const savepoint = db.prepare('SAVEPOINT append')
+  const release = db.prepare('RELEASE append')
+  const undo = db.prepare('ROLLBACK TO append')
+
+  return ([scenario, offset, records], bytes) => {
+    const account = ledger.open(scenario)
+    const write = () => writeRecords(account, records, bytes, offset)
+    return records.length > 1 ? allOrNone(write) : write()
+  }
+
+  /** A single record needs no savepoint: it is refused before anything of it is written. */
+  function allOrNone<T>(write: () => T): T {
+    savepoint.run()
+    try {
+      const answer = write()
+      release.run()
+      return answer
+    } catch (error) {
+      // Anything but a refusal of ours may have ended the transaction, and the savepoint with it.
+      if (error instanceof Refusal) {
+        undo.run()
+        release.run()
+      }
+      throw error
+    }
+  }
+
+  /** The account changes last, so that a refusal half-way leaves it alone. */
+  function writeRecords(account: Account, records: readonly WireRecord[], bytes: ArrayBuffer, offset: number): AppendAnswer {
+    const first = account.head + 1
+    const answers: (number | RecordRow)[] = []
+    let sequence = first
+    let written = 0
+    let position = offset
+    for (const record of records) {
+      const payload = new Uint8Array(bytes, position, record[6])
+      position += payload.byteLength
+      if (insert(account.key, sequence, record, payload)) {
+        answers.push(sequence)
+        sequence += 1
+        written += payload.byteLength
+      } else {
+        answers.push(storedRow(account.key, newRecord(record, payload)))
+      }
+    }
+    if (sequence > first) ledger.change(account, sequence - 1, written)
+    return sequence - first === records.length ? first : answers
+  }
+
+  function insert(key: number, sequence: number, record: WireRecord, payload: Uint8Array): boolean {
+    const [id, type, createdAt, references, artifactRef, score] = record
+    const age = ledger.nextAge()
+    const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age)
+    if (written.changes === 0) return false
+    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), payload)
+    return true
+  }
+
+  /** An id met again: the row it has when it says the same, otherwise a conflict. */
+  function storedRow(key: number, record: NewRecord): RecordRow {
+    const stored = findStored.first(key, record.agent_record_id)
+    if (stored !== undefined && isSame(stored, record)) return recordRow(stored)
+    throw conflict(
+      'record_conflict',
+      `record "${record.agent_record_id}" is stored with other content; send it as it was, or under a new id`,
+    )
+  }
+}
+
+function isSame(stored: StoredColumns, record: NewRecord): boolean {
+  if (stored.payload === null) return stored.digest === digestOf(record)
+  return digestOf({ ...recordRow(stored), payload: stored.payload }) === digestOf(record)
+}
+
+function newRecord(record: WireRecord, payload: Uint8Array): NewRecord {
+  const [agent_record_id, request_type, created_at, references, artifact_ref, score] = record
+  return { agent_record_id, request_type, created_at, references: parseReferences(references), artifact_ref, score, payload }
+}

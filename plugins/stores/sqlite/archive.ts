@@ -1,0 +1,91 @@
+/**
+ * The writer's part in setting a scenario aside. Its states:
+ *
+ * - live: `name` set, `archive` null.
+ * - closing: `name` and `archive` set. The export is being written beside; nothing new comes in. A crash here leaves the scenario live: the
+ *   next open removes the export and clears `archive`.
+ * - archived: `name` null. The export is whole and the name is free. The rows go in turns, which the next open resumes.
+ * - cleared: archived, and no row of it is left but its own, which keeps its losses and says where the export lies.
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
+import { UNFINISHED_SUFFIX } from './export.ts'
+import type { Ledger } from './ledger.ts'
+import { Query } from './query.ts'
+
+export interface Archive {
+  /** Closes the scenario and answers its key, for the export. */
+  begin(scenario: string, archive: string): number
+  finish(key: number): void
+  abandon(key: number): void
+  /** Undoes what a crash interrupted. */
+  recover(directory: string): void
+  hasRowsToClear(): boolean
+  /** One turn, inside a transaction. */
+  clear(): void
+}
+
+export function makeArchive(db: DatabaseSync, ledger: Ledger): Archive {
+  const close = db.prepare('UPDATE scenario SET archive = ? WHERE key = ?')
+  const finish = db.prepare('UPDATE scenario SET archived_name = name, name = NULL WHERE key = ? AND archive IS NOT NULL')
+  const reopen = db.prepare('UPDATE scenario SET archive = NULL WHERE key = ? AND name IS NOT NULL')
+  const findClosing = new Query<{ key: number; archive: string }>(
+    db,
+    'SELECT key, archive FROM scenario WHERE name IS NOT NULL AND archive IS NOT NULL',
+  )
+  const findToClear = new Query<{ key: number }>(db, 'SELECT key FROM scenario WHERE name IS NULL AND cleared = 0 LIMIT 1')
+  const clearTurn = makeClearTurn(db)
+
+  return {
+    begin(scenario, archive) {
+      const { key } = ledger.open(scenario)
+      close.run(archive, key)
+      ledger.save()
+      ledger.forget()
+      return key
+    },
+    finish(key) {
+      finish.run(key)
+      ledger.save()
+      ledger.forget()
+    },
+    abandon(key) {
+      reopen.run(key)
+      ledger.save()
+      ledger.forget()
+    },
+    recover(directory) {
+      for (const { key, archive } of findClosing.all()) {
+        rmSync(join(directory, archive + UNFINISHED_SUFFIX), { force: true })
+        rmSync(join(directory, archive), { force: true })
+        reopen.run(key)
+      }
+    },
+    hasRowsToClear: () => findToClear.first() !== undefined,
+    clear() {
+      const found = findToClear.first()
+      if (found !== undefined) clearTurn(found.key)
+    },
+  }
+}
+
+/** Removes the first rows of each table; a turn that finds none marks the scenario cleared. */
+function makeClearTurn(db: DatabaseSync): (key: number) => void {
+  const few = HOUSEKEEPING_ROWS_PER_TURN
+  const removals = [
+    `DELETE FROM body WHERE age IN (SELECT age FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
+    `DELETE FROM record WHERE scenario = ?1 AND sequence IN (SELECT sequence FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
+    `DELETE FROM consumed WHERE scenario = ?1 AND (agent_record_id, step) IN
+       (SELECT agent_record_id, step FROM consumed WHERE scenario = ?1 LIMIT ${few})`,
+    `DELETE FROM commit_row WHERE scenario = ?1 AND step IN (SELECT step FROM commit_row WHERE scenario = ?1 LIMIT ${few})`,
+  ].map((sql) => db.prepare(sql))
+  const markCleared = db.prepare('UPDATE scenario SET cleared = 1, head = 0, body_bytes = 0 WHERE key = ?')
+
+  return (key) => {
+    let removed = 0
+    for (const removal of removals) removed += Number(removal.run(key).changes)
+    if (removed === 0) markCleared.run(key)
+  }
+}

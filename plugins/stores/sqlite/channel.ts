@@ -1,0 +1,133 @@
+/** Questions to one thread, in groups: what is asked while the thread is busy waits and goes over as one message. */
+import type { Worker } from 'node:worker_threads'
+import { unavailable, type Refusal } from '../../../src/contract/index.ts'
+import { closedStore, storageFailed } from './refusals.ts'
+import { fromWire, isRefused, type LossNotice, type Reply } from './wire.ts'
+
+/** A longer group would make its first waiter wait for its last. One call may be larger than this. */
+const GROUP_BYTES_MAX = 16 * 1024 * 1024
+
+export interface ChannelOptions<Call> {
+  /** How many groups may be under way: with two the thread finds its next one waiting. */
+  readonly groupsInFlight: number
+  /** More waiting than this is refused rather than piled up. */
+  readonly waitingBytesMax: number
+  /** What is sent for a group; the buffers listed change hands instead of being copied. */
+  pack(calls: readonly Call[]): { readonly message: unknown; readonly transfer: readonly ArrayBuffer[] }
+  /** What the thread says unasked. */
+  onLoss?(lost: LossNotice): void
+}
+
+interface Waiter<Call> {
+  readonly call: Call
+  readonly bytes: number
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Refusal) => void
+}
+
+/** Groups are answered in the order sent, each by one list with an answer per call. */
+export class Channel<Call extends { readonly op: string }, Answers extends Readonly<Record<Call['op'], unknown>>> {
+  readonly #worker: Worker
+  readonly #options: ChannelOptions<Call>
+  readonly #inFlight: Waiter<Call>[][] = []
+  readonly #exited: Promise<void>
+  #waiting: Waiter<Call>[] = []
+  #waitingBytes = 0
+  #sending = false
+  #refusal: Refusal | null = null
+  #onIdle: (() => void) | null = null
+
+  constructor(worker: Worker, options: ChannelOptions<Call>) {
+    this.#worker = worker
+    this.#options = options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#exited = promise
+    worker.on('message', (reply: Reply) => ('answers' in reply ? this.#settle(reply.answers) : options.onLoss?.(reply.lost)))
+    worker.on('error', (error) => this.#fail(storageFailed(error)))
+    worker.on('exit', () => {
+      this.#fail(this.#refusal ?? storageFailed())
+      resolve()
+    })
+  }
+
+  ask<Op extends Call['op']>(call: Extract<Call, { op: Op }>, bytes = 0): Promise<Answers[Op]> {
+    if (this.#refusal !== null) return Promise.reject(this.#refusal)
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#options.waitingBytesMax) return Promise.reject(overloaded())
+    const { promise, resolve, reject } = Promise.withResolvers<Answers[Op]>()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers each call with what the table of answers says
+    this.#waiting.push({ call, bytes, resolve: resolve as (answer: unknown) => void, reject })
+    this.#waitingBytes += bytes
+    this.#sendSoon()
+    return promise
+  }
+
+  /** Answers what was asked, then lets the thread close what it holds. */
+  async close(): Promise<void> {
+    this.#refusal ??= closedStore()
+    if (this.#waiting.length + this.#inFlight.length > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#onIdle = resolve
+      await promise
+    }
+    this.#worker.postMessage('close', [])
+    await this.#exited
+  }
+
+  /** Once this turn of the event loop is over, so that everything it asks goes over together. */
+  #sendSoon(): void {
+    if (this.#sending || this.#inFlight.length >= this.#options.groupsInFlight) return
+    this.#sending = true
+    setImmediate(() => {
+      this.#sending = false
+      this.#send()
+    })
+  }
+
+  #send(): void {
+    if (this.#waiting.length === 0 || this.#inFlight.length >= this.#options.groupsInFlight) return
+    const group = this.#takeGroup()
+    this.#inFlight.push(group)
+    const { message, transfer } = this.#options.pack(group.map((waiter) => waiter.call))
+    this.#worker.postMessage(message, transfer)
+  }
+
+  #takeGroup(): Waiter<Call>[] {
+    let count = 0
+    let bytes = 0
+    for (const waiter of this.#waiting) {
+      if (count > 0 && bytes + waiter.bytes > GROUP_BYTES_MAX) break
+      count += 1
+      bytes += waiter.bytes
+    }
+    const group = this.#waiting
+    this.#waiting = group.splice(count)
+    return group
+  }
+
+  /** The next group leaves first: the thread works while the waiters of this one go on. */
+  #settle(answers: readonly unknown[]): void {
+    const group = this.#inFlight.shift() ?? []
+    this.#send()
+    group.forEach((waiter, index) => {
+      this.#waitingBytes -= waiter.bytes
+      const answer = answers[index]
+      if (isRefused(answer)) waiter.reject(fromWire(answer))
+      else waiter.resolve(answer)
+    })
+    if (this.#waiting.length + this.#inFlight.length === 0) this.#onIdle?.()
+  }
+
+  /** The thread is gone: nobody will answer these, and no later ones. */
+  #fail(refusal: Refusal): void {
+    this.#refusal = refusal
+    const lost = [...this.#inFlight.flat(), ...this.#waiting]
+    this.#inFlight.length = 0
+    this.#waiting = []
+    this.#waitingBytes = 0
+    for (const waiter of lost) waiter.reject(refusal)
+    this.#onIdle?.()
+  }
+}
+
+const overloaded = () =>
+  unavailable('store_overloaded', 'more records wait for the disk than the service holds; send the request again', { retryAfterSeconds: 1 })

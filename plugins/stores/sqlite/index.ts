@@ -1,0 +1,19 @@
+/**
+ * Records and commits in one SQLite database, durable before anyone hears of them.
+ * Config: `directory`, where the files lie; `capacity_bytes`, how many bytes of bodies are kept before the oldest go.
+ */
+import { define, invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
+import { openStore } from './store.ts'
+
+export default define('store', {
+  make(config: JsonObject) {
+    const { directory, capacity_bytes = RECORD_CAPACITY_BYTES_DEFAULT } = config
+    if (typeof directory !== 'string' || directory === '') {
+      throw invalid('store_config', 'directory must be the path of the folder that holds the records')
+    }
+    if (typeof capacity_bytes !== 'number' || !(capacity_bytes >= 0)) {
+      throw invalid('store_config', 'capacity_bytes must be a number of bytes, 0 or more')
+    }
+    return openStore({ directory, capacityBytes: capacity_bytes })
+  },
+})

@@ -1,0 +1,105 @@
+/** The writer's own account of every scenario: newest sequence and bytes kept, in memory, written with the transaction that changed them. */
+import type { DatabaseSync } from 'node:sqlite'
+import { Query } from './query.ts'
+import { unknownScenario } from './refusals.ts'
+
+export interface Account {
+  readonly key: number
+  readonly name: string
+  /** An export is under way: nothing new comes in. */
+  readonly closing: boolean
+  head: number
+  bodyBytes: number
+}
+
+interface AccountColumns {
+  readonly key: number
+  readonly head: number
+  readonly body_bytes: number
+  readonly archive: string | null
+}
+
+interface TotalsColumns {
+  readonly body_bytes: number
+  readonly age: number
+}
+
+export class Ledger {
+  readonly #accounts = new Map<string, Account>()
+  readonly #changed = new Set<Account>()
+  readonly #find
+  readonly #save
+  readonly #totals
+  #bodyBytes = 0
+  #age = 0
+  #known = false
+
+  constructor(db: DatabaseSync) {
+    this.#find = new Query<AccountColumns>(db, 'SELECT key, head, body_bytes, archive FROM scenario WHERE name = ?')
+    this.#save = db.prepare('UPDATE scenario SET head = ?, body_bytes = ? WHERE key = ?')
+    this.#totals = new Query<TotalsColumns>(
+      db,
+      `SELECT (SELECT coalesce(sum(body_bytes), 0) FROM scenario WHERE name IS NOT NULL) AS body_bytes,
+              (SELECT coalesce(max(age), 0) FROM body) AS age`,
+    )
+  }
+
+  /** Bytes of all bodies kept. */
+  get bodyBytes(): number {
+    this.#load()
+    return this.#bodyBytes
+  }
+
+  /** The account of a scenario that takes new rows. */
+  open(name: string): Account {
+    const account = this.find(name)
+    if (account === null || account.closing) throw unknownScenario(name)
+    return account
+  }
+
+  find(name: string): Account | null {
+    const known = this.#accounts.get(name)
+    if (known !== undefined) return known
+    const row = this.#find.first(name)
+    if (row === undefined) return null
+    const account = { key: row.key, name, closing: row.archive !== null, head: row.head, bodyBytes: row.body_bytes }
+    this.#accounts.set(name, account)
+    return account
+  }
+
+  /** The number of the next body, ascending over all scenarios. */
+  nextAge(): number {
+    this.#load()
+    this.#age += 1
+    return this.#age
+  }
+
+  change(account: Account, head: number, bodyBytesAdded: number): void {
+    this.#load()
+    account.head = head
+    account.bodyBytes += bodyBytesAdded
+    this.#bodyBytes += bodyBytesAdded
+    this.#changed.add(account)
+  }
+
+  /** Last thing before a commit. */
+  save(): void {
+    for (const { head, bodyBytes, key } of this.#changed) this.#save.run(head, bodyBytes, key)
+    this.#changed.clear()
+  }
+
+  /** After a rollback, or when rows of scenarios changed beside it: only the database knows. */
+  forget(): void {
+    this.#accounts.clear()
+    this.#changed.clear()
+    this.#known = false
+  }
+
+  #load(): void {
+    if (this.#known) return
+    const { body_bytes = 0, age = 0 } = this.#totals.first() ?? {}
+    this.#bodyBytes = body_bytes
+    this.#age = age
+    this.#known = true
+  }
+}

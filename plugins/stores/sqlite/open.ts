@@ -1,0 +1,96 @@
+/** Opens the store's files: one process at a time, the right version, durable settings. */
+import { mkdirSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Query } from './query.ts'
+import { isBusy, newerStore, storeInUse } from './refusals.ts'
+
+export const RECORDS_FILE = 'records.sqlite3'
+export const ARCHIVE_FOLDER = 'archived'
+const LOCK_FILE = 'records.lock'
+const SCHEMA_VERSION = 1
+
+const PAGE_BYTES = 4096
+/** 16 MiB of log between checkpoints: a quarter as many as the default, still quick to replay after a crash. */
+const CHECKPOINT_PAGES = 4000
+const CACHE_KIB = 32 * 1024
+/** Someone may hold the file for a moment with a tool of their own. */
+const BUSY_WAIT_MS = 5000
+
+export interface WritableStore {
+  readonly db: DatabaseSync
+  close(): void
+}
+
+export function openForWriting(directory: string): WritableStore {
+  mkdirSync(directory, { recursive: true })
+  const lock = takeLock(join(directory, LOCK_FILE))
+  let db: DatabaseSync | undefined
+  try {
+    const path = join(directory, RECORDS_FILE)
+    refuseNewer(path)
+    db = new DatabaseSync(path, { timeout: BUSY_WAIT_MS })
+    db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
+    db.exec('PRAGMA journal_mode = WAL')
+    // Some builds report FULL in WAL mode and sync as NORMAL unless told.
+    db.exec('PRAGMA synchronous = FULL')
+    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`)
+    migrate(db)
+    return closing(db, lock)
+  } catch (error) {
+    db?.close()
+    lock.close()
+    throw error
+  }
+}
+
+export function openForReading(directory: string): DatabaseSync {
+  return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: BUSY_WAIT_MS })
+}
+
+/** Brings an empty or older database to the newest schema, one version a transaction. */
+export function migrate(db: DatabaseSync): void {
+  for (let version = versionOf(db) + 1; version <= SCHEMA_VERSION; version += 1) {
+    const sql = readFileSync(new URL(`./schema/${String(version).padStart(4, '0')}.sql`, import.meta.url), 'utf8')
+    db.exec(`BEGIN IMMEDIATE;\n${sql}\nPRAGMA user_version = ${version};\nCOMMIT`)
+  }
+}
+
+/** An exclusive transaction on a file of its own: the system drops it with the process, however that dies. */
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path, { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw isBusy(error) ? storeInUse() : error
+  }
+}
+
+/** Read-only, so that a store of another version or a file that is no store stays as it is. */
+function refuseNewer(path: string): void {
+  if (!existsSync(path)) return
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    const version = versionOf(db)
+    if (version > SCHEMA_VERSION) throw newerStore(version, SCHEMA_VERSION)
+  } finally {
+    db.close()
+  }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return new Query<{ user_version: number }>(db, 'PRAGMA user_version').first()?.user_version ?? 0
+}
+
+function closing(db: DatabaseSync, lock: DatabaseSync): WritableStore {
+  return {
+    db,
+    close() {
+      // The last connection to close writes the log back into the database.
+      db.close()
+      lock.close()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+/** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Losses, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
+import { Query } from './query.ts'
+import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
+import type { ReaderAnswers } from './wire.ts'
+
+type RecordPage = Parameters<ScenarioStore['records']>[0]
+type CommitPage = Parameters<ScenarioStore['commits']>[0]
+
+export interface Queries {
+  scenarios(): ReaderAnswers['scenarios']
+  usage(): ReaderAnswers['usage']
+  types(scenario: string, ids: readonly string[]): ReaderAnswers['types']
+  get(scenario: string, id: string): ReaderAnswers['get']
+  records(scenario: string, page: RecordPage): ReaderAnswers['records']
+  commits(scenario: string, page: CommitPage): ReaderAnswers['commits']
+  losses(scenario: string): ReaderAnswers['losses']
+}
+
+const KEY = '(SELECT key FROM scenario WHERE name = ?)'
+
+export function makeQueries(db: DatabaseSync): Queries {
+  return { ...makeStoreQueries(db), ...makeRecordQueries(db), commits: makeCommits(db) }
+}
+
+function makeStoreQueries(db: DatabaseSync): Pick<Queries, 'scenarios' | 'usage' | 'losses'> {
+  const selectNames = new Query<{ name: string }>(db, 'SELECT name FROM scenario WHERE name IS NOT NULL ORDER BY name')
+  const selectUsage = new Query<ReaderAnswers['usage']>(
+    db,
+    `SELECT coalesce(sum(head) FILTER (WHERE name IS NOT NULL), 0) AS records,
+            coalesce(sum(body_bytes) FILTER (WHERE name IS NOT NULL), 0) AS body_bytes,
+            coalesce(sum(lost_records), 0) AS lost_records, coalesce(sum(lost_bytes), 0) AS lost_bytes FROM scenario`,
+  )
+  const selectLosses = new Query<Losses>(db, 'SELECT lost_records AS records, lost_bytes AS bytes FROM scenario WHERE name = ?')
+  return {
+    scenarios: () => selectNames.all().map((row) => row.name),
+    usage: () => ({ records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0, ...selectUsage.first() }),
+    losses: (scenario) => ({ records: 0, bytes: 0, ...selectLosses.first(scenario) }),
+  }
+}
+
+function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'records'> {
+  const selectType = new Query<{ request_type: RequestType }>(
+    db,
+    `SELECT request_type FROM record WHERE scenario = ${KEY} AND agent_record_id = ?`,
+  )
+  const selectRecord = new Query<RecordColumns & { readonly payload: Uint8Array | null }>(
+    db,
+    `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age
+     WHERE r.scenario = ${KEY} AND r.agent_record_id = ?`,
+  )
+  const pageOf = (condition: string) =>
+    new Query<RecordColumns>(
+      db,
+      `SELECT ${RECORD_COLUMNS} FROM record r WHERE r.scenario = ${KEY} ${condition} ORDER BY r.sequence LIMIT ?`,
+    )
+  const selectPage = pageOf('AND r.sequence > ?')
+  const selectInferences = pageOf(`AND r.sequence > ? AND r.request_type = 'inference'`)
+  const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference' AND r.sequence > ?`)
+
+  function rowsOf(scenario: string, { after, limit, type }: RecordPage) {
+    if (type === undefined) return selectPage.all(scenario, after, limit)
+    if (type === 'inference') return selectInferences.all(scenario, after, limit)
+    return selectOfType.all(scenario, type, after, limit)
+  }
+
+  return {
+    records: (scenario, page) => rowsOf(scenario, page).map(recordRow),
+    types(scenario, ids) {
+      const found = new Map<string, RequestType>()
+      for (const id of ids) {
+        const row = selectType.first(scenario, id)
+        if (row !== undefined) found.set(id, row.request_type)
+      }
+      return found
+    },
+    get(scenario, id) {
+      const row = selectRecord.first(scenario, id)
+      return row === undefined ? null : { ...recordRow(row), payload: row.payload }
+    },
+  }
+}
+
+function makeCommits(db: DatabaseSync): Queries['commits'] {
+  const selectPage = new Query<CommitColumns>(
+    db,
+    `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step > ? ORDER BY step LIMIT ?`,
+  )
+  const selectRow = new Query<CommitColumns>(db, `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step = ?`)
+  const selectSteps = new Query<{ step: number }>(
+    db,
+    `SELECT step FROM consumed WHERE scenario = ${KEY} AND agent_record_id = ? AND step > ? ORDER BY step LIMIT ?`,
+  )
+
+  return (scenario, { after, limit, ids }) => {
+    if (ids === undefined) return selectPage.all(scenario, after, limit).map(commitRow)
+    const steps = new Set(ids.flatMap((id) => selectSteps.all(scenario, id, after, limit).map((row) => row.step)))
+    return [...steps]
+      .sort((a, b) => a - b)
+      .slice(0, limit)
+      .flatMap((step) => selectRow.all(scenario, step).map(commitRow))
+  }
+}

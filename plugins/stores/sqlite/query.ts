@@ -1,0 +1,26 @@
+/** A prepared statement that reads, with the type of its rows: the one place where SQLite's columns get their types. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+
+export class Query<Row> {
+  readonly #statement: StatementSync
+
+  constructor(db: DatabaseSync, sql: string) {
+    this.#statement = db.prepare(sql)
+  }
+
+  first(...values: SQLInputValue[]): Row | undefined {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema's strict columns are the proof
+    return this.#statement.get(...values) as Row | undefined
+  }
+
+  all(...values: SQLInputValue[]): Row[] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return this.#statement.all(...values) as Row[]
+  }
+
+  /** One row in memory at a time. Nothing may be written to its tables on this connection before the last one. */
+  each(...values: SQLInputValue[]): Iterable<Row> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return this.#statement.iterate(...values) as Iterable<Row>
+  }
+}

@@ -1,0 +1,62 @@
+/** The thread that reads, on a connection of its own: a read never waits for a sync, and the event loop never waits for a read. */
+import { workerData } from 'node:worker_threads'
+import type { DatabaseSync } from 'node:sqlite'
+import { openForReading } from './open.ts'
+import { makeQueries, type Queries } from './queries.ts'
+import { readFailed } from './refusals.ts'
+import { threadPort } from './thread.ts'
+import { toWire, type ReaderCall, type Reply, type StoreSettings } from './wire.ts'
+
+const port = threadPort()
+const settings: StoreSettings = workerData
+let db: DatabaseSync | null = null
+let queries: Queries | null = null
+
+port.on('message', (message: readonly ReaderCall[] | 'close') => {
+  if (message !== 'close') return answerGroup(message)
+  db?.close()
+  port.close()
+})
+
+/** Bodies change hands instead of being copied. */
+function answerGroup(calls: readonly ReaderCall[]): void {
+  const transfer: ArrayBuffer[] = []
+  const answers = calls.map((call) => {
+    try {
+      return perform(open(), call, transfer)
+    } catch (error) {
+      return toWire(readFailed(error))
+    }
+  })
+  const reply: Reply = { answers }
+  port.postMessage(reply, transfer)
+}
+
+/** With the first question: the thread starts beside the writer, which may still have to make the database. */
+function open(): Queries {
+  db ??= openForReading(settings.directory)
+  queries ??= makeQueries(db)
+  return queries
+}
+
+function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]): unknown {
+  switch (call.op) {
+    case 'scenarios':
+      return read.scenarios()
+    case 'usage':
+      return read.usage()
+    case 'types':
+      return read.types(call.scenario, call.ids)
+    case 'records':
+      return read.records(call.scenario, call)
+    case 'commits':
+      return read.commits(call.scenario, call)
+    case 'losses':
+      return read.losses(call.scenario)
+    default: {
+      const record = read.get(call.scenario, call.id)
+      if (record?.payload?.buffer instanceof ArrayBuffer) transfer.push(record.payload.buffer)
+      return record
+    }
+  }
+}

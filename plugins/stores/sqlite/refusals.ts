@@ -1,0 +1,82 @@
+/** SQLite's failures in the words of the contract. */
+import { Refusal, unavailable, unknown } from '../../../src/contract/index.ts'
+
+const SQLITE = {
+  busy: 5,
+  noMemory: 7,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  protocol: 15,
+  notADatabase: 26,
+} as const
+/** Growing the shared-memory file failed: the disk is full, and nothing of ours was lost. */
+const IO_ERROR_SHARED_MEMORY_SIZE = 4874
+
+const STORAGE_CODES: ReadonlySet<number> = new Set(Object.values(SQLITE))
+
+export const unknownScenario = (name: string): Refusal => unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
+
+export const storageFailed = (cause?: unknown): Refusal =>
+  unavailable('storage_failed', 'the record store failed to write and refuses all writes; check its disk, then restart the service', {
+    cause,
+  })
+
+export const readFailed = (cause: unknown): Refusal =>
+  unavailable('storage_failed', 'the record store failed to read; check its disk and verify the store', { cause })
+
+export const closedStore = (): Refusal => unavailable('store_closed', 'the record store is closed; start the service again')
+
+/** What the disk did to a write, or null when the error is not the disk's. */
+export function writeRefusal(error: unknown): Refusal | null {
+  const code = resultCode(error)
+  if (code === null || !STORAGE_CODES.has(code & 0xff)) return null
+  if ((code & 0xff) === SQLITE.full || code === IO_ERROR_SHARED_MEMORY_SIZE) {
+    return unavailable('disk_full', 'the disk of the record store is full; free space and send the request again', { cause: error })
+  }
+  return storageFailed(error)
+}
+
+/** Why a store cannot be opened: always one line that says what to do. */
+export function openRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  const code = resultCode(error)
+  const primary = code === null ? null : code & 0xff
+  if (primary === SQLITE.corrupt || primary === SQLITE.notADatabase) {
+    return unavailable(
+      'store_damaged',
+      'records.sqlite3 is not a whole database; restore it from a backup, or move it away to start empty',
+      {
+        cause: error,
+      },
+    )
+  }
+  if (primary === SQLITE.full) {
+    return unavailable('disk_full', 'the disk of the record directory is full; free space and start again', { cause: error })
+  }
+  if (primary === SQLITE.cannotOpen || primary === SQLITE.readOnly || isFileError(error)) return unwritable(error)
+  return unavailable('storage_failed', `the record store cannot be opened: ${error instanceof Error ? error.message : 'unknown error'}`, {
+    cause: error,
+  })
+}
+
+export const isBusy = (error: unknown): boolean => ((resultCode(error) ?? 0) & 0xff) === SQLITE.busy
+
+export const storeInUse = (): Refusal =>
+  unavailable('store_in_use', 'another process uses this record directory; stop it, or give each service a directory of its own')
+
+export const newerStore = (found: number, known: number): Refusal =>
+  unavailable('newer_store', `the record store has format ${found}, this version reads up to ${known}; start the version that wrote it`)
+
+const unwritable = (cause: unknown): Refusal =>
+  unavailable('directory_unwritable', 'the record directory cannot be written; give its owner write access or configure another one', {
+    cause,
+  })
+
+const isFileError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
+
+function resultCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null
+}

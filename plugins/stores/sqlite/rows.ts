@@ -1,0 +1,86 @@
+/** Rows of the database as nouns of the contract. */
+import {
+  contentDigest,
+  type Commit,
+  type JsonObject,
+  type NewRecord,
+  type RecordRow,
+  type Release,
+  type RequestType,
+} from '../../../src/contract/index.ts'
+import { hash } from 'node:crypto'
+
+export const RECORD_COLUMNS = 'r.sequence, r.agent_record_id, r.request_type, r.created_at, r."references", r.artifact_ref, r.score'
+
+export interface RecordColumns {
+  readonly sequence: number
+  readonly agent_record_id: string
+  readonly request_type: RequestType
+  readonly created_at: number
+  readonly references: string | null
+  readonly artifact_ref: string | null
+  readonly score: number | null
+}
+
+export function recordRow(columns: RecordColumns): RecordRow {
+  const { sequence, agent_record_id, request_type, created_at, artifact_ref, score } = columns
+  return { sequence, agent_record_id, request_type, created_at, references: parseReferences(columns.references), artifact_ref, score }
+}
+
+export function parseReferences(text: string | null): readonly string[] {
+  if (text === null) return []
+  const references: readonly string[] = JSON.parse(text)
+  return references
+}
+
+export const COMMIT_COLUMNS =
+  'step, operation, recorded_at, release, pending, consumed_ids, metrics, state, outcome, rollback_target_release_id, component'
+
+export interface CommitColumns {
+  readonly step: number
+  readonly operation: Commit['operation']
+  readonly recorded_at: number
+  readonly release: string
+  readonly pending: number
+  readonly consumed_ids: string
+  readonly metrics: string
+  readonly state: string
+  readonly outcome: Commit['outcome']
+  readonly rollback_target_release_id: string | null
+  readonly component: string | null
+}
+
+export function commitRow(columns: CommitColumns): Commit {
+  const { step, operation, recorded_at, outcome, rollback_target_release_id, component } = columns
+  const release: Release | null = JSON.parse(columns.release)
+  const consumed_ids: readonly string[] = JSON.parse(columns.consumed_ids)
+  const metrics: JsonObject = JSON.parse(columns.metrics)
+  const state: JsonObject = JSON.parse(columns.state)
+  return {
+    step,
+    operation,
+    recorded_at,
+    release,
+    pending: columns.pending === 1,
+    outcome,
+    consumed_ids,
+    metrics,
+    ...(rollback_target_release_id === null ? {} : { rollback_target_release_id }),
+    ...(component === null ? {} : { component }),
+    state,
+  }
+}
+
+/**
+ * The contract's digest; for a payload it cannot walk (nested deeper than the stack reaches, or no JSON), one of the bytes as they are.
+ * Such a record is kept like any other, and only the very same bytes count as the same content.
+ */
+export function digestOf(record: Omit<NewRecord, 'created_at'>): string {
+  try {
+    return contentDigest(record)
+  } catch {
+    const { agent_record_id, request_type, references, artifact_ref, payload } = record
+    const fields = JSON.stringify([agent_record_id, request_type, references, artifact_ref, hash('sha256', payload)])
+    return hash('sha256', fields)
+  }
+}

@@ -1,0 +1,207 @@
+/** The store as the service sees it: a thin side on the main thread that asks the writer and the reader. */
+import { hash, randomBytes } from 'node:crypto'
+import type { Worker } from 'node:worker_threads'
+import type {
+  Commit,
+  Damage,
+  Losses,
+  NewRecord,
+  RecordRow,
+  RequestType,
+  ScenarioStore,
+  Store,
+  StoredRecord,
+  StoreUsage,
+} from '../../../src/contract/index.ts'
+import { Channel } from './channel.ts'
+import type { Errand } from './errand.ts'
+import { ARCHIVE_FOLDER } from './open.ts'
+import { runErrand } from './run-errand.ts'
+import { startThread, untilReady } from './thread.ts'
+import {
+  packGroup,
+  payloadBytes,
+  type AppendAnswer,
+  type ReaderAnswers,
+  type ReaderCall,
+  type StoreSettings,
+  type WriterAnswers,
+  type WriterCall,
+} from './wire.ts'
+
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
+const WRITER_GROUPS_IN_FLIGHT = 2
+const READER_GROUPS_IN_FLIGHT = 2
+
+export interface StoreOptions extends StoreSettings {
+  /** More payload bytes than this on their way to the disk are refused. */
+  readonly waitingBytesMax?: number
+}
+
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { directory, capacityBytes, waitingBytesMax = WAITING_BYTES_MAX } = options
+  const settings: StoreSettings = { directory, capacityBytes }
+  const readerThread = startThread('reader', settings)
+  try {
+    const writerThread = await untilReady(startThread('writer', settings))
+    const listeners: LossListener[] = []
+    return new SqliteStore(settings, writerChannel(writerThread, waitingBytesMax, listeners), readerChannel(readerThread), listeners)
+  } catch (error) {
+    await readerThread.terminate()
+    throw error
+  }
+}
+
+type Writer = Channel<WriterCall, WriterAnswers>
+type Reader = Channel<ReaderCall, ReaderAnswers>
+type LossListener = Parameters<Store['onLoss']>[0]
+
+function writerChannel(worker: Worker, waitingBytesMax: number, listeners: readonly LossListener[]): Writer {
+  return new Channel<WriterCall, WriterAnswers>(worker, {
+    groupsInFlight: WRITER_GROUPS_IN_FLIGHT,
+    waitingBytesMax,
+    pack(calls) {
+      const message = packGroup(calls)
+      return { message, transfer: [message.bytes] }
+    },
+    onLoss(lost) {
+      for (const [scenario, losses] of lost) for (const listener of listeners) listener(scenario, losses)
+    },
+  })
+}
+
+function readerChannel(worker: Worker): Reader {
+  return new Channel<ReaderCall, ReaderAnswers>(worker, {
+    groupsInFlight: READER_GROUPS_IN_FLIGHT,
+    waitingBytesMax: Number.POSITIVE_INFINITY,
+    pack: (calls) => ({ message: calls, transfer: [] }),
+  })
+}
+
+class SqliteStore implements Store {
+  readonly #settings: StoreSettings
+  readonly #writer: Writer
+  readonly #reader: Reader
+  readonly #listeners: LossListener[]
+  readonly #archiving = new Set<Promise<string>>()
+  readonly #closing = new AbortController()
+  #closed: Promise<void> | null = null
+
+  constructor(settings: StoreSettings, writer: Writer, reader: Reader, listeners: LossListener[]) {
+    this.#settings = settings
+    this.#writer = writer
+    this.#reader = reader
+    this.#listeners = listeners
+  }
+
+  scenarios(): Promise<readonly string[]> {
+    return this.#reader.ask({ op: 'scenarios' })
+  }
+
+  scenario(name: string): ScenarioStore {
+    return new SqliteScenario(name, this.#writer, this.#reader)
+  }
+
+  archive(name: string): Promise<string> {
+    const archiving = this.#archive(name).finally(() => this.#archiving.delete(archiving))
+    this.#archiving.add(archiving)
+    return archiving
+  }
+
+  async usage(): Promise<StoreUsage> {
+    const usage = await this.#reader.ask({ op: 'usage' })
+    return { ...usage, capacity_bytes: this.#settings.capacityBytes }
+  }
+
+  onLoss(listener: LossListener): void {
+    this.#listeners.push(listener)
+  }
+
+  verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
+    const errand: Errand = { errand: 'verify', directory: this.#settings.directory }
+    return runErrand(errand, this.#closing.signal, progress)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #archive(name: string): Promise<string> {
+    const archive = archivePath(name)
+    const key = await this.#writer.ask({ op: 'archive_begin', scenario: name, archive })
+    try {
+      await runErrand({ errand: 'export', directory: this.#settings.directory, key, archive })
+    } catch (error) {
+      await this.#writer.ask({ op: 'archive_abandon', key })
+      throw error
+    }
+    await this.#writer.ask({ op: 'archive_finish', key })
+    return archive
+  }
+
+  /** A check is given up, an archive is finished; the writer closes last and so writes the log back. */
+  async #close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#archiving)
+    await this.#reader.close()
+    await this.#writer.close()
+  }
+}
+
+class SqliteScenario implements ScenarioStore {
+  readonly #name: string
+  readonly #writer: Writer
+  readonly #reader: Reader
+
+  constructor(name: string, writer: Writer, reader: Reader) {
+    this.#name = name
+    this.#writer = writer
+    this.#reader = reader
+  }
+
+  async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
+    const answer = await this.#writer.ask({ op: 'append', scenario: this.#name, records }, payloadBytes(records))
+    return appendedRows(records, answer)
+  }
+
+  types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>> {
+    return this.#reader.ask({ op: 'types', scenario: this.#name, ids })
+  }
+
+  get(id: string): Promise<StoredRecord | null> {
+    return this.#reader.ask({ op: 'get', scenario: this.#name, id })
+  }
+
+  records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
+    return this.#reader.ask({ op: 'records', scenario: this.#name, ...page })
+  }
+
+  async commit(commit: Commit): Promise<void> {
+    await this.#writer.ask({ op: 'commit', scenario: this.#name, commit })
+  }
+
+  commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
+    return this.#reader.ask({ op: 'commits', scenario: this.#name, ...page })
+  }
+
+  losses(): Promise<Losses> {
+    return this.#reader.ask({ op: 'losses', scenario: this.#name })
+  }
+}
+
+/** New rows are put together here from what was sent; only rows stored before come back whole. */
+function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): readonly RecordRow[] {
+  return records.map((record, index) => {
+    const stored = typeof answer === 'number' ? answer + index : answer[index]
+    if (typeof stored === 'object') return stored
+    const { agent_record_id, request_type, created_at, references, artifact_ref, score } = record
+    return { sequence: stored ?? 0, agent_record_id, request_type, created_at, references, artifact_ref, score }
+  })
+}
+
+/** A name may hold anything, so the file is named for its hash; the time tells people, and chance tells two of one second apart. */
+function archivePath(name: string): string {
+  const stamp = new Date().toISOString().replace(/\.\d+|[-:]/g, '')
+  return `${ARCHIVE_FOLDER}/${hash('sha256', name)}-${stamp}-${randomBytes(4).toString('hex')}.sqlite3`
+}

@@ -1,0 +1,85 @@
+/** Reads back everything kept and answers with what is not as it was written. */
+import { hash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Damage } from '../../../src/contract/index.ts'
+import { openForReading } from './open.ts'
+import { Query } from './query.ts'
+
+/** Rows read under one snapshot: short, so that the log can be written back meanwhile. */
+const ROWS_PER_SLICE = 256
+const FINDINGS_MAX = 1000
+
+type Progress = (checked: number, total: number) => void
+
+interface CheckedRow {
+  readonly sequence: number
+  readonly agent_record_id: string
+  readonly has_digest: number
+  readonly checksum: Uint8Array | null
+  readonly payload: Uint8Array | null
+}
+
+export function verifyStore(directory: string, progress: Progress): readonly Damage[] {
+  const db = openForReading(directory)
+  try {
+    return [...checkStructure(db), ...checkScenarios(db, progress)]
+  } finally {
+    db.close()
+  }
+}
+
+function checkStructure(db: DatabaseSync): Damage[] {
+  const findings = new Query<{ integrity_check: string }>(db, `PRAGMA integrity_check(${FINDINGS_MAX})`).all()
+  return findings
+    .map((row) => row.integrity_check)
+    .filter((finding) => finding !== 'ok')
+    .map((problem) => ({ scenario: '', agent_record_id: '', problem }))
+}
+
+function checkScenarios(db: DatabaseSync, progress: Progress): Damage[] {
+  const scenarios = new Query<{ key: number; name: string; head: number }>(
+    db,
+    'SELECT key, name, head FROM scenario WHERE name IS NOT NULL ORDER BY key',
+  )
+  const isLive = new Query(db, 'SELECT 1 FROM scenario WHERE key = ? AND name IS NOT NULL')
+  const live = scenarios.all()
+  const total = live.reduce((sum, { head }) => sum + head, 0)
+  const damages: Damage[] = []
+  let checked = 0
+  for (const { key, name, head } of live) {
+    const found = checkRecords(db, key, name, head, (rows) => progress((checked += rows), total))
+    // Archived meanwhile: its rows are on their way out, and no gap is a damage.
+    if (isLive.first(key) !== undefined) damages.push(...found)
+  }
+  return damages
+}
+
+/** Up to the head known at the start; what comes in meanwhile is for the next time. */
+function checkRecords(db: DatabaseSync, key: number, scenario: string, head: number, progress: (rows: number) => void): Damage[] {
+  const slice = new Query<CheckedRow>(
+    db,
+    `SELECT r.sequence, r.agent_record_id, r.digest IS NOT NULL AS has_digest, b.checksum, b.payload
+     FROM record r LEFT JOIN body b ON b.age = r.age
+     WHERE r.scenario = ? AND r.sequence > ? AND r.sequence <= ? ORDER BY r.sequence LIMIT ${ROWS_PER_SLICE}`,
+  )
+  const damages: Damage[] = []
+  const report = (agent_record_id: string, problem: string) => damages.push({ scenario, agent_record_id, problem })
+  let expected = 1
+  for (let rows = ROWS_PER_SLICE; rows === ROWS_PER_SLICE; progress(rows)) {
+    rows = 0
+    for (const row of slice.each(key, expected - 1, head)) {
+      if (row.sequence !== expected) report(row.agent_record_id, `sequence ${expected} is missing before ${row.sequence}`)
+      const problem = problemOf(row)
+      if (problem !== null) report(row.agent_record_id, problem)
+      expected = row.sequence + 1
+      rows += 1
+    }
+  }
+  if (expected !== head + 1) report('', `the newest sequence is ${expected - 1} and should be ${head}`)
+  return damages
+}
+
+function problemOf({ payload, checksum, has_digest }: CheckedRow): string | null {
+  if (payload === null || checksum === null) return has_digest === 1 ? null : 'the body is missing and was not evicted'
+  return hash('sha256', payload, 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
+}

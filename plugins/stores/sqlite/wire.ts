@@ -1,0 +1,131 @@
+/** What the main thread and the store's threads say to each other: flat enough to cross cheaply, typed enough to trust. */
+import {
+  Refusal,
+  type Commit,
+  type Losses,
+  type NewRecord,
+  type RecordRow,
+  type RefusalKind,
+  type RequestType,
+  type StoredRecord,
+  type StoreUsage,
+} from '../../../src/contract/index.ts'
+
+export interface StoreSettings {
+  readonly directory: string
+  readonly capacityBytes: number
+}
+
+// ── to the writer ────────────────────────────────────────────────────────────────────────────
+
+/** A record without its payload, as a list: cloning lists of primitives between threads costs half of cloning objects. */
+export type WireRecord = readonly [
+  id: string,
+  type: RequestType,
+  createdAt: number,
+  /** JSON; null for none. */
+  references: string | null,
+  artifactRef: string | null,
+  score: number | null,
+  payloadBytes: number,
+]
+
+/** The offset is where the first payload begins in the group's bytes. */
+export type WireAppend = readonly [scenario: string, offset: number, records: readonly WireRecord[]]
+
+export type WriterCall =
+  | { readonly op: 'append'; readonly scenario: string; readonly records: readonly NewRecord[] }
+  | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit }
+  | { readonly op: 'archive_begin'; readonly scenario: string; readonly archive: string }
+  | { readonly op: 'archive_finish'; readonly key: number }
+  | { readonly op: 'archive_abandon'; readonly key: number }
+
+export interface WriterAnswers {
+  append: AppendAnswer
+  commit: null
+  archive_begin: number
+  archive_finish: null
+  archive_abandon: null
+}
+
+export type WireCall = WireAppend | Exclude<WriterCall, { op: 'append' }>
+
+/** Everything that waited when the writer got free. The payloads lie back to back in one buffer that changes hands. */
+export interface WireGroup {
+  readonly calls: readonly WireCall[]
+  readonly bytes: ArrayBuffer
+}
+
+/** For an append: the first sequence when every record is new; otherwise, per record, its new sequence or the row already stored. */
+export type AppendAnswer = number | readonly (number | RecordRow)[]
+
+export type LossNotice = readonly (readonly [scenario: string, lost: Losses])[]
+
+export function payloadBytes(records: readonly NewRecord[]): number {
+  let total = 0
+  for (const record of records) total += record.payload.byteLength
+  return total
+}
+
+export function packGroup(calls: readonly WriterCall[]): WireGroup {
+  let total = 0
+  for (const call of calls) if (call.op === 'append') total += payloadBytes(call.records)
+  // A buffer of its own: one from the shared pool could not change hands.
+  const bytes = Buffer.allocUnsafeSlow(total)
+  let offset = 0
+  const packed = calls.map((call): WireCall => {
+    if (call.op !== 'append') return call
+    const begin = offset
+    const records = call.records.map((record) => {
+      bytes.set(record.payload, offset)
+      offset += record.payload.byteLength
+      return wireRecord(record)
+    })
+    return [call.scenario, begin, records]
+  })
+  return { calls: packed, bytes: bytes.buffer }
+}
+
+function wireRecord(record: NewRecord): WireRecord {
+  const { agent_record_id, request_type, created_at, references, artifact_ref, score, payload } = record
+  const quoted = references.length === 0 ? null : JSON.stringify(references)
+  return [agent_record_id, request_type, created_at, quoted, artifact_ref, score, payload.byteLength]
+}
+
+// ── to the reader ────────────────────────────────────────────────────────────────────────────
+
+export type ReaderCall =
+  | { readonly op: 'scenarios' }
+  | { readonly op: 'usage' }
+  | { readonly op: 'types'; readonly scenario: string; readonly ids: readonly string[] }
+  | { readonly op: 'get'; readonly scenario: string; readonly id: string }
+  | { readonly op: 'records'; readonly scenario: string; readonly after: number; readonly limit: number; readonly type?: RequestType }
+  | { readonly op: 'commits'; readonly scenario: string; readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
+  | { readonly op: 'losses'; readonly scenario: string }
+
+export interface ReaderAnswers {
+  scenarios: readonly string[]
+  usage: Omit<StoreUsage, 'capacity_bytes'>
+  types: ReadonlyMap<string, RequestType>
+  get: StoredRecord | null
+  records: readonly RecordRow[]
+  commits: readonly Commit[]
+  losses: Losses
+}
+
+// ── back ─────────────────────────────────────────────────────────────────────────────────────
+
+/** A group's answers in the order of its calls, or what the thread says unasked. */
+export type Reply = { readonly answers: readonly unknown[] } | { readonly lost: LossNotice }
+
+/** A refusal as plain data: classes do not survive the way between threads. */
+export interface WireRefusal {
+  readonly refused: RefusalKind
+  readonly code: string
+  readonly message: string
+}
+
+export const toWire = ({ kind, code, message }: Refusal): WireRefusal => ({ refused: kind, code, message })
+export const fromWire = ({ refused, code, message }: WireRefusal): Refusal => new Refusal(refused, code, message)
+export const isRefused = (answer: unknown): answer is WireRefusal =>
+  typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'refused')

@@ -1,0 +1,63 @@
+/** `npm run check:packages`: what would be published is what should be, and installing it runs nobody's script. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, install, ROOT, runScript, say } from './lib.mjs'
+
+const PACKAGES = [
+  { folder: '.', needs: ['bin/svc.mjs', 'dist/src/cli/index.js', 'dist/src/contract/index.d.ts'] },
+  { folder: 'client', needs: ['bin/svc-client.mjs'] },
+]
+const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
+const NEVER = /\.test\.|node_modules/
+
+runScript(async () => {
+  await install()
+  await build()
+  const problems = [...lockProblems(), ...clientProblems()]
+  for (const { folder, needs } of PACKAGES) problems.push(...packProblems(folder, needs), ...(await lintProblems(folder)))
+  for (const problem of problems) say(problem)
+  if (problems.length > 0) throw new Error(`${problems.length} problems in the packages`)
+})
+
+function packProblems(folder, needs) {
+  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
+    cwd: join(ROOT, folder),
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  if (packed.status !== 0) return [`${folder}: npm pack failed: ${packed.stderr.trim()}`]
+  const answer = JSON.parse(packed.stdout)
+  // npm 11 answers a list, later ones an object by package name.
+  const [described] = Object.values(answer)
+  const files = described.files.map(({ path }) => path)
+  return [
+    ...files.filter((path) => !EXPECTED.test(path) || NEVER.test(path)).map((path) => `${folder}: ${path} should not be in the package`),
+    ...needs.filter((path) => !files.includes(path)).map((path) => `${folder}: ${path} is missing from the package`),
+  ]
+}
+
+async function lintProblems(folder) {
+  const { publint } = await import('publint')
+  const { formatMessage } = await import('publint/utils')
+  const { messages, pkg } = await publint({ pkgDir: join(ROOT, folder), strict: true, pack: false })
+  return messages.map((message) => `${folder}: publint: ${formatMessage(message, pkg, { color: false })}`)
+}
+
+function lockProblems() {
+  const text = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+  const packages = Object.entries(JSON.parse(text).packages)
+  const scripted = packages.filter(([, entry]) => entry.hasInstallScript && !entry.dev && !entry.devOptional)
+  const hosted = packages.filter(([, entry]) => /^\w+:\/\//.test(entry.resolved ?? ''))
+  return [
+    ...scripted.map(([path]) => `package-lock.json: ${path} runs a script when it is installed`),
+    ...hosted.map(([path]) => `package-lock.json: ${path} names the host it came from; install with omit-lockfile-registry-resolved`),
+  ]
+}
+
+function clientProblems() {
+  const client = JSON.parse(readFileSync(join(ROOT, 'client/package.json'), 'utf8'))
+  const fields = ['dependencies', 'optionalDependencies', 'peerDependencies'].filter((field) => Object.keys(client[field] ?? {}).length > 0)
+  return fields.map((field) => `client: has ${field}; the client depends on nothing`)
+}

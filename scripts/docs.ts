@@ -1,0 +1,10 @@
+/** Writes every generated page under docs/. A page is stale when it differs from what its generator answers. */
+import { configReference } from '../src/config/index.ts'
+import { writeAtomicFile } from '../src/kit/index.ts'
+
+const PAGES: readonly { readonly path: string; readonly make: () => string }[] = [{ path: 'docs/configuration.md', make: configReference }]
+
+for (const { path, make } of PAGES) {
+  await writeAtomicFile(path, make())
+  console.log(`wrote ${path}`)
+}

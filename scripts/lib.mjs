@@ -1,0 +1,139 @@
+/** What the npm scripts share: installing, building and running on the pinned Node. Plain JavaScript for Node 18 and newer, dependencies none. */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findPinnedNode, isNewEnough, NODE_LEAST } from '../bin/pinned-node.mjs'
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const at = (...parts) => join(ROOT, ...parts)
+
+/** Where TypeScript is compiled from, and what else the compiled code reads. */
+const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
+const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
+const ASSET = /\.(sql|sh)$/
+/** Kept outside dist, which is published as it is. */
+const STAMP = 'node_modules/.cache/svc-built-from'
+const BUILT = 'dist/src/cli/index.js'
+
+export function say(text) {
+  process.stderr.write(`${text}\n`)
+}
+
+/** Ends the script with a line instead of a stack; what failed has already said why. */
+export function runScript(script) {
+  script().catch((error) => {
+    say(error.message)
+    process.exitCode ||= 1
+  })
+}
+
+// ── installing ───────────────────────────────────────────────────────────────────────────────────
+
+export async function install() {
+  if (isInstalled()) return
+  say('installing dependencies …')
+  // The pinned Node is among what is replaced, so npm must not run on it; development dependencies hold the compiler.
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(at('node_modules')))
+  const env = { ...process.env, PATH: path.join(delimiter) }
+  await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], { env, shell: process.platform === 'win32' })
+}
+
+/** npm leaves a list of what it installed; it must hold what the lockfile asks for. Optional packages depend on the platform. */
+function isInstalled() {
+  const installed = readJson('node_modules/.package-lock.json')?.packages
+  const wanted = readJson('package-lock.json')?.packages ?? {}
+  if (installed === undefined) return false
+  return Object.entries(wanted).every(([path, entry]) => {
+    const found = installed[path]
+    if (path === '' || !path.includes('node_modules/')) return true
+    return found === undefined ? entry.optional === true || entry.devOptional === true : found.version === entry.version
+  })
+}
+
+function readJson(path) {
+  return existsSync(at(path)) ? JSON.parse(readFileSync(at(path), 'utf8')) : undefined
+}
+
+// ── building ─────────────────────────────────────────────────────────────────────────────────────
+
+/** Compiles beside and renames, so that a build that is stopped or fails leaves the last good one. */
+export async function build() {
+  const stamp = inputStamp()
+  if (existsSync(at(BUILT)) && existsSync(at(STAMP)) && readFileSync(at(STAMP), 'utf8') === stamp) return
+  say('building …')
+  const beside = at(`.dist-${process.pid}`)
+  try {
+    await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
+    for (const file of filesUnder('src').concat(filesUnder('plugins'))) if (ASSET.test(file)) copyTo(file, beside)
+    if (existsSync(at('client/tsconfig.build.json'))) await compile(['-p', 'client/tsconfig.build.json'])
+    rmSync(at('dist'), { recursive: true, force: true })
+    renameSync(beside, at('dist'))
+    mkdirSync(dirname(at(STAMP)), { recursive: true })
+    writeFileSync(at(STAMP), stamp)
+  } finally {
+    rmSync(beside, { recursive: true, force: true })
+  }
+}
+
+/** What was compiled, as one digest of every input's name and content. */
+function inputStamp() {
+  const digest = createHash('sha256')
+  const files = SOURCES.flatMap((folder) => filesUnder(folder)).concat(BUILD_INPUTS.filter((file) => existsSync(at(file))))
+  for (const file of files) digest.update(`${file}\0`).update(readFileSync(at(file)))
+  return digest.digest('hex')
+}
+
+function compile(args) {
+  return run(pinnedNode(), [at('node_modules', 'typescript', 'bin', 'tsc'), ...args])
+}
+
+function copyTo(file, folder) {
+  const target = join(folder, file)
+  mkdirSync(dirname(target), { recursive: true })
+  copyFileSync(at(file), target)
+}
+
+/** Paths from the root, sorted; tests are no input of a build. */
+function filesUnder(folder) {
+  if (!existsSync(at(folder))) return []
+  const names = readdirSync(at(folder)).filter((name) => name !== 'node_modules' && name !== 'dist')
+  return names
+    .map((name) => at(folder, name))
+    .flatMap((path) => (statSync(path).isDirectory() ? filesUnder(relative(ROOT, path)) : [relative(ROOT, path)]))
+    .filter((path) => !path.endsWith('.test.ts'))
+    .sort()
+}
+
+// ── running ──────────────────────────────────────────────────────────────────────────────────────
+
+/** The pinned Node first, so that everyone runs on the same one; this one when none is pinned for the platform. */
+export function pinnedNode() {
+  const pinned = findPinnedNode(ROOT)
+  if (pinned !== null) return pinned
+  if (isNewEnough()) return process.execPath
+  throw new Error(`Node ${process.versions.node} is too old and none is pinned for this platform; install Node ${NODE_LEAST} or newer`)
+}
+
+/** Runs a program in the root with this terminal. Throws when it fails. */
+export async function run(program, args, options = {}) {
+  const code = await runForCode(program, args, options)
+  if (code !== 0) throw new Error(`failed: ${[program, ...args].map((part) => relative(ROOT, part) || part).join(' ')}`)
+}
+
+/** Answers the exit code; signals that reach this process are passed on, and one that ends the program ends this process too. */
+export function runForCode(program, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit', ...options })
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+    const pass = (signal) => child.kill(signal)
+    for (const signal of signals) process.on(signal, pass)
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      for (const name of signals) process.off(name, pass)
+      if (signal === null) resolve(code ?? 1)
+      else process.kill(process.pid, signal)
+    })
+  })
+}

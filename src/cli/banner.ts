@@ -1,0 +1,62 @@
+/** What `serve` says once it is ready: where, who may call, who answers, where the data lives, and a call that works as printed. */
+import { resolve } from 'node:path'
+import { localUrl } from '../config/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
+import type { ModelApi } from '../contract/index.ts'
+
+const SCENARIO = 'demo'
+const UNKNOWN_MODEL = 'MODEL'
+
+export function banner(loaded: LoadedConfig, address: string): string {
+  const { config } = loaded
+  const url = localUrl(config.svc.host, portOf(address, config.svc.port))
+  const hasToken = config.svc.token !== null || config.svc.tokens.length > 0
+  return [
+    `${PRODUCT} is ready at ${url}`,
+    `  access   ${hasToken ? `a token is needed (${ENV.token} below stands for yours)` : 'open on loopback, because no token is set'}`,
+    `  answers  ${answers(loaded)}`,
+    `  data     ${dataPlace(loaded)}`,
+    '',
+    ...tryIt(loaded, url, hasToken),
+  ].join('\n')
+}
+
+function answers({ upstream }: LoadedConfig): string {
+  const { runtime, model, found } = upstream
+  if (runtime === 'practice')
+    return `the practice model, which only practises (${found}); set ${ENV.upstreamUrl} or OPENAI_API_KEY for a real one`
+  return `${model === null ? runtime : model.url} (${found})`
+}
+
+function dataPlace({ config }: LoadedConfig): string {
+  const { record_backend: backend, agent_record_dir: records, artifact_repository: releases } = config.storage
+  if (backend === 'memory') return 'in memory: gone when the service stops'
+  return `${resolve(records)} (records), ${releases.includes('://') ? releases : resolve(releases)} (releases)`
+}
+
+function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolean): readonly string[] {
+  const model = upstream.exampleModel ?? UNKNOWN_MODEL
+  const { path, body } = EXAMPLE[upstream.model?.api ?? 'openai'](model)
+  const token = hasToken ? [`-H "authorization: Bearer $${ENV.token}"`] : []
+  const curl = (at: string, headers: readonly string[], json: object): string =>
+    `  curl -s ${url}${at} ${[`-H 'content-type: application/json'`, ...headers, ...token].join(' ')} -d ${quoted(JSON.stringify(json))}`
+  const create = config.svc.allow_implicit_scenario_creation ? [] : [curl(`${ROUTE_PREFIX}/scenarios`, [], { name: SCENARIO })]
+  const hint = model === UNKNOWN_MODEL ? ` (with a model of your upstream for ${UNKNOWN_MODEL})` : ''
+  return [`Try it${hint}:`, ...create, curl(path, [`-H '${HEADER.scenario}: ${SCENARIO}'`], body)]
+}
+
+/** One small call in each format an upstream may speak. */
+const EXAMPLE: Readonly<Record<ModelApi, (model: string) => { readonly path: string; readonly body: object }>> = {
+  openai: (model) => ({ path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hello' }] } }),
+  responses: (model) => ({ path: '/v1/responses', body: { model, input: 'Hello' } }),
+  anthropic: (model) => ({ path: '/v1/messages', body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Hello' }] } }),
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The port that was really taken, which the configuration does not know when it asked for any. */
+function portOf(address: string, configured: number): number {
+  const port = URL.canParse(address) ? Number(new URL(address).port) : 0
+  return port === 0 ? configured : port
+}

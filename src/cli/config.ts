@@ -1,0 +1,25 @@
+/** `svc config print` and `svc config schema`: what is in force, and what may be. */
+import { configJsonSchema, loadConfig, printConfig, printConfigJson } from '../config/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import { EXIT } from './surroundings.ts'
+import type { ConfigOptions, Surroundings } from './surroundings.ts'
+
+export async function configPrint(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
+  return printLoaded(await loadFor(options, surroundings), options, surroundings)
+}
+
+export function printLoaded(loaded: LoadedConfig, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
+  surroundings.out(json === true ? printConfigJson(loaded) : printConfig(loaded))
+  return EXIT.fine
+}
+
+export function configSchema(_: ConfigOptions, surroundings: Surroundings): number {
+  surroundings.out(JSON.stringify(configJsonSchema(), null, 2))
+  return EXIT.fine
+}
+
+/** The configuration a command works with: its `-c FILE`, its `--section.key` options and its environment. */
+export function loadFor(options: ConfigOptions, surroundings: Surroundings): Promise<LoadedConfig> {
+  const file = options.config === undefined ? {} : { file: options.config }
+  return loadConfig({ ...file, commandLine: options.commandLine, environment: surroundings.environment })
+}

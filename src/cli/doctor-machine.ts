@@ -1,0 +1,149 @@
+/** What doctor looks at on this machine: versions, directories, disk, port, token and store. */
+import { execFile } from 'node:child_process'
+import { access, constants, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { isLoopback, localUrl } from '../config/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import type { Finding } from './finding.ts'
+import { codeOf, explain } from './explain.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const NODE_LEAST = '22.19.0'
+const SQLITE_LEAST = '3.51.3'
+const GIT_LEAST = '2.36.0'
+const FREE_BYTES_LEAST = 100 * 1024 * 1024
+const HEALTH_MILLISECONDS_MAX = 1000
+
+export function checkNode(versions: Readonly<Record<string, string | undefined>>): Finding {
+  return atLeast('node', versions['node'], NODE_LEAST, `install Node ${NODE_LEAST} or newer`)
+}
+
+export function checkSqlite(versions: Readonly<Record<string, string | undefined>>): Finding {
+  return atLeast('sqlite', versions['sqlite'], SQLITE_LEAST, 'install a Node that comes with it, such as the newest 24')
+}
+
+export async function checkGit(run: () => Promise<string> = gitVersion): Promise<Finding> {
+  try {
+    const version = /\d+\.\d+(\.\d+)?/.exec(await run())?.[0]
+    return atLeast('git', version, GIT_LEAST, `install git ${GIT_LEAST} or newer`)
+  } catch {
+    return { check: 'git', state: 'problem', found: 'git is not on the PATH', fix: `install git ${GIT_LEAST} or newer` }
+  }
+}
+
+async function gitVersion(): Promise<string> {
+  return (await promisify(execFile)('git', ['--version'])).stdout
+}
+
+function atLeast(check: string, version: string | undefined, least: string, fix: string): Finding {
+  const isEnough = version !== undefined && compareVersions(version, least) >= 0
+  const found = version ?? 'no version found'
+  return isEnough ? { check, state: 'ok', found } : { check, state: 'problem', found: `${found}; ${least} is needed`, fix }
+}
+
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((text) => text.split('.').map(Number))
+  const differing = [0, 1, 2].map((index) => (left?.[index] ?? 0) - (right?.[index] ?? 0)).find((difference) => difference !== 0)
+  return differing ?? 0
+}
+
+export function checkToken({ config }: LoadedConfig): Finding {
+  const { host, token, tokens } = config.svc
+  if (token !== null || tokens.length > 0) return { check: 'token', state: 'ok', found: 'every call needs a token' }
+  return { check: 'token', state: 'ok', found: `none is set; ${isLoopback(host) ? 'open on loopback only' : 'open'}` }
+}
+
+/** Directories that must be writable, by the key that names them; a remote repository is none of ours. */
+function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
+  const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
+  if (backend === 'memory') return []
+  const named = [['storage.agent_record_dir', records] as const, ['storage.artifact_repository', releases] as const]
+  return named.filter(([, path]) => !path.includes('://')).map(([key, path]) => [key, resolve(path)])
+}
+
+export async function checkDirectories(loaded: LoadedConfig): Promise<readonly Finding[]> {
+  return Promise.all(
+    directories(loaded).map(async ([check, path]) => {
+      const standing = nearestExisting(path)
+      const isNew = standing !== path
+      try {
+        await access(standing, constants.W_OK | constants.X_OK)
+        return { check, state: 'ok', found: isNew ? `${path} (will be made)` : path } as const
+      } catch {
+        return { check, state: 'problem', found: `${standing} cannot be written`, fix: `change its owner, or set ${check}` } as const
+      }
+    }),
+  )
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
+}
+
+export async function checkDisk(loaded: LoadedConfig): Promise<readonly Finding[]> {
+  const [records] = directories(loaded)
+  if (records === undefined) return []
+  const { bavail, bsize } = await statfs(nearestExisting(records[1]))
+  return [diskFinding(bavail * bsize, loaded.config.storage.record_capacity_bytes)]
+}
+
+export function diskFinding(freeBytes: number, capacityBytes: number): Finding {
+  const found = `${gibibytes(freeBytes)} free`
+  if (freeBytes < FREE_BYTES_LEAST) {
+    return { check: 'disk', state: 'problem', found, fix: 'free some space, or set storage.agent_record_dir on another disk' }
+  }
+  if (freeBytes >= capacityBytes) return { check: 'disk', state: 'ok', found }
+  const fix = 'lower storage.record_capacity_bytes, or use a larger disk'
+  return { check: 'disk', state: 'warning', found: `${found}, less than the ${gibibytes(capacityBytes)} that records may take`, fix }
+}
+
+const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
+
+export async function checkPort(loaded: LoadedConfig): Promise<readonly Finding[]> {
+  const { host, port } = loaded.config.svc
+  const check = 'port'
+  const error = await listenError(host, port)
+  if (error === null) return [{ check, state: 'ok', found: port === 0 ? 'any free one' : `${port} is free` }]
+  if (codeOf(error) === 'EADDRINUSE' && (await isAnswering(localUrl(host, port)))) {
+    return [{ check, state: 'warning', found: `a service already answers on ${port}`, fix: 'nothing, if it is the one you started' }]
+  }
+  return explain(error, loaded).map((words) => ({ check, state: 'problem', ...words }))
+}
+
+function listenError(host: string, port: number): Promise<Error | null> {
+  return new Promise((done) => {
+    const server = createServer()
+    server.once('error', done)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => done(null)))
+  })
+}
+
+async function isAnswering(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(HEALTH_MILLISECONDS_MAX) })
+    await answer.body?.cancel()
+    return answer.ok
+  } catch {
+    return false
+  }
+}
+
+/** Opens a store that exists, to see whether it can be; one that does not exist is left for the service to make. */
+export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const check = 'store'
+  const { agent_record_dir: directory, record_backend: backend } = loaded.config.storage
+  if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will make it' }]
+  const house = await surroundings.house()
+  try {
+    const store = await house.openStore(loaded)
+    const { records } = await store.usage()
+    await store.close()
+    return [{ check, state: 'ok', found: `${backend}, ${records} records` }]
+  } catch (error) {
+    const state = codeOf(error) === 'store_in_use' ? 'warning' : 'problem'
+    return explain(error, loaded).map((words) => ({ check, state, ...words }))
+  }
+}

@@ -1,0 +1,59 @@
+/** `svc doctor`: looks at everything a service needs to start and names each misconfiguration with its fix. */
+import { ConfigProblem } from '../config/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import { loadFor } from './config.ts'
+import { checkDirectories, checkDisk, checkGit, checkNode, checkPort, checkSqlite, checkStore, checkToken } from './doctor-machine.ts'
+import { checkUpstream } from './doctor-upstream.ts'
+import { explain } from './explain.ts'
+import type { Finding } from './finding.ts'
+import { EXIT } from './surroundings.ts'
+import type { ConfigOptions, Surroundings } from './surroundings.ts'
+
+/** Exit code 2 when there is a problem. Warnings alone leave it 0, so that `svc doctor && svc serve` goes on. */
+export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
+  const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))]
+  surroundings.out(options.json === true ? JSON.stringify({ findings }, null, 2) : table(findings, surroundings.isTerminal))
+  return findings.some(({ state }) => state === 'problem') ? EXIT.misconfigured : EXIT.fine
+}
+
+const checkMachine = (): readonly Finding[] => [checkNode(process.versions), checkSqlite(process.versions)]
+
+async function checkConfigured(options: ConfigOptions, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const loaded = await loadOrFindings(options, surroundings)
+  if ('findings' in loaded) return loaded.findings
+  const read: Finding = { check: 'configuration', state: 'ok', found: options.config ?? 'no file: defaults, environment and command line' }
+  const asked = [checkDirectories(loaded), checkDisk(loaded), checkPort(loaded), checkStore(loaded, surroundings), checkUpstream(loaded)]
+  return [read, checkToken(loaded), ...(await Promise.all(asked)).flat()]
+}
+
+async function loadOrFindings(
+  options: ConfigOptions,
+  surroundings: Surroundings,
+): Promise<LoadedConfig | { findings: readonly Finding[] }> {
+  try {
+    return await loadFor(options, surroundings)
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error
+    return { findings: explain(error, null).map((words) => ({ check: 'configuration', state: 'problem', ...words })) }
+  }
+}
+
+const MARK = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const
+const COLOUR = { ok: 32, warning: 33, problem: 31 } as const
+
+function table(findings: readonly Finding[], isTerminal: boolean): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(({ check, state, found, fix }) => {
+    const mark = MARK[state].padEnd(MARK.problem.length)
+    const painted = isTerminal ? `\u001B[${COLOUR[state]}m${mark}\u001B[0m` : mark
+    const indent = ' '.repeat(MARK.problem.length + width + 4)
+    return [`${painted}  ${check.padEnd(width)}  ${found}`, ...(fix === undefined ? [] : [`${indent}fix: ${fix}`])]
+  })
+  return [...lines, '', summary(findings)].join('\n')
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (state: Finding['state']): number => findings.filter((finding) => finding.state === state).length
+  if (count('problem') === 0 && count('warning') === 0) return 'everything is fine'
+  return `${count('problem')} to fix, ${count('warning')} to know about`
+}

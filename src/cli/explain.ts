@@ -1,0 +1,62 @@
+/** An error at start in words for people: what is wrong and what to change, never a stack. */
+import { resolve } from 'node:path'
+import { debuglog } from 'node:util'
+import { ConfigProblem } from '../config/index.ts'
+import type { LoadedConfig } from '../config/index.ts'
+import { Refusal } from '../contract/index.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export interface Explained {
+  readonly found: string
+  readonly fix?: string
+}
+
+const debug = debuglog('svc')
+const OTHER_DIRECTORY = 'change its owner or set another directory under storage'
+
+/** Codes of Node whose cause and cure are known. Refusals of the house bring both in their message. */
+const KNOWN: Readonly<Record<string, (error: Error, loaded: LoadedConfig | null) => Explained>> = {
+  EADDRINUSE: (_, loaded) => ({ found: `port ${portOf(loaded)} is in use`, fix: 'stop the other process or set svc.port' }),
+  EADDRNOTAVAIL: (_, loaded) => ({ found: `${hostOf(loaded)} is not an address of this machine`, fix: 'set svc.host' }),
+  ENOTFOUND: (_, loaded) => ({ found: `${hostOf(loaded)} is not a known host`, fix: 'set svc.host' }),
+  EACCES: (error, loaded) =>
+    isListening(error)
+      ? { found: `no right to listen on port ${portOf(loaded)}`, fix: 'set svc.port to 1024 or above' }
+      : { found: `no right to use ${pathOf(error, loaded)}`, fix: OTHER_DIRECTORY },
+  ENOSPC: (error, loaded) => ({
+    found: `the disk of ${pathOf(error, loaded)} is full`,
+    fix: 'free some space, or set another directory under storage',
+  }),
+  EROFS: (error, loaded) => ({ found: `${pathOf(error, loaded)} is on a read-only disk`, fix: OTHER_DIRECTORY }),
+  ENOTDIR: (error, loaded) => ({ found: `${pathOf(error, loaded)} is not a directory`, fix: 'set another directory under storage' }),
+}
+
+export function explain(error: unknown, loaded: LoadedConfig | null): readonly Explained[] {
+  debug('%o', error)
+  if (error instanceof ConfigProblem) return error.problems.map(halves)
+  if (!(error instanceof Error)) return [{ found: String(error) }]
+  if (!(error instanceof Refusal)) return [KNOWN[codeOf(error)]?.(error, loaded) ?? { found: firstLine(error) }]
+  const { found, fix } = halves(firstLine(error))
+  return [{ found: `${found} (records are in ${recordsOf(loaded)})`, ...(fix === undefined ? {} : { fix }) }]
+}
+
+/** One line per thing that is wrong. */
+export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: Surroundings): void {
+  for (const { found, fix } of explain(error, loaded)) surroundings.err(fix === undefined ? found : `${found}: ${fix}`)
+}
+
+export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+/** Messages of the house end in their cure, after the last semicolon. */
+function halves(message: string): Explained {
+  const cut = message.lastIndexOf('; ')
+  return cut === -1 ? { found: message } : { found: message.slice(0, cut), fix: message.slice(cut + 2) }
+}
+
+const firstLine = (error: Error): string => error.message.split('\n', 1).join('') || error.name
+const portOf = (loaded: LoadedConfig | null): number => loaded?.config.svc.port ?? 0
+const hostOf = (loaded: LoadedConfig | null): string => loaded?.config.svc.host ?? 'the host'
+const recordsOf = (loaded: LoadedConfig | null): string => resolve(loaded?.config.storage.agent_record_dir ?? '.')
+const isListening = (error: Error): boolean => 'syscall' in error && error.syscall === 'listen'
+const pathOf = (error: Error, loaded: LoadedConfig | null): string =>
+  'path' in error && typeof error.path === 'string' ? error.path : recordsOf(loaded)

@@ -1,0 +1,41 @@
+/**
+ * Cli: one file per command; words, tables and exit codes for people.
+ * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and says what they answer.
+ */
+import { runCli } from './program.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** How long whatever is still open after a command's end may keep the process. */
+const LINGER_MILLISECONDS = 2000
+
+/** Runs the command the process was started with. */
+export async function main(): Promise<void> {
+  process.stdout.on('error', endOnClosedPipe)
+  process.exitCode = await runCli(process.argv.slice(2), surroundingsOfProcess())
+  setTimeout(() => process.exit(), LINGER_MILLISECONDS).unref()
+}
+
+/** Whoever reads our output may stop reading (`svc config schema | head`); that is no failure. */
+function endOnClosedPipe(error: Error): void {
+  if ('code' in error && error.code === 'EPIPE') process.exit()
+  throw error
+}
+
+function surroundingsOfProcess(): Surroundings {
+  const isTerminal = process.stdout.isTTY
+  return {
+    environment: process.env,
+    isTerminal,
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`svc: ${line}\n`),
+    progress: (text) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}`)
+    },
+    house: () => import('../main.ts'),
+    onStop: (listener) => {
+      process.on('SIGINT', listener)
+      process.on('SIGTERM', listener)
+    },
+    exitNow: (code) => process.exit(code),
+  }
+}

@@ -1,0 +1,64 @@
+/** `svc serve`: starts the service, says where it is, and stops it when asked. */
+import type { LoadedConfig } from '../config/index.ts'
+import { banner } from './banner.ts'
+import { loadFor, printLoaded } from './config.ts'
+import { complain } from './explain.ts'
+import { EXIT } from './surroundings.ts'
+import type { ConfigOptions, RunningService, StopSignal, Surroundings } from './surroundings.ts'
+
+export interface ServeOptions extends ConfigOptions {
+  readonly printConfig?: boolean
+}
+
+/** A terminal signals the whole process group and npm passes the signal on: what arrives within this time is one wish. */
+const ONE_WISH_MILLISECONDS = 300
+const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
+
+export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
+  const loaded = await loadFor(options, surroundings)
+  if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
+  const stop = stopWish(surroundings)
+  const service = await start(loaded, surroundings)
+  if (service === null) return EXIT.misconfigured
+  surroundings.out(banner(loaded, service.address))
+  await stop
+  return finish(service, surroundings)
+}
+
+async function start(loaded: LoadedConfig, surroundings: Surroundings): Promise<RunningService | null> {
+  const house = await surroundings.house()
+  try {
+    return await house.startService(loaded)
+  } catch (error) {
+    complain(error, loaded, surroundings)
+    return null
+  }
+}
+
+/** Resolves with the first signal; a second one ends the process where it stands. */
+function stopWish(surroundings: Surroundings): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let first = 0
+    surroundings.onStop((signal) => {
+      const now = performance.now()
+      if (first === 0) {
+        first = now
+        resolve(signal)
+      } else if (now - first > ONE_WISH_MILLISECONDS) {
+        surroundings.exitNow(SIGNAL_EXIT[signal])
+      }
+    })
+  })
+}
+
+async function finish(service: RunningService, surroundings: Surroundings): Promise<number> {
+  surroundings.err('stopping: calls in flight may finish; a second signal stops at once')
+  try {
+    await service.close()
+    return EXIT.fine
+  } catch (error) {
+    surroundings.err('the service did not stop cleanly')
+    complain(error, null, surroundings)
+    return EXIT.failed
+  }
+}

@@ -1,0 +1,76 @@
+/** `svc verify`: re-hashes every record that is kept and names each one that is damaged. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { LoadedConfig } from '../config/index.ts'
+import type { Damage, Store } from '../contract/index.ts'
+import { loadFor } from './config.ts'
+import { complain } from './explain.ts'
+import { EXIT } from './surroundings.ts'
+import type { ConfigOptions, Surroundings } from './surroundings.ts'
+
+const BAR_CHARACTERS = 30
+
+export async function verify(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
+  const loaded = await loadFor(options, surroundings)
+  const missing = nothingThere(loaded)
+  if (missing !== null) {
+    surroundings.err(missing)
+    return EXIT.misconfigured
+  }
+  const store = await open(loaded, surroundings)
+  if (store === null) return EXIT.misconfigured
+  try {
+    return report(await check(store, surroundings), options, surroundings)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Opening a store makes it; a check of what is not there should say so instead. */
+function nothingThere({ config }: LoadedConfig): string | null {
+  const { record_backend: backend, agent_record_dir: directory } = config.storage
+  if (backend === 'memory') return 'storage.record_backend is memory: there is nothing on disk to verify'
+  if (backend !== 'sqlite' || existsSync(directory)) return null
+  return `there are no records in ${resolve(directory)}: set storage.agent_record_dir, or name the configuration with -c FILE`
+}
+
+async function open(loaded: LoadedConfig, surroundings: Surroundings): Promise<Store | null> {
+  const house = await surroundings.house()
+  try {
+    return await house.openStore(loaded)
+  } catch (error) {
+    complain(error, loaded, surroundings)
+    return null
+  }
+}
+
+interface Checked {
+  readonly records: number
+  readonly damage: readonly Damage[]
+}
+
+async function check(store: Store, surroundings: Surroundings): Promise<Checked> {
+  let records = 0
+  const damage = await store.verify((checked, total) => {
+    records = checked
+    surroundings.progress(bar(checked, total))
+  })
+  surroundings.progress('')
+  return { records, damage }
+}
+
+function bar(checked: number, total: number): string {
+  const done = total === 0 ? BAR_CHARACTERS : Math.round((checked / total) * BAR_CHARACTERS)
+  return `[${'#'.repeat(done)}${' '.repeat(BAR_CHARACTERS - done)}] ${checked} of ${total}`
+}
+
+function report({ records, damage }: Checked, { json }: ConfigOptions, surroundings: Surroundings): number {
+  if (json === true) surroundings.out(JSON.stringify({ checked: records, damage }, null, 2))
+  else {
+    for (const { scenario, agent_record_id, problem } of damage) surroundings.out(`${scenario}  ${agent_record_id}  ${problem}`)
+    surroundings.out(
+      damage.length === 0 ? `${records} checked, none damaged` : `${records} checked, ${damage.length} damaged: restore them from a backup`,
+    )
+  }
+  return damage.length === 0 ? EXIT.fine : EXIT.failed
+}

@@ -1,0 +1,85 @@
+/** Rules that hold between keys, and the few helpers about addresses they share with the rest of the house. */
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { ENV } from '../contract/index.ts'
+import { place } from './problem.ts'
+import type { Given } from './problem.ts'
+import type { Config, Settings } from './schema.ts'
+import type { SettingsReading } from './settings.ts'
+
+/** A rule whose keys already have a problem of their own is silent: its answer would mislead. */
+export function crossProblems(reading: SettingsReading, fileName: string): readonly string[] {
+  if (reading.settings === null) return []
+  const { settings, given, refused } = reading
+  return [
+    ...openDoorProblems(settings, given, refused, fileName),
+    ...strayKeyProblems(settings, given, refused, fileName),
+    ...recipeProblems(settings, given, fileName),
+  ]
+}
+
+function openDoorProblems(
+  settings: Settings,
+  given: ReadonlyMap<string, Given>,
+  refused: ReadonlySet<string>,
+  fileName: string,
+): readonly string[] {
+  const { host, token, tokens } = settings.svc
+  if (refused.has('svc.host') || refused.has('svc.token') || refused.has('svc.tokens')) return []
+  if (token !== null || tokens.length > 0 || isLoopback(host)) return []
+  const where = place(given.get('svc.host')?.origin ?? 'default', fileName)
+  return [
+    `${where}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
+  ]
+}
+
+/** A key is sent to the address set beside it, never to one that was merely found. */
+function strayKeyProblems(
+  settings: Settings,
+  given: ReadonlyMap<string, Given>,
+  refused: ReadonlySet<string>,
+  fileName: string,
+): readonly string[] {
+  const { runtime, upstream_url, upstream_api_key } = settings.inference
+  if (upstream_api_key === null || upstream_url !== null || runtime === 'practice' || refused.has('inference.upstream_url')) return []
+  const where = place(given.get('inference.upstream_api_key')?.origin ?? 'default', fileName)
+  return [
+    `${where}: inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or ${ENV.upstreamUrl})`,
+  ]
+}
+
+/** With several recipes, sections at the top of the file would belong to nobody in particular. */
+function recipeProblems(settings: Settings, given: ReadonlyMap<string, Given>, fileName: string): readonly string[] {
+  const names = Object.keys(settings.recipes)
+  if (names.length === 0) return []
+  return [...given.values()]
+    .filter(({ path }) => path[0] === 'data' || path[0] === 'pipeline')
+    .map(({ path, origin }) => {
+      const key = path.join('.')
+      return `${place(origin, fileName)}: ${key} stands at the top beside recipes; move it under a recipe, such as recipes.${names[0]}.${key}`
+    })
+}
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Whether only this machine can reach the address. */
+export function isLoopback(host: string): boolean {
+  if (isIP(host) === 0) return host.toLowerCase() === 'localhost'
+  return LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
+}
+
+/** Where episodes call the service back: as configured, else where this machine reaches it. */
+export function servedUrl(config: Config, port: number): string {
+  return config.svc.served_url ?? localUrl(config.svc.host, port)
+}
+
+/** Where this machine reaches a service bound to that host: loopback for a bind to all addresses, else the one that is bound. */
+export function localUrl(host: string, port: number): string {
+  const address =
+    new Map([
+      ['0.0.0.0', '127.0.0.1'],
+      ['::', '::1'],
+    ]).get(host) ?? host
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,96 @@
+/** The schema as a list of keys: which exist, what kind of value each takes, and how a spelling becomes a key. */
+import * as z from 'zod'
+import { schema } from './schema.ts'
+
+export type ValueKind = 'text' | 'number' | 'flag' | 'list'
+
+export interface Key {
+  readonly key: string
+  readonly kind: ValueKind
+  readonly description: string
+  readonly default: unknown
+  readonly type: z.core.$ZodType
+}
+
+/** What stands for any name of the user's own in a key's path. */
+export const ANY_NAME = '<name>'
+
+/** Every key of the schema in its order; recipes appear under the name `<name>`. */
+export function allKeys(): readonly Key[] {
+  return keysUnder(schema, [])
+}
+
+/** The keys below a path, which may hold names of the user's own. */
+export function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key[] {
+  const bare = unwrap(type)
+  if (bare instanceof z.ZodObject) return Object.entries(bare.shape).flatMap(([name, member]) => keysUnder(member, [...path, name]))
+  if (bare instanceof z.ZodRecord) return keysUnder(bare.valueType, [...path, ANY_NAME])
+  return [{ key: path.join('.'), kind: kindOf(bare), description: descriptionOf(type), default: defaultOf(type), type: bare }]
+}
+
+/** The schema's type at a path, or null when nothing is known there. */
+export function typeAt(path: readonly string[]): z.core.$ZodType | null {
+  let type: z.core.$ZodType = schema
+  for (const name of path) {
+    const next = memberOf(type, name)
+    if (next === null) return null
+    type = next
+  }
+  return type
+}
+
+/** The names a section knows; null for a section whose names are the user's own, and for a value. */
+export function namesAt(path: readonly string[]): readonly string[] | null {
+  const type = typeAt(path)
+  const bare = type === null ? null : unwrap(type)
+  return bare instanceof z.ZodObject ? Object.keys(bare.shape) : null
+}
+
+export function isSection(path: readonly string[]): boolean {
+  const type = typeAt(path)
+  const bare = type === null ? null : unwrap(type)
+  return bare instanceof z.ZodObject || bare instanceof z.ZodRecord
+}
+
+/** The kind of value the key takes; null for sections and unknown keys. */
+export function kindAt(path: readonly string[]): ValueKind | null {
+  const type = typeAt(path)
+  return type === null || isSection(path) ? null : kindOf(unwrap(type))
+}
+
+/** Whether the path ends in a name of the user's own. */
+export function isOwnName(path: readonly string[]): boolean {
+  const under = path.slice(0, -1)
+  return isSection(under) && namesAt(under) === null
+}
+
+/** Hyphens and underscores are equal in the names of keys, but not in names of the user's own. */
+export function spelling(under: readonly string[], name: string): string {
+  return isOwnName([...under, name]) ? name : name.replaceAll('-', '_')
+}
+
+export function descriptionOf(type: z.core.$ZodType): string {
+  return z.globalRegistry.get(type)?.description ?? ''
+}
+
+function memberOf(type: z.core.$ZodType, name: string): z.core.$ZodType | null {
+  const bare = unwrap(type)
+  if (bare instanceof z.ZodRecord) return bare.valueType
+  if (!(bare instanceof z.ZodObject) || !Object.hasOwn(bare.shape, name)) return null
+  return bare.shape[name] ?? null
+}
+
+function unwrap(type: z.core.$ZodType): z.core.$ZodType {
+  const isWrapped = type instanceof z.ZodDefault || type instanceof z.ZodPrefault || type instanceof z.ZodNullable
+  return isWrapped ? unwrap(type.unwrap()) : type
+}
+
+function kindOf(bare: z.core.$ZodType): ValueKind {
+  if (bare instanceof z.ZodNumber) return 'number'
+  if (bare instanceof z.ZodBoolean) return 'flag'
+  return bare instanceof z.ZodArray ? 'list' : 'text'
+}
+
+function defaultOf(type: z.core.$ZodType): unknown {
+  return type instanceof z.ZodDefault ? type.def.defaultValue : undefined
+}

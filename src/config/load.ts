@@ -1,0 +1,103 @@
+/** Reads the command line, the file and the environment once, and hands out one frozen configuration or every problem at once. */
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { crossProblems } from './checks.ts'
+import type { CommandLineReading } from './command-line.ts'
+import { readFileText } from './file.ts'
+import type { Environment } from './interpolate.ts'
+import { kindAt } from './keys.ts'
+import { originsOf } from './origins.ts'
+import { ConfigProblem } from './problem.ts'
+import type { Given, Origin } from './problem.ts'
+import { ENVIRONMENT } from './schema.ts'
+import type { Config, RecipeSettings, Settings } from './schema.ts'
+import { discoverUpstream, probeOllama } from './upstream.ts'
+import type { Probe, Upstream } from './upstream.ts'
+import { readSettings } from './settings.ts'
+import { readValue } from './values.ts'
+
+export interface Sources {
+  /** The configuration file; absent: defaults, environment and command line alone. */
+  readonly file?: string
+  /** What `readCommandLine` made of the arguments. */
+  readonly commandLine?: Pick<CommandLineReading, 'given' | 'problems'>
+  readonly environment: Environment
+  /** Whether a local model server answers. */
+  readonly probe?: Probe
+}
+
+export interface LoadedConfig {
+  readonly config: Config
+  readonly origins: ReadonlyMap<string, Origin>
+  /** Who answers, settled once for everyone who asks. */
+  readonly upstream: Upstream
+  /** What relative plug-in paths start from: the file's folder, or the working directory. */
+  readonly baseDirectory: string
+}
+
+/** Throws ConfigProblem with everything that is wrong. */
+export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
+  const text = sources.file === undefined ? '' : await readText(sources.file)
+  const read = readConfig({ ...sources, text })
+  const file = sources.file ?? null
+  const upstream = await discoverUpstream({ ...read, file }, sources.environment, sources.probe ?? probeOllama)
+  return { ...read, upstream, baseDirectory: file === null ? process.cwd() : dirname(resolve(file)) }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const reason = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`
+    throw new ConfigProblem([`${file}: ${reason}; name the configuration with -c FILE`])
+  }
+}
+
+/** The part without a disk or a network: the file's text is given. */
+export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: string }): Pick<LoadedConfig, 'config' | 'origins'> {
+  const { environment, file = 'configuration' } = sources
+  const fromFile = readFileText(sources.text, file, environment)
+  const fromArgs = sources.commandLine ?? { given: [], problems: [] }
+  const explicit = [...fromFile.given, ...fromArgs.given]
+  const given = byKey([...fromEnvironment(environment, explicit), ...explicit])
+  const reading = readSettings(given, environment, file)
+  const problems = [...fromFile.problems, ...fromArgs.problems, ...reading.problems, ...crossProblems(reading, file)]
+  if (problems.length > 0 || reading.settings === null) throw new ConfigProblem(problems)
+  const config = deepFreeze(normalise(reading.settings))
+  return { config, origins: originsOf(config, reading.given) }
+}
+
+/** Later ones win; the order is environment, file, command line. */
+function byKey(given: readonly Given[]): ReadonlyMap<string, Given> {
+  return new Map(given.map((one) => [one.path.join('.'), one]))
+}
+
+/** Empty variables count as unset. A token from the environment counts only when no token is set otherwise. */
+function fromEnvironment(environment: Environment, explicit: readonly Given[]): readonly Given[] {
+  const hasToken = explicit.some(
+    ({ path, value }) => path[0] === 'svc' && (path[1] === 'token' || (path[1] === 'tokens' && !isEmptyList(value))),
+  )
+  return Object.entries(ENVIRONMENT).flatMap(([key, variable]) => {
+    const text = environment[variable]
+    if (text === undefined || text === '' || (key === 'svc.token' && hasToken)) return []
+    const path = key.split('.')
+    return [{ path, value: readValue(text, kindAt(path)), origin: `environment ${variable}` } satisfies Given]
+  })
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+/** Every recipe under its name, the default one among them, whichever of the two ways the file was written in. */
+function normalise(settings: Settings): Config {
+  const { svc, inference, storage, recipe, data, pipeline } = settings
+  const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline } }
+  for (const [name, own] of Object.entries(settings.recipes)) recipes[name] = { ...own, use: own.use ?? name }
+  return { svc, inference, storage, recipe, recipes }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) deepFreeze(member)
+  return Object.freeze(value)
+}

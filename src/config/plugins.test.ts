@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { define } from '../contract/index.ts'
+import { loadPlugin } from './plugins.ts'
+import type { Builtins } from './plugins.ts'
+
+const selection = { decide: () => ({ selected: true, reason: 'always' }) }
+const builtins: Builtins = {
+  selection: { always: () => Promise.resolve({ default: define('selection', selection) }) },
+  evaluator: {},
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-plugins-'))
+const write = (path: string, text: string) => {
+  mkdirSync(join(folder, path, '..'), { recursive: true })
+  writeFileSync(join(folder, path), text)
+  return join(folder, path)
+}
+const MADE = `{ contract: 1, kind: 'evaluator', plugin: { score: async () => 1 } }`
+const absolute = write('good.mjs', `export default ${MADE}\nexport const other = ${MADE}\nexport const broken = 5`)
+write('newer.mjs', `export default { contract: 2, kind: 'evaluator', plugin: {} }`)
+write('kindred.mjs', `export default { contract: 1, kind: 'selection', plugin: {} }`)
+write('hollow.mjs', `export default { contract: 1, kind: 'evaluator' }`)
+write('throws.mjs', `throw new Error('no luck')`)
+write('node_modules/@acme/review/package.json', '{"name":"@acme/review","type":"module","exports":"./index.js"}')
+write('node_modules/@acme/review/index.js', `export const grade = ${MADE}`)
+
+describe('a plug-in is found by', () => {
+  test('a built-in name', async () => {
+    expect(await loadPlugin('selection', 'always', builtins, folder)).toBe(selection)
+  })
+
+  test.each(['./good.mjs', absolute, './good.mjs#other', '@acme/review#grade'])('%s', async (name) => {
+    const evaluator = await loadPlugin('evaluator', name, builtins, folder)
+    expect(await evaluator.score({ name: 't', prompt: 'p' }, { exitCode: 0, stdout: '', stderr: '', trajectory: [] })).toBe(1)
+  })
+})
+
+describe('a plug-in is refused', () => {
+  test.each([
+    ['./newer.mjs', 'found contract 2; this service speaks contract 1'],
+    ['./kindred.mjs', "wanted export default made by define('evaluator', …), found a plug-in of kind selection"],
+    ['./hollow.mjs', 'found a definition without a plug-in in it'],
+    ['./good.mjs#missing', "wanted export missing made by define('evaluator', …), found no such export"],
+    ['./good.mjs#broken', 'found something that define() did not make'],
+    ['./throws.mjs', 'evaluator plug-in ./throws.mjs cannot be loaded: no luck'],
+    ['./absent.mjs', 'evaluator plug-in ./absent.mjs cannot be loaded'],
+    ['@acme/absent', 'is neither built in nor an installed package; built in: none; a path starts with ./'],
+  ])('%s: %s', async (name, problem) => {
+    await expect(loadPlugin('evaluator', name, builtins, folder)).rejects.toThrow(problem)
+  })
+
+  test('with the built-in name that was meant', async () => {
+    await expect(loadPlugin('selection', 'alwyas', builtins, folder)).rejects.toThrow('did you mean always?')
+  })
+
+  test('when the name is one of every object', async () => {
+    await expect(loadPlugin('selection', 'toString', builtins, folder)).rejects.toThrow('neither built in')
+  })
+})

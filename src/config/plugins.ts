@@ -1,0 +1,62 @@
+/** A plug-in by its name in the configuration: a built-in name, a path, or a package, each with an optional `#export`. */
+import { createRequire } from 'node:module'
+import { isAbsolute, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CONTRACT } from '../contract/index.ts'
+import type { Kind, Kinds, Plugin } from '../contract/index.ts'
+import { nearest } from './nearest.ts'
+import { ConfigProblem } from './problem.ts'
+
+/** The plug-ins that come with the service: name to module, per kind. */
+export type Builtins = {
+  readonly [K in Kind]?: Readonly<Record<string, () => Promise<{ readonly default: Plugin<K> }>>>
+}
+
+/** Relative paths and packages are looked up from the base directory. Throws ConfigProblem with what was wanted and what was found. */
+export async function loadPlugin<K extends Kind>(kind: K, name: string, builtins: Builtins, baseDirectory: string): Promise<Kinds[K]> {
+  const [reference = '', exported = 'default'] = name.split('#', 2)
+  const table: Readonly<Record<string, () => Promise<object>>> = builtins[kind] ?? {}
+  const builtin = Object.hasOwn(table, name) ? table[name] : undefined
+  const module = builtin === undefined ? await importFrom(kind, reference, Object.keys(table), baseDirectory) : await builtin()
+  const found: unknown = new Map(Object.entries(module)).get(exported)
+  if (isPlugin(kind, found)) return found.plugin
+  const wanted = `export ${exported} made by define('${kind}', …)`
+  throw new ConfigProblem([`${kind} plug-in ${name}: wanted ${wanted}, found ${pluginProblem(kind, found)}`])
+}
+
+const isPlugin = <K extends Kind>(kind: K, found: unknown): found is Plugin<K> => pluginProblem(kind, found) === null
+
+/** What is wrong with a module's export, in the words "found …"; null when it is a plug-in of that kind. */
+function pluginProblem(kind: Kind, found: unknown): string | null {
+  if (found === undefined) return 'no such export'
+  if (typeof found !== 'object' || found === null || !('kind' in found)) return 'something that define() did not make'
+  if (!('contract' in found) || found.contract !== CONTRACT) {
+    return `contract ${'contract' in found ? String(found.contract) : 'unstated'}; this service speaks contract ${CONTRACT}`
+  }
+  if (found.kind !== kind) return `a plug-in of kind ${String(found.kind)}`
+  const isWhole = 'plugin' in found && typeof found.plugin === 'object' && found.plugin !== null
+  return isWhole ? null : 'a definition without a plug-in in it'
+}
+
+async function importFrom(kind: Kind, reference: string, known: readonly string[], baseDirectory: string): Promise<object> {
+  const address = addressOf(kind, reference, known, baseDirectory)
+  try {
+    const module: object = await import(address)
+    return module
+  } catch (error) {
+    throw new ConfigProblem([`${kind} plug-in ${reference} cannot be loaded: ${reasonOf(error)}`])
+  }
+}
+
+function addressOf(kind: Kind, reference: string, known: readonly string[], baseDirectory: string): string {
+  if (isAbsolute(reference) || /^\.\.?[/\\]/.test(reference)) return pathToFileURL(resolve(baseDirectory, reference)).href
+  try {
+    return pathToFileURL(createRequire(join(baseDirectory, 'package.json')).resolve(reference)).href
+  } catch {
+    const meant = nearest(reference, known)
+    const hint = meant === null ? `built in: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`
+    throw new ConfigProblem([`${kind} plug-in ${reference} is neither built in nor an installed package; ${hint}; a path starts with ./`])
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? (error.message.split('\n', 1)[0] ?? error.name) : String(error))

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { readCommandLine } from './command-line.ts'
+import { readConfig } from './load.ts'
+import type { LoadedConfig } from './load.ts'
+import { printConfig, printConfigJson, printedKeys } from './print.ts'
+
+const text = [
+  'svc: {port: 9000, tokens: [secret-one, secret-two]}',
+  'inference:',
+  '  upstream_url: http://up',
+  '  upstream_api_key: secret-three',
+  '  gateway: {url: "http://g", api_key: secret-four}',
+].join('\n')
+
+function load(): LoadedConfig {
+  const read = readConfig({ text, environment: {}, commandLine: readCommandLine(['--svc.token', 'secret-five']), file: 'svc.yaml' })
+  const model = { url: 'http://up', model: null, api: 'openai', apiKey: 'secret-three' } as const
+  return { ...read, upstream: { runtime: 'provider', model, found: 'inference.upstream_url', exampleModel: null }, baseDirectory: '.' }
+}
+
+test('every key is printed with its value and where it came from', () => {
+  const lines = printConfig(load()).split('\n')
+  expect(lines).toContainEqual(expect.stringMatching(/^svc\.port +9000 +file:1$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^svc\.host +"127\.0\.0\.1" +default$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^pipeline\.task2batch\.config\.batch_size +1 +default$/))
+  expect(lines.at(-1)).toBe('answers: provider at http://up (inference.upstream_url)')
+})
+
+test('secrets are masked, in the table and in JSON', () => {
+  const loaded = load()
+  expect(printConfig(loaded) + printConfigJson(loaded)).not.toContain('secret-')
+  const values = new Map(printedKeys(loaded).map(({ key, value }) => [key, value]))
+  expect(values.get('svc.token')).toBe('***')
+  expect(values.get('svc.tokens')).toEqual(['***', '***'])
+  expect(values.get('inference.gateway.api_key')).toBe('***')
+  expect(values.get('inference.gateway.api_key_env')).toBeNull()
+})
+
+test('an unset secret shows that it is unset', () => {
+  const values = new Map(printedKeys(readConfig({ text: '', environment: {} })).map(({ key, value }) => [key, value]))
+  expect(values.get('svc.token')).toBeNull()
+})
+
+test('JSON holds the same keys', () => {
+  const printed: unknown = JSON.parse(printConfigJson(load()))
+  expect(printed).toMatchObject({ upstream: { runtime: 'provider', url: 'http://up' } })
+})

@@ -1,0 +1,37 @@
+/** What is in force and where it came from, as a table for people or as JSON for programs; secrets masked. */
+import type { LoadedConfig } from './load.ts'
+import { valueOf } from './origins.ts'
+import type { Origin } from './problem.ts'
+import { SECRET_KEYS } from './schema.ts'
+
+export interface PrintedKey {
+  readonly key: string
+  readonly value: unknown
+  readonly origin: Origin
+}
+
+const MASK = '***'
+
+/** Every key in force in the schema's order. */
+export function printedKeys({ config, origins }: Pick<LoadedConfig, 'config' | 'origins'>): readonly PrintedKey[] {
+  return [...origins].map(([key, origin]) => ({ key, value: masked(key, valueOf(config, key)), origin }))
+}
+
+export function printConfig(loaded: LoadedConfig): string {
+  const rows = printedKeys(loaded).map(({ key, value, origin }) => [key, JSON.stringify(value), origin] as const)
+  const keyWidth = Math.max(...rows.map(([key]) => key.length))
+  const valueWidth = Math.max(...rows.map(([, value]) => value.length))
+  const lines = rows.map(([key, value, origin]) => `${key.padEnd(keyWidth)}  ${value.padEnd(valueWidth)}  ${origin}`)
+  const { runtime, model, found } = loaded.upstream
+  return [...lines, '', `answers: ${runtime}${model === null ? '' : ` at ${model.url}`} (${found})`].join('\n')
+}
+
+export function printConfigJson(loaded: LoadedConfig): string {
+  const { runtime, model, found } = loaded.upstream
+  return JSON.stringify({ keys: printedKeys(loaded), upstream: { runtime, url: model?.url ?? null, found } }, null, 2)
+}
+
+function masked(key: string, value: unknown): unknown {
+  if (value === null || !SECRET_KEYS.has(key)) return value
+  return Array.isArray(value) ? value.map(() => MASK) : MASK
+}

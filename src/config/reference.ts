@@ -1,0 +1,81 @@
+/** The configuration's reference page and its JSON schema, both made from the schema and nothing else. */
+import * as z from 'zod'
+import { allKeys, descriptionOf, namesAt, typeAt } from './keys.ts'
+import type { Key } from './keys.ts'
+import { ENVIRONMENT, schema, SECRET_KEYS } from './schema.ts'
+
+/** For editors and other programs; every key may be left out, as in a file. */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(schema, { io: 'input' })
+}
+
+export function configReference(): string {
+  const sections = (namesAt([]) ?? []).map((name) => sectionPage(name))
+  return `${[HEAD, ...sections, TAIL].join('\n\n')}\n`
+}
+
+const HEAD = `# Configuration
+
+This page is generated from \`src/config/schema.ts\` by \`npm run docs\`.
+
+\`svc serve -c FILE\` reads one YAML file. Every key can also be given on the command line as \`--section.key value\`, \`--section.key=value\`
+and, for true-or-false keys, \`--section.key\` or \`--no-section.key\`. The command line wins over the file, the file over the environment, the
+environment over the default. \`svc serve --print-config\` prints every value with where it came from; \`svc config schema\` prints the JSON schema.
+
+- Hyphens and underscores in key names are equal; the same key in both spellings, or twice, is refused.
+- \`\${VAR}\` and \`\${VAR:-default}\` in a value are filled from the environment; an unset or empty variable without a default is refused.
+  \`$\${\` stands for a plain \`\${\`.
+- A key with nothing behind it (null) is as if it were not there.
+- An unknown section or key, a wrong type or a value out of range is refused at start, with its line and the nearest known key.
+- Directories are relative to the working directory, plug-in paths to the folder of the file.
+- A list on the command line is given as \`[a, b]\` or one item at a time, repeating the option.`
+
+const TAIL = `## How the upstream is found
+
+The first of these that is there is used, unless \`inference.runtime\` is \`practice\`:
+
+1. \`inference.upstream_url\` on the command line or in the file
+2. \`SVC_UPSTREAM_URL\`, with \`SVC_UPSTREAM_MODEL\`, \`SVC_UPSTREAM_API\` and \`SVC_UPSTREAM_API_KEY\`
+3. \`OPENAI_API_KEY\`: https://api.openai.com
+4. \`ANTHROPIC_API_KEY\`: https://api.anthropic.com
+5. a local Ollama that answers at http://127.0.0.1:11434
+6. the practice model, which needs no network and no key
+
+## An example
+
+\`\`\`yaml
+svc:
+  port: \${PORT:-8900}
+  token: \${MY_TOKEN}
+inference:
+  upstream_url: https://api.openai.com
+  upstream_api_key: \${OPENAI_API_KEY}
+storage:
+  agent_record_dir: /var/lib/svc/agent-record
+  artifact_repository: /var/lib/svc/artifacts.git
+recipe: record-only
+data:
+  training_mode: manual
+\`\`\``
+
+function sectionPage(name: string): string {
+  const type = typeAt([name])
+  const rows = allKeys().filter(({ key }) => key === name || key.startsWith(`${name}.`))
+  const isValue = rows.length === 1 && rows[0]?.key === name
+  const lead = type === null || isValue ? '' : `${descriptionOf(type)}\n\n`
+  return `## ${name}\n\n${lead}| Key | Default | |\n|---|---|---|\n${rows.map(keyRow).join('\n')}`
+}
+
+function keyRow(row: Key): string {
+  const variable = ENVIRONMENT[row.key]
+  const marks = [variable === undefined ? '' : ` From \`${variable}\`.`, SECRET_KEYS.has(row.key) ? ' Secret.' : '']
+  return `| \`${row.key}\` | ${defaultText(row)} | ${row.description}${choices(row)}${marks.join('')} |`
+}
+
+function defaultText({ default: value }: Key): string {
+  return value === null || value === undefined ? 'none' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+}
+
+function choices({ type }: Key): string {
+  return type instanceof z.ZodEnum ? ` One of ${type.options.map((word) => `\`${String(word)}\``).join(', ')}.` : ''
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig } from './load.ts'
+import { ConfigProblem } from './problem.ts'
+
+function problemsOf(text: string, environment: Readonly<Record<string, string>> = {}): readonly string[] {
+  try {
+    readConfig({ text, environment, file: 'svc.yaml' })
+  } catch (error) {
+    if (error instanceof ConfigProblem) return error.problems
+    throw error
+  }
+  return []
+}
+
+/** The last line of each file is the wrong one. */
+const REFUSED: readonly (readonly [text: string, problem: string])[] = [
+  ['svc:\n  prot: 1', 'svc.prot is not a known key; did you mean svc.port?'],
+  ['svc:\n  max-scenario: 1', 'svc.max_scenario is not a known key; did you mean svc.max_scenarios?'],
+  ['inferense:\n', 'inferense is not a known key; did you mean inference?'],
+  ['port: 1', 'port is not a known key; did you mean svc.port?'],
+  ['evolution: {adapter: pi}', 'evolution is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
+  ['training: {}', 'training is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
+  ['recipes:\n  a:\n    dta: {}', 'recipes.a.dta is not a known key; did you mean recipes.a.data?'],
+  ['recipes:\n  a.b: {}', "recipes.a.b: a recipe's name is made of letters, digits, - and _"],
+  ['svc: 5', 'svc must be a section with keys of its own'],
+  ['recipes: [a]', 'recipes must be a section with keys of its own'],
+  ['- a', 'the file must hold sections of keys, such as svc:'],
+  ['svc:\n  port: 1\n  port: 2', 'svc.port is given twice, first on line 2; keep one'],
+  ['svc:\n  max-scenarios: 1\n  max_scenarios: 1', 'svc.max_scenarios and svc.max-scenarios are the same key, first on line 2; keep one'],
+  ['svc: {}\nsvc: {}', 'svc is given twice, first on line 1; keep one'],
+  ['svc:\n  port: "8900"', 'svc.port must be a whole number from 0 to 65535, not text'],
+  ['svc:\n  port: 65536', 'svc.port must be a whole number from 0 to 65535'],
+  ['svc:\n  port: -1', 'svc.port must be a whole number from 0 to 65535'],
+  ['svc:\n  port: 1.5', 'svc.port must be a whole number from 0 to 65535, not a number'],
+  ['svc:\n  port: {a: 1}', 'svc.port must be a whole number from 0 to 65535, not a section'],
+  ['svc:\n  max_scenarios: 0', 'svc.max_scenarios must be a whole number of at least 1'],
+  ['svc:\n  max_loaded_scenarios: yes', 'svc.max_loaded_scenarios must be a whole number of at least 1, not text'],
+  ['svc:\n  allow_implicit_scenario_creation: yes', 'svc.allow_implicit_scenario_creation must be true or false, not text'],
+  ['svc:\n  token: 12345', 'svc.token must be text, not a number'],
+  ['svc:\n  token: "two words"', 'svc.token must be printable ASCII without blanks'],
+  ['svc:\n  token: ""', 'svc.token must not be empty'],
+  ['svc:\n  tokens: one', 'svc.tokens must be a list of tokens, not text'],
+  ['svc:\n  tokens: [a, 5]', 'svc.tokens[1] must be text'],
+  [
+    'svc:\n  host: "localhost:8900"',
+    'svc.host must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
+  ],
+  [
+    'svc:\n  host: http://localhost',
+    'svc.host must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
+  ],
+  ['inference:\n  upstream_api: chat', 'inference.upstream_api must be one of openai, responses, anthropic'],
+  ['inference:\n  timeout_s: 0', 'inference.timeout_s must be a number of seconds above 0 to 2147483'],
+  ['inference:\n  timeout_s: .inf', 'inference.timeout_s must be a number of seconds above 0 to 2147483, not a number'],
+  ['inference:\n  retry_timeout_s: -1', 'inference.retry_timeout_s must be a number of seconds from 0 to 2147483'],
+  ['inference:\n  upstream_url: host:80', 'inference.upstream_url must start with http:// or https://'],
+  ['inference:\n  upstream_url: ftp://host', 'inference.upstream_url must start with http:// or https://'],
+  ['inference:\n  upstream_url: /v1', 'inference.upstream_url must be a whole URL such as https://host:port'],
+  ['inference:\n  upstream_url: http://u:p@host', 'inference.upstream_url must not hold credentials; give the key in its own key'],
+  ['inference:\n  upstream_url: http://host?', 'inference.upstream_url must have no query and no fragment'],
+  ['inference:\n  upstream_url: http://host/#a', 'inference.upstream_url must have no query and no fragment'],
+  [
+    'inference:\n  upstream_url: http://host/v1/',
+    'inference.upstream_url must not end in /v1: the path the client asked for, which starts with /v1, is added to it',
+  ],
+  [
+    'inference:\n  upstream_api_key: k',
+    'inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or SVC_UPSTREAM_URL)',
+  ],
+  ['storage:\n  record_backend: postgres', 'storage.record_backend postgres is not supported yet; use sqlite, or memory for tests'],
+  [
+    'storage:\n  record_database_url: x',
+    'storage.record_database_url is not a known key; storage knows agent_record_dir, artifact_repository, record_backend, record_capacity_bytes, keep_raw_streams',
+  ],
+  ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
+  ['storage:\n  keep_raw_streams: 1', 'storage.keep_raw_streams must be true or false, not a number'],
+  ['data:\n  training_mode: never', 'data.training_mode must be one of auto, manual, hybrid'],
+  ['data:\n  batch_policy: all', 'data.batch_policy must be one of reports, records'],
+  [
+    'pipeline:\n  task2batch:\n    config:\n      batch_size: 0',
+    'pipeline.task2batch.config.batch_size must be a whole number of at least 1',
+  ],
+  [
+    'svc:\n  host: 0.0.0.0',
+    'svc.host is open to other machines and no token is set; set svc.token (or SVC_TOKEN), or bind svc.host to 127.0.0.1',
+  ],
+  [
+    'svc:\n  port: ${NOT_THERE}',
+    'svc.port needs the environment variable NOT_THERE, which is not set; set it, or write ${NOT_THERE:-default}',
+  ],
+  ['svc:\n  token: a${b', 'svc.token holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one'],
+  ['__proto__: {a: 1}', '__proto__ is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
+]
+
+describe('a wrong line is refused by its number', () => {
+  test.each(REFUSED)('%j', (text, problem) => {
+    const line = text.trimEnd().split('\n').length
+    expect(problemsOf(text)).toEqual([`svc.yaml:${line}: ${problem}`])
+  })
+})
+
+describe('console origins', () => {
+  test.each([
+    '*',
+    'https://*.example.com',
+    'https://a/',
+    'https://a/path',
+    'https://u@a',
+    'HTTPS://A',
+    'https://a:443',
+    'a.com',
+    'null',
+    'ftp://a',
+    'https://a?b',
+  ])('%s is refused', (origin) => {
+    expect(problemsOf(`svc:\n  console_origins: ["${origin}"]`)[0]).toMatch(
+      /^svc\.yaml:2: svc\.console_origins\[0\] must be an origin such as/,
+    )
+  })
+
+  test.each(['https://a.example.com', 'http://localhost:5173', 'http://[::1]:8080'])('%s is taken', (origin) => {
+    expect(problemsOf(`svc:\n  console_origins: ["${origin}"]`)).toEqual([])
+  })
+})
+
+describe('the open door', () => {
+  test.each(['127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1', 'localhost'])('%s needs no token', (host) => {
+    expect(problemsOf(`svc: {host: "${host}"}`)).toEqual([])
+  })
+
+  test.each(['0.0.0.0', '::', '10.0.0.1', 'svc.internal', '::ffff:10.0.0.1'])('%s needs one', (host) => {
+    expect(problemsOf(`svc: {host: "${host}"}`)).toHaveLength(1)
+    expect(problemsOf(`svc: {host: "${host}", token: t}`)).toEqual([])
+    expect(problemsOf(`svc: {host: "${host}"}`, { SVC_TOKEN: 't' })).toEqual([])
+  })
+})
+
+describe('problems', () => {
+  test('are all reported at once, in one error', () => {
+    const text = 'svc:\n  prot: 1\n  host: 0.0.0.0\n  max_scenarios: x\ninference:\n  timeout_s: no\n  gateway: {}\nextra: 1\n'
+    expect(problemsOf(text).map((problem) => problem.split(' ', 2).join(' '))).toEqual([
+      'svc.yaml:2: svc.prot',
+      'svc.yaml:8: extra',
+      'svc.yaml:4: svc.max_scenarios',
+      'svc.yaml:6: inference.timeout_s',
+      'svc.yaml:3: svc.host',
+    ])
+  })
+
+  test('name the variable a wrong value came from', () => {
+    expect(problemsOf('', { SVC_UPSTREAM_API: 'grpc' })).toEqual([
+      'environment SVC_UPSTREAM_API: inference.upstream_api must be one of openai, responses, anthropic',
+    ])
+  })
+
+  test('a refused token does not also count as a missing one', () => {
+    expect(problemsOf('svc:\n  host: 0.0.0.0\n  token: "a b"\n')).toHaveLength(1)
+  })
+
+  test('say where a file stops being YAML', () => {
+    expect(problemsOf('svc:\n  port: 1\n bad: 2\n')[0]).toMatch(/^svc\.yaml:3: not valid YAML: /)
+    expect(problemsOf('svc:\n\tport: 1\n')[0]).toMatch(/^svc\.yaml:2: not valid YAML: /)
+    expect(problemsOf('a: 1\n---\nb: 2\n')[0]).toMatch(/^svc\.yaml:2: not valid YAML: /)
+  })
+
+  test('aliases that multiply or repeat themselves end', () => {
+    const many = Array.from({ length: 150 }, (_, index) => `  r${index}: *a`).join('\n')
+    expect(problemsOf(`recipes:\n  a: &a {data: {}}\n${many}`)).toEqual(['svc.yaml:103: more than 100 aliases; does one repeat itself?'])
+    expect(problemsOf('recipes: &a\n  a: *a\n').length).toBeGreaterThan(0)
+  })
+})
+
+describe('secrets', () => {
+  const secret = 'hunter2-very-secret'
+  test.each([
+    `svc: {token: "${secret} x"}`,
+    `svc: {tokens: ["${secret} x"]}`,
+    `svc: {tokens: ${secret}}`,
+    `svc: {port: ${secret}}`,
+    `svc: {tokne: ${secret}}`,
+    `svc: {token: [${secret}]}`,
+    `svc:\n  token: "${secret}`,
+    `svc:\n  token: ${secret}\n ${secret}\n`,
+    `svc: {token: ${secret}} ${secret}`,
+    `inference: {upstream_url: "http://user:${secret}@host"}`,
+    `inference: {upstream_api: ${secret}}`,
+    `inference: {gateway: {api_key: "${secret} "}}`,
+    `svc:\n  host: 0.0.0.0 ${secret}`,
+  ])('are not in the problems of %j', (text) => {
+    const problems = problemsOf(text)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems.join('\n')).not.toContain(secret)
+  })
+})

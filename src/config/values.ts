@@ -1,0 +1,25 @@
+/** Text from the command line, a variable or an interpolation, read as the kind of value its key takes. */
+import { parse } from 'yaml'
+import type { ValueKind } from './keys.ts'
+
+/** Text that does not read as the kind stays text, for the schema to refuse. */
+export function readValue(text: string, kind: ValueKind | null): unknown {
+  if (kind === 'text' || text === '') return text
+  if (kind === 'list' && !text.startsWith('[')) return [text]
+  const value = readYaml(text)
+  return isOfKind(value, kind) ? value : text
+}
+
+function isOfKind(value: unknown, kind: ValueKind | null): boolean {
+  if (kind === 'number') return typeof value === 'number'
+  if (kind === 'flag') return typeof value === 'boolean'
+  return kind === 'list' ? Array.isArray(value) : true
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parse(text, { logLevel: 'silent' })
+  } catch {
+    return text
+  }
+}

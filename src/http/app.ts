@@ -1,0 +1,54 @@
+/** The plain routes on Hono: a request that was let in goes to its handler, and the handler's value becomes the response. */
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { Hono } from 'hono'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { unknown } from '../contract/index.ts'
+import type { Door, Visit } from './door.ts'
+import { answerError } from './errors.ts'
+import { askedOf, type Handler, type Reply } from './reply.ts'
+import { routes, type Route } from './routes.ts'
+
+export type PlainRoutes = (visit: Visit, response: ServerResponse) => Promise<void>
+
+export function makePlainRoutes(door: Door, noteError: (visit: Visit, error: unknown) => void): PlainRoutes {
+  const visits = new WeakMap<IncomingMessage, Visit>()
+  const app = new Hono<{ Bindings: HttpBindings }>({ strict: true })
+
+  const visitOf = (incoming: IncomingMessage): Visit => {
+    const visit = visits.get(incoming)
+    if (visit === undefined) throw new Error('a request reached its handler without being let in')
+    return visit
+  }
+  const handle =
+    ({ path, bodyBytesMax }: Route, handler: Handler) =>
+    async (context: { env: HttpBindings }) => {
+      const visit = visitOf(context.env.incoming)
+      // Hono reads the path its own way. Should it ever find another route than the one that was judged, there is none.
+      if (visit.route !== path) throw noRoute()
+      return responseOf(await handler(askedOf(door, visit, bodyBytesMax)), visit)
+    }
+  const refuse = (error: unknown, visit: Visit): Response => {
+    noteError(visit, error)
+    const { status, headers, body } = answerError(error, visit.path)
+    return responseOf({ status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }, visit)
+  }
+
+  for (const route of routes) if ('plain' in route.run) app.on(route.method, route.path, handle(route, route.run.plain))
+  app.onError((error, context) => refuse(error, visitOf(context.env.incoming)))
+  app.notFound((context) => refuse(noRoute(), visitOf(context.env.incoming)))
+
+  const listener = getRequestListener((request, env) => app.fetch(request, env), { overrideGlobalObjects: false })
+  return (visit, response) => {
+    visits.set(visit.request, visit)
+    return listener(visit.request, response)
+  }
+}
+
+function noRoute(): Error {
+  return unknown('unknown_route', 'there is no such route; the interface page lists them all')
+}
+
+function responseOf({ status, headers, body }: Reply, visit: Visit): Response {
+  const bytes = typeof body === 'string' ? body : new Uint8Array(body)
+  return new Response(bytes, { status, headers: { ...visit.headers, ...headers } })
+}

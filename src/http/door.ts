@@ -1,0 +1,40 @@
+/** What the handlers at the door need of the house. */
+import type { IncomingMessage } from 'node:http'
+import type { ModelAddress, Runtime, Store } from '../contract/index.ts'
+import type { Registry } from '../scenarios/index.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Keys, Visitor } from './pass.ts'
+
+export interface Door {
+  readonly registry: Registry
+  readonly store: Store
+  readonly keys: Keys
+  readonly origins: ReadonlySet<string>
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly clock: () => number
+  readonly newId: () => string
+  readonly retryTimeoutSeconds: number
+  readonly keepRawStreams: boolean
+  /** The deployment's own, for calls that belong to no scenario. */
+  readonly runtime: Runtime
+  readonly model: ModelAddress
+}
+
+/** One request on its way through: everything the log line and the handlers need to know of it. */
+export interface Visit {
+  /** The request's id; the receipt of the exchange, when one is kept under it. */
+  readonly id: string
+  readonly request: IncomingMessage
+  /** The pattern of the route that let it in. */
+  readonly route: string
+  readonly path: string
+  readonly query: string
+  readonly params: Readonly<Record<string, string>>
+  readonly visitor: Visitor
+  /** Headers every answer of this request carries. */
+  readonly headers: Readonly<Record<string, string>>
+  /** For the log line; filled in as they become known. */
+  readonly note: { scenario?: string; receipt?: string; code?: string; cause?: string }
+}

@@ -1,0 +1,69 @@
+/** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
+import { Refusal, type JsonObject, type RefusalKind } from '../contract/index.ts'
+
+export interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject
+}
+
+const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
+  invalid: 400,
+  unauthorized: 401,
+  unknown: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported: 501,
+  unavailable: 503,
+}
+
+/** Statuses of an upstream that mean the same to our caller; its other 4xx become 400, and everything else is its own failure. */
+const RELAYED = new Set([400, 401, 403, 404, 408, 409, 422, 429])
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+}
+
+export function answerError(error: unknown, path: string): ErrorAnswer {
+  const refusal = error instanceof Refusal ? error : internal()
+  const status = error instanceof Refusal ? statusOf(refusal) : 500
+  return { status, headers: headersOf(refusal), body: bodyOf(refusal, status, path) }
+}
+
+/** A bug of ours: its words are for the log, not for the caller. */
+function internal(): Refusal {
+  return new Refusal('unavailable', 'internal_error', 'the service failed on its own account; its log has the cause under this request id')
+}
+
+export function statusOf(refusal: Refusal): number {
+  if (refusal.kind !== 'upstream') return STATUS[refusal.kind]
+  const status = refusal.detail.upstreamStatus ?? 502
+  if (RELAYED.has(status)) return status
+  return status >= 400 && status < 500 ? 400 : 502
+}
+
+/** SDKs retry a 409 by default; ours never goes away by itself. */
+function headersOf({ kind, detail }: Refusal): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(detail.headers ?? {})) if (isRetryHeader(name)) headers[name] = value
+  if (detail.retryAfterSeconds !== undefined) headers['retry-after'] = String(detail.retryAfterSeconds)
+  if (kind === 'conflict') headers['x-should-retry'] = 'false'
+  return headers
+}
+
+export function isRetryHeader(name: string): boolean {
+  return name.startsWith('retry-after') || name === 'x-should-retry' || name.includes('ratelimit')
+}
+
+function bodyOf(refusal: Refusal, status: number, path: string): JsonObject {
+  const type = TYPES[status] ?? 'api_error'
+  const { message, code } = refusal
+  if (/\/v1\/messages(\/|$)/.test(path)) return { type: 'error', error: { type, message } }
+  return { error: { message, type, code } }
+}

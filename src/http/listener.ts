@@ -1,0 +1,124 @@
+/** Every request enters here: origin, route, pass, handler, and one line in the log when its answer is over. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { HEADER, Refusal, unknown } from '../contract/index.ts'
+import { makePlainRoutes, type PlainRoutes } from './app.ts'
+import { answerOrigin } from './cors.ts'
+import type { Door, Visit } from './door.ts'
+import { answerError } from './errors.ts'
+import { knockOf } from './pass.ts'
+import { routes, type Route } from './routes.ts'
+import { RouteTable, type Lookup, type Match } from './table.ts'
+
+const UNKNOWN_ROUTE = 'unknown'
+
+export function makeListener(door: Door): RequestListener {
+  const table = new RouteTable(routes)
+  const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit.id, visit.note, error))
+  return (request, response) => {
+    const arrival = arrive(door, request, response)
+    receive(door, table, plain, arrival, response).catch((error: unknown) => refuse(door, arrival, response, error))
+  }
+}
+
+/** A request that has not been let in yet. */
+interface Arrival {
+  readonly id: string
+  readonly request: IncomingMessage
+  readonly path: string
+  readonly query: string
+  readonly note: Visit['note']
+  readonly headers: Record<string, string>
+  route: Route | null
+}
+
+function arrive(door: Door, request: IncomingMessage, response: ServerResponse): Arrival {
+  const id = door.newId()
+  const url = request.url ?? '/'
+  const mark = url.indexOf('?')
+  const path = mark === -1 ? url : url.slice(0, mark)
+  const query = mark === -1 ? '' : url.slice(mark + 1)
+  const arrival: Arrival = { id, request, path, query, note: {}, headers: { [HEADER.requestId]: id }, route: null }
+  const started = performance.now()
+  door.metrics.begin()
+  response.once('close', () => leave(door, arrival, response, (performance.now() - started) / 1000))
+  return arrival
+}
+
+async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arrival: Arrival, response: ServerResponse): Promise<void> {
+  const { request, path } = arrival
+  const method = request.method ?? 'GET'
+  const cors = answerOrigin(door.origins, method, request.headers)
+  Object.assign(arrival.headers, cors.headers)
+  if (cors.isPreflight) {
+    response.writeHead(204, arrival.headers).end()
+    return
+  }
+  const lookup = table.find(method, path)
+  arrival.route = lookup.kind === 'found' ? lookup.match.route : null
+  const visitor = door.keys.admit(
+    arrival.route?.gate ?? null,
+    knockOf(arrival.query, (name) => single(request.headers[name])),
+  )
+  const { route, params } = matched(lookup, arrival)
+  const visit: Visit = { ...arrival, route: route.path, params, visitor }
+  if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
+  else await plain(visit, response)
+}
+
+function matched(lookup: Lookup, arrival: Arrival): Match {
+  if (lookup.kind === 'found') return lookup.match
+  if (lookup.kind === 'none') throw unknown('unknown_route', 'there is no such route; the interface page lists them all')
+  arrival.headers['allow'] = lookup.allow
+  throw new MethodNotAllowed(lookup.allow)
+}
+
+/** The one refusal that is about HTTP alone, and so is known to the door alone. */
+class MethodNotAllowed extends Refusal {
+  constructor(allow: string) {
+    super('invalid', 'method_not_allowed', `this route answers to ${allow}`)
+  }
+}
+
+function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: unknown): void {
+  noteError(door, arrival.id, arrival.note, error)
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const answer = answerError(error, arrival.path)
+  const status = error instanceof MethodNotAllowed ? 405 : answer.status
+  const body = Buffer.from(JSON.stringify(answer.body))
+  const headers = { ...arrival.headers, ...answer.headers, 'content-type': 'application/json', 'content-length': body.length }
+  response.writeHead(status, headers).end(body)
+}
+
+/** A refusal is the caller's to mend and one word in the request's line; anything else is ours, with its stack. */
+function noteError(door: Door, id: string, note: Visit['note'], error: unknown): void {
+  if (error instanceof Refusal) {
+    note.code = error.code
+    return
+  }
+  note.code = 'internal_error'
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  door.log.write('error', 'failure', { id, stack })
+}
+
+function leave(door: Door, arrival: Arrival, response: ServerResponse, seconds: number): void {
+  const route = arrival.route?.path ?? UNKNOWN_ROUTE
+  const status = response.headersSent ? response.statusCode : 499
+  door.metrics.end(route, status, seconds)
+  const level = status >= 500 ? 'warn' : 'info'
+  const milliseconds = Math.round(seconds * 1e6) / 1000
+  door.log.write(level, 'request', {
+    id: arrival.id,
+    method: arrival.request.method ?? '',
+    route,
+    status,
+    ms: milliseconds,
+    ...arrival.note,
+  })
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}

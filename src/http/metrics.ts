@@ -1,0 +1,96 @@
+/** Counts what the door sees and prints it in Prometheus' text form. */
+import type { StoreUsage } from '../contract/index.ts'
+
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+interface Series {
+  count: number
+  sum: number
+  readonly buckets: number[]
+}
+
+export class Metrics {
+  readonly #byRoute = new Map<string, Map<number, Series>>()
+  #inFlight = 0
+  #incompleteStreams = 0
+
+  begin(): void {
+    this.#inFlight += 1
+  }
+
+  end(route: string, status: number, seconds: number): void {
+    this.#inFlight -= 1
+    const series = this.#seriesOf(route, status)
+    series.count += 1
+    series.sum += seconds
+    const bucket = BUCKETS_SECONDS.findIndex((limit) => seconds <= limit)
+    if (bucket !== -1) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1
+  }
+
+  streamInterrupted(): void {
+    this.#incompleteStreams += 1
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  #seriesOf(route: string, status: number): Series {
+    const byStatus = this.#byRoute.get(route) ?? new Map<number, Series>()
+    this.#byRoute.set(route, byStatus)
+    const series = byStatus.get(status) ?? { count: 0, sum: 0, buckets: BUCKETS_SECONDS.map(() => 0) }
+    byStatus.set(status, series)
+    return series
+  }
+
+  print(usage: StoreUsage, scenarios: { known: number; loaded: number }): string {
+    const lines = [
+      ...this.#requests(),
+      ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
+      ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
+      ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
+      ...gauge('svc_scenarios_loaded', 'Scenarios loaded in this process.', scenarios.loaded),
+      ...gauge('svc_records', 'Records kept, evicted ones included.', usage.records),
+      ...gauge('svc_record_body_bytes', 'Bytes of record bodies kept.', usage.body_bytes),
+      ...gauge('svc_record_capacity_bytes', 'Bytes of record bodies this store may keep.', usage.capacity_bytes),
+      ...counter('svc_records_lost_total', 'Record bodies evicted by capacity.', usage.lost_records),
+      ...counter('svc_record_bytes_lost_total', 'Bytes of record bodies evicted by capacity.', usage.lost_bytes),
+      ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+      ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
+    ]
+    return `${lines.join('\n')}\n`
+  }
+
+  #requests(): string[] {
+    const lines = ['# HELP svc_request_seconds Time from a request to the end of its answer.', '# TYPE svc_request_seconds histogram']
+    for (const [route, byStatus] of this.#byRoute)
+      for (const [status, series] of byStatus) lines.push(...histogram(`route="${route}",status="${status}"`, series))
+    return lines
+  }
+}
+
+function histogram(labels: string, { count, sum, buckets }: Series): string[] {
+  let below = 0
+  const lines = BUCKETS_SECONDS.map((limit, index) => {
+    below += buckets[index] ?? 0
+    return `svc_request_seconds_bucket{${labels},le="${limit}"} ${below}`
+  })
+  return [
+    ...lines,
+    `svc_request_seconds_bucket{${labels},le="+Inf"} ${count}`,
+    `svc_request_seconds_sum{${labels}} ${sum}`,
+    `svc_request_seconds_count{${labels}} ${count}`,
+  ]
+}
+
+const gauge = (name: string, help: string, value: number): string[] => metric('gauge', name, help, value)
+const counter = (name: string, help: string, value: number): string[] => metric('counter', name, help, value)
+
+function metric(type: string, name: string, help: string, value: number): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`]
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}

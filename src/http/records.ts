@@ -1,0 +1,102 @@
+/** Records: import, report, and reading them back. */
+import { HEADER, invalid, unknown, type JsonObject, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
+import { taggedMember, type Tags } from '../inference/index.ts'
+import { admitBatch, admitImport, admitReport, appendRecords, type Admission, type Place } from '../records/index.ts'
+import type { Scenario } from '../scenarios/index.ts'
+import type { Door } from './door.ts'
+import { cutPage, pageLimit, wholeNumber } from './paging.ts'
+import { json, liveJson, type Asked, type Reply } from './reply.ts'
+import { headerText, scenarioOf, tagsOf } from './scope.ts'
+import { nameInPath } from './params.ts'
+
+export async function importOne(asked: Asked): Promise<Reply> {
+  const receipts = await keep(
+    asked,
+    () => 'payload.',
+    (body, admission, tag) => [admitImport(body, admission, tag)],
+  )
+  return json(receipts[0] ?? {})
+}
+
+export async function importBatch(asked: Asked): Promise<Reply> {
+  const receipts = await keep(asked, (index) => `records[${index}].payload.`, admitBatch)
+  return json({ records: receipts })
+}
+
+export async function report(asked: Asked): Promise<Reply> {
+  const receipts = await keep(
+    asked,
+    () => '',
+    (body, admission) => [admitReport(body, admission)],
+  )
+  return json(receipts[0] ?? {})
+}
+
+type Admit = (body: JsonObject, admission: Admission, tag: (payload: JsonObject) => JsonObject) => readonly NewRecord[]
+
+/** The body is judged before anything is resolved, so that a malformed one creates no scenario; the recipe's own rules follow. */
+async function keep({ door, visit, object }: Asked, place: Place, admit: Admit): Promise<readonly JsonObject[]> {
+  const name = scenarioOf(visit.request)
+  visit.note.scenario = name
+  const tag = tagging(tagsOf(visit.request.headers))
+  const body = await object()
+  admit(body, admissionOf(door, null), tag)
+  return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
+    const records = admit(body, admissionOf(door, scenario), tag)
+    const rows = await appendRecords(scenario.store, records, place)
+    return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
+  })
+}
+
+function admissionOf({ newId, clock }: Door, scenario: Scenario | null): Admission {
+  const checkReport = scenario?.recipe.checkReport?.bind(scenario.recipe)
+  return { newId, clock, ...(checkReport && { checkReport }) }
+}
+
+function tagging(tags: Tags): (payload: JsonObject) => JsonObject {
+  return (payload) => ({ ...payload, ...taggedMember(payload['metadata'], tags) })
+}
+
+/** A scenario that runs in auto mode takes no instructions; no recipe of this deployment runs in another. */
+export async function train({ door, visit, object }: Asked): Promise<Reply> {
+  const name = scenarioOf(visit.request)
+  await object()
+  return door.registry.use(name, ({ trainingMode }) => {
+    throw invalid('auto_mode', `scenario ${JSON.stringify(name)} runs in ${trainingMode} mode, which takes no instructions`)
+  })
+}
+
+export async function list({ door, visit, query }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  const after = wholeNumber(query, 'after_sequence', 0)
+  const limit = pageLimit(query)
+  const type = requestType(query.get('request_type'))
+  return door.registry.use(name, async ({ store }) => {
+    const found = await store.records({ after, limit: limit + 1, ...(type !== null && { type }) })
+    const { rows, next } = cutPage(found, limit, (row) => row.sequence)
+    return liveJson({ scenario: name, records: rows.map(wireRow), next_after_sequence: next })
+  })
+}
+
+function requestType(value: string | null): RequestType | null {
+  if (value === null || value === 'inference' || value === 'report' || value === 'train') return value
+  throw invalid('invalid_query', "request_type: must be 'inference', 'report' or 'train'")
+}
+
+/** The payload goes out as the text it was stored as: nobody parses it on the way. */
+export async function read({ door, visit }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  const id = visit.params['record_id'] ?? ''
+  return door.registry.use(name, async ({ store }) => {
+    const record = await store.get(id)
+    if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
+    const { payload, ...row } = record
+    if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
+    const head = JSON.stringify(wireRow(row)).slice(0, -1)
+    return liveJson(`${head},"payload":${Buffer.from(payload).toString()}}`)
+  })
+}
+
+function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }: RecordRow): JsonObject {
+  return { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }
+}

@@ -1,0 +1,52 @@
+/** Commits and releases: reading history back, and moving the head. */
+import { z } from 'zod'
+import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX, unsupported } from '../contract/index.ts'
+import { countCodePoints } from '../kit/index.ts'
+import { checkShape } from '../records/index.ts'
+import { commitRow, planMove } from '../releases/index.ts'
+import { cutPage, pageLimit, wholeNumber } from './paging.ts'
+import { nameInPath } from './params.ts'
+import { json, liveJson, type Asked, type Reply } from './reply.ts'
+
+export async function commits({ door, visit, query }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  const after = wholeNumber(query, 'after_step', 0)
+  const limit = pageLimit(query)
+  const ids = recordIds(query.getAll('record_id'))
+  return door.registry.use(name, async ({ store }) => {
+    const found = await store.commits({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
+    const { rows, next } = cutPage(found, limit, (row) => row.step)
+    return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
+  })
+}
+
+function recordIds(ids: readonly string[]): readonly string[] {
+  if (ids.length > COMMIT_FILTER_IDS_MAX) throw invalid('invalid_query', `record_id: at most ${COMMIT_FILTER_IDS_MAX} values`)
+  if (ids.some((id) => id === '' || countCodePoints(id) > RECORD_ID_CHARACTERS_MAX))
+    throw invalid('invalid_query', `record_id: each value must be of 1 to ${RECORD_ID_CHARACTERS_MAX} characters`)
+  return ids
+}
+
+export async function list({ door, visit }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  return door.registry.use(name, (scenario) => Promise.resolve(liveJson({ scenario: name, releases: scenario.catalog().toReversed() })))
+}
+
+export const rollback = (asked: Asked): Promise<Reply> => move(asked, 'rollback')
+export const promote = (asked: Asked): Promise<Reply> => move(asked, 'promote')
+
+const RELEASE_RULE = 'must be the id of a release of this scenario'
+const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
+
+/** The head itself is answered and nothing is committed. A scenario whose recipe publishes nothing has no other release to move to. */
+async function move({ door, visit, object }: Asked, operation: 'rollback' | 'promote'): Promise<Reply> {
+  const name = nameInPath(visit)
+  const { release_id } = checkShape(target, await object())
+  return door.registry.use(name, (scenario) => {
+    const plan = planMove(scenario.commits, release_id, operation)
+    if (plan.kind !== 'stay')
+      throw unsupported('movement_unsupported', `recipe ${scenario.recipeName} publishes no releases to move between`)
+    const { release_id: id, content_id } = plan.head
+    return Promise.resolve(json({ scenario: name, release_id: id, content_id, step: plan.step }))
+  })
+}

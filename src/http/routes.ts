@@ -1,0 +1,94 @@
+/** The table of contents: every route, who may enter, how much it reads, and which handler runs. It holds nothing else. */
+import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX } from '../contract/index.ts'
+import * as harness from './harness.ts'
+import * as inference from './inference.ts'
+import * as multimodal from './multimodal.ts'
+import type { Gate } from './pass.ts'
+import * as records from './records.ts'
+import * as releases from './releases.ts'
+import type { Handler, LineHandler } from './reply.ts'
+import * as scenarios from './scenarios.ts'
+import * as status from './status.ts'
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Static segments and `:parameters`. */
+  readonly path: string
+  readonly gate: Gate
+  readonly bodyBytesMax: number
+  /** The request line answers on the socket itself; everything else answers with a value. */
+  readonly run: { readonly line: LineHandler } | { readonly plain: Handler }
+}
+
+type Extra = Partial<Pick<Route, 'gate' | 'bodyBytesMax'>>
+
+const get = (path: string, plain: Handler, extra: Extra = {}): Route => row('GET', path, { plain }, extra)
+const post = (path: string, plain: Handler, extra: Extra = {}): Route => row('POST', path, { plain }, extra)
+const line = (path: string, handler: LineHandler, extra: Extra = {}): Route => row('POST', path, { line: handler }, extra)
+
+function row(method: Route['method'], path: string, run: Route['run'], extra: Extra): Route {
+  return { method, path, run, gate: 'service', bodyBytesMax: BODY_BYTES_MAX, ...extra }
+}
+
+const imported: Extra = { bodyBytesMax: IMPORT_BODY_BYTES_MAX }
+const evaluated: Extra = { gate: 'evaluation' }
+const page: Extra = { gate: 'page' }
+
+export const routes: readonly Route[] = [
+  get('/healthz', status.health, { gate: 'open' }),
+
+  line('/v1/chat/completions', inference.traffic('chat')),
+  line('/v1/responses', inference.traffic('responses')),
+  line('/v1/messages', inference.traffic('messages')),
+  line('/v1/messages/count_tokens', inference.traffic('count_tokens')),
+  get('/v1/responses', inference.refuseWebSocket),
+  get('/v1/models', inference.models),
+
+  line('/svc/scenarios/:scenario/evaluation/v1/chat/completions', inference.evaluation('chat'), evaluated),
+  line('/svc/scenarios/:scenario/evaluation/v1/responses', inference.evaluation('responses'), evaluated),
+  line('/svc/scenarios/:scenario/evaluation/v1/messages', inference.evaluation('messages'), evaluated),
+  line('/svc/scenarios/:scenario/evaluation/v1/messages/count_tokens', inference.evaluation('count_tokens'), evaluated),
+  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/chat/completions', inference.evaluation('chat'), evaluated),
+  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/responses', inference.evaluation('responses'), evaluated),
+  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/messages', inference.evaluation('messages'), evaluated),
+  line(
+    '/svc/scenarios/:scenario/components/:component/evaluation/v1/messages/count_tokens',
+    inference.evaluation('count_tokens'),
+    evaluated,
+  ),
+
+  post('/v1/images', multimodal.relay('images')),
+  post('/v1/embeddings', multimodal.relay('embeddings')),
+  post('/v1/audio/speech', multimodal.relay('audio/speech')),
+  post('/v1/decisions', multimodal.relay('decisions')),
+
+  post('/svc/records', records.importOne, imported),
+  post('/svc/records/batch', records.importBatch, imported),
+  post('/svc/report', records.report),
+  post('/svc/train', records.train),
+
+  get('/svc/scenarios', scenarios.list),
+  post('/svc/scenarios', scenarios.create),
+  post('/svc/scenarios/:scenario/update', scenarios.update),
+  get('/svc/scenarios/:scenario/contract', scenarios.contract),
+  row('DELETE', '/svc/scenarios/:scenario', { plain: scenarios.remove }, {}),
+  get('/svc/scenarios/:scenario/records', records.list),
+  get('/svc/scenarios/:scenario/records/:record_id', records.read),
+  get('/svc/scenarios/:scenario/commits', releases.commits),
+  get('/svc/scenarios/:scenario/releases', releases.list),
+  post('/svc/scenarios/:scenario/rollback', releases.rollback),
+  post('/svc/scenarios/:scenario/promote', releases.promote),
+
+  get('/svc/harness', harness.manifest),
+  get('/svc/harness/releases', harness.catalog),
+  get('/svc/harness/releases/:step/page', harness.versionPage, page),
+  get('/svc/harness/releases/:step/records', harness.stepRecords),
+  get('/svc/harness/requests/:record_id/page', harness.requestPage, page),
+  get('/svc/harness/requests/:record_id/progress', harness.progress),
+  post('/svc/harness/proposals', harness.proposals),
+  get('/svc/harness/install', harness.install),
+  get('/svc/harness/adapters', harness.adapters),
+
+  get('/svc/status', status.status),
+  get('/metrics', status.metrics),
+]

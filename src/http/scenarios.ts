@@ -1,0 +1,94 @@
+/** Scenarios: list, create, update, contract, delete. */
+import { z } from 'zod'
+import type { JsonObject } from '../contract/index.ts'
+import { checkShape, jsonObject } from '../records/index.ts'
+import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
+import { nameInPath } from './params.ts'
+import { json, liveJson, type Asked, type Reply } from './reply.ts'
+
+export function list({ door: { registry } }: Asked): Reply {
+  return json({ scenarios: registry.names().map((name) => listRow(registry, name)) })
+}
+
+function listRow(registry: Registry, name: string): JsonObject {
+  const scenario = registry.loaded(name)
+  if (scenario === undefined) return { scenario: name, loaded: false }
+  return {
+    scenario: name,
+    loaded: true,
+    recipe: scenario.recipeName,
+    ...identity(scenario),
+    training_mode: scenario.trainingMode,
+    ...views(scenario),
+  }
+}
+
+function identity(scenario: Scenario): JsonObject {
+  const { release_id, content_id } = scenario.head()
+  return { release_id, content_id }
+}
+
+function views({ model, surface }: Scenario): JsonObject {
+  return { model: modelView(model), ...(surface.files && { adapter: surface.files.adapter }) }
+}
+
+const text = (error: string) => z.string({ error }).refine((value) => value.trim() !== '', { error })
+const creation = z.strictObject(
+  {
+    name: text('must be the name of the scenario'),
+    release_id: text('must be a release id; leave it out for the seed').optional(),
+    recipe: text('must be the name of a configured recipe; leave it out for the default one').optional(),
+    model: jsonObject.optional(),
+  },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? 'takes name, release_id, recipe and model alone' : 'must be an object') },
+)
+
+/** Model settings of a scenario that exists already are kept as they are, and those sent are not looked at. */
+export async function create({ door: { registry }, visit, object }: Asked): Promise<Reply> {
+  const body = checkShape(creation, await object())
+  const name = scenarioName(body.name, 'name')
+  visit.note.scenario = name
+  const own = body.model === undefined || registry.has(name) ? null : parseModelSettings(body.model)
+  const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
+  const { scenario, isNew } = await registry.create(name, wish, own)
+  return json({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)
+}
+
+const change = z.strictObject(
+  {
+    training_mode: z.enum(['auto', 'manual', 'hybrid'], { error: "must be 'auto', 'manual' or 'hybrid'" }).optional(),
+    model: z
+      .union([jsonObject, z.null()], { error: 'must be an object of model settings, or null for the deployment defaults' })
+      .optional(),
+  },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? 'takes training_mode and model alone' : 'must be an object') },
+)
+
+export async function update({ door: { registry }, visit, object }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  const { training_mode, model } = checkShape(change, await object())
+  const own = model === undefined || model === null ? model : parseModelSettings(model)
+  const scenario = await registry.update(name, training_mode, own)
+  const view = model === undefined ? {} : { model: modelView(scenario.model) }
+  return json({ scenario: name, training_mode: scenario.trainingMode, ...view })
+}
+
+export async function contract({ door: { registry }, visit }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  return registry.use(name, ({ processors, trainingMode }) => {
+    const [, processor] = processors[0] ?? []
+    const contractView = {
+      scenario: name,
+      processor: processor?.name ?? null,
+      required_request_types: [...(processor?.requestTypes ?? [])].sort(),
+      training_mode: trainingMode,
+      status: processor?.status() ?? {},
+    }
+    return Promise.resolve(liveJson(contractView))
+  })
+}
+
+export async function remove({ door: { registry }, visit }: Asked): Promise<Reply> {
+  const name = nameInPath(visit)
+  return json({ scenario: name, archived: await registry.remove(name) })
+}

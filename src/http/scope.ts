@@ -1,0 +1,67 @@
+/** What a request says about itself in its headers: which scenario, which starting release, which tags. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { HEADER, invalid, TAG_VALUE_CHARACTERS_MAX, TAGS_MAX } from '../contract/index.ts'
+import type { Tags } from '../inference/index.ts'
+import { scenarioName } from '../scenarios/index.ts'
+
+const NO_TAGS: Tags = {}
+
+/** The scenario the request is for. A missing or empty header is a refusal on every route that needs one. */
+export function scenarioOf(request: IncomingMessage): string {
+  const value = headerText(request, HEADER.scenario)
+  if (value === null) throw invalid('scenario_missing', `${HEADER.scenario}: name the scenario this request belongs to`)
+  return scenarioName(value, HEADER.scenario)
+}
+
+/** A header's trimmed value; null when it is absent or empty. Given twice it would name two things, so it is refused. */
+export function headerText(request: IncomingMessage, name: string): string | null {
+  const value = request.headers[name]
+  if (typeof value !== 'string' || value.trim() === '') return null
+  if (value.includes(', ') && (request.headersDistinct[name]?.length ?? 1) > 1) throw invalid('repeated_header', `${name}: send it once`)
+  return decodeHeader(value.trim())
+}
+
+/** `x-svc-tag-<name>` headers by name. */
+export function tagsOf(headers: IncomingHttpHeaders): Tags {
+  let tags: Record<string, string> | null = null
+  for (const name in headers) {
+    if (!name.startsWith(HEADER.tagPrefix) || name.length === HEADER.tagPrefix.length) continue
+    const value = String(headers[name] ?? '').trim()
+    if (value === '') continue
+    if (value.length > TAG_VALUE_CHARACTERS_MAX)
+      throw invalid('tag_too_long', `${name}: holds at most ${TAG_VALUE_CHARACTERS_MAX} characters`)
+    tags ??= {}
+    tags[name.slice(HEADER.tagPrefix.length)] = decodeHeader(value)
+  }
+  if (tags === null) return NO_TAGS
+  if (Object.keys(tags).length > TAGS_MAX) throw invalid('too_many_tags', `${HEADER.tagPrefix}*: at most ${TAGS_MAX} tags on one request`)
+  return tags
+}
+
+/** The client's headers that mean something to a provider. Everything else, credentials first of all, stays here. */
+const FORWARDED = [
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-organization',
+  'openai-project',
+  'openai-beta',
+  'idempotency-key',
+  'user-agent',
+] as const
+
+export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const forwarded: Record<string, string> = {}
+  for (const name of FORWARDED) {
+    const value = headers[name]
+    if (typeof value === 'string') forwarded[name] = value
+  }
+  return forwarded
+}
+
+/** Node reads headers as Latin-1; names outside ASCII were sent as UTF-8. */
+function decodeHeader(value: string): string {
+  // oxlint-disable-next-line no-control-regex -- anything outside ASCII
+  if (/^[\u0000-\u007f]*$/.test(value)) return value
+  const decoded = Buffer.from(value, 'latin1').toString('utf8')
+  return decoded.includes('\ufffd') ? value : decoded
+}

@@ -1,0 +1,51 @@
+/** The listening socket: opens, and closes without cutting anyone off who can still be answered. */
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { BODY_TIMEOUT_SECONDS, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
+
+/** Longer than the pools of usual clients keep a connection, so that it is they who let go. */
+const KEEP_ALIVE_MS = 75_000
+const SLOW_CLIENT_CHECK_MS = 5000
+
+export interface Listening {
+  readonly address: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+export async function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_SECONDS * 1000,
+      requestTimeout: BODY_TIMEOUT_SECONDS * 1000,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
+    },
+    listener,
+  )
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return { address: addressText(address), port: address.port, close: () => closeGracefully(server) }
+}
+
+/** Answers in flight are finished; whoever is not done after the grace is cut off, and what came so far is kept. */
+async function closeGracefully(server: ReturnType<typeof createServer>): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  server.closeIdleConnections()
+  const idle = setInterval(() => server.closeIdleConnections(), 100)
+  const grace = setTimeout(() => server.closeAllConnections(), SHUTDOWN_GRACE_SECONDS * 1000)
+  await closed
+  clearInterval(idle)
+  clearTimeout(grace)
+}
+
+function addressText(address: AddressInfo): string {
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+}

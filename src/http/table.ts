@@ -1,0 +1,68 @@
+/** Finds the route of a request by its raw path, so that no decoding or normalising ever lies between what is judged and what runs. */
+import type { Route } from './routes.ts'
+
+export interface Match {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** What a path offers: the routes of its methods, or nothing. */
+export type Lookup =
+  | { readonly kind: 'found'; readonly match: Match }
+  | { readonly kind: 'other_method'; readonly allow: string }
+  | { readonly kind: 'none' }
+
+const NO_PARAMS = {}
+const NONE: Lookup = { kind: 'none' }
+
+export class RouteTable {
+  readonly #fixed = new Map<string, Route[]>()
+  readonly #open: { readonly segments: readonly string[]; readonly route: Route }[] = []
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      if (route.path.includes(':')) this.#open.push({ segments: route.path.split('/'), route })
+      else this.#fixed.set(route.path, [...(this.#fixed.get(route.path) ?? []), route])
+    }
+  }
+
+  find(method: string, path: string): Lookup {
+    const fixed = this.#fixed.get(path)
+    const matches = fixed === undefined ? this.#matchOpen(path) : fixed.map((route) => ({ route, params: NO_PARAMS }))
+    const match = matches.find(({ route }) => route.method === method)
+    if (match !== undefined) return { kind: 'found', match }
+    return matches.length === 0 ? NONE : { kind: 'other_method', allow: matches.map(({ route }) => route.method).join(', ') }
+  }
+
+  #matchOpen(path: string): readonly Match[] {
+    const given = path.split('/')
+    return this.#open.flatMap(({ segments, route }) => {
+      const params = segments.length === given.length ? paramsOf(segments, given) : null
+      return params === null ? [] : [{ route, params }]
+    })
+  }
+}
+
+function paramsOf(segments: readonly string[], given: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
+  for (const [index, segment] of segments.entries()) {
+    const text = given[index] ?? ''
+    if (!segment.startsWith(':')) {
+      if (segment !== text) return null
+      continue
+    }
+    const value = decode(text)
+    // A dot segment is a step through the tree to some readers and a name to others; here it is neither.
+    if (value === null || value === '' || value === '.' || value === '..') return null
+    params[segment.slice(1)] = value
+  }
+  return params
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,95 @@
+/** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
+import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { readEvent, writeEvent } from '../../kit/index.ts'
+import { listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
+
+/** Members of a delta that are said once; every other text is said in pieces and joined. */
+const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'finish_reason'])
+
+export const chat: StreamDialect = {
+  open: () => new ChatReader(),
+}
+
+interface Choice {
+  readonly message: Record<string, Json>
+  readonly toolCalls: Map<number, Record<string, Json>>
+  readonly rest: Record<string, Json>
+}
+
+class ChatReader implements StreamReader {
+  readonly #head: Record<string, Json> = {}
+  readonly #choices = new Map<number, Choice>()
+
+  take(frame: Buffer): boolean {
+    const chunk = readObject(frame)
+    if (chunk === null) return readEvent(frame)?.data.trim() === '[DONE]'
+    for (const key in chunk) if (key !== 'choices' && (this.#head[key] ?? null) === null) this.#head[key] = chunk[key] ?? null
+    for (const choice of listAt(chunk, 'choices')) if (isObject(choice)) this.#takeChoice(choice)
+    return false
+  }
+
+  #takeChoice(part: JsonObject): void {
+    const choice = this.#choiceAt(numberAt(part, 'index') ?? 0)
+    for (const [key, value] of Object.entries(part)) {
+      if (key === 'delta' && isObject(value)) takeDelta(choice, value)
+      else if (key !== 'index' && key !== 'delta') joinMember(choice.rest, key, value)
+    }
+  }
+
+  #choiceAt(index: number): Choice {
+    const choice = this.#choices.get(index) ?? { message: {}, toolCalls: new Map(), rest: {} }
+    this.#choices.set(index, choice)
+    return choice
+  }
+
+  answer(): JsonObject {
+    const choices = inOrder(this.#choices).map(([index, choice]) => finishChoice(index, choice))
+    return { ...this.#head, object: 'chat.completion', choices }
+  }
+
+  ending(terminal: Buffer, receipt: string): Buffer {
+    const chunk = { ...identityOf(this.#head), object: 'chat.completion.chunk', choices: [], ...receiptFields(receipt) }
+    return Buffer.concat([writeEvent(null, JSON.stringify(chunk)), terminal])
+  }
+}
+
+function identityOf(head: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(head).filter(([key]) => key === 'id' || key === 'created' || key === 'model'))
+}
+
+function finishChoice(index: number, choice: Choice): JsonObject {
+  const calls = inOrder(choice.toolCalls).map(([, call]) => call)
+  const message = { role: 'assistant', content: null, ...choice.message, ...(calls.length > 0 && { tool_calls: calls }) }
+  return { index, message, ...choice.rest }
+}
+
+function takeDelta(choice: Choice, delta: JsonObject): void {
+  for (const [key, value] of Object.entries(delta)) {
+    if (key !== 'tool_calls') joinMember(choice.message, key, value)
+    else for (const call of listAt(delta, key)) if (isObject(call)) takeToolCall(choice.toolCalls, call)
+  }
+}
+
+/** A tool call arrives in pieces under its index: id and name once, its arguments in parts. */
+function takeToolCall(calls: Map<number, Record<string, Json>>, part: JsonObject): void {
+  const index = numberAt(part, 'index') ?? calls.size
+  const call = calls.get(index) ?? {}
+  calls.set(index, call)
+  for (const [key, value] of Object.entries(part)) if (key !== 'index') joinMember(call, key, value)
+}
+
+/** Texts and lists grow, objects grow member by member, everything else is replaced; null never hides what was said. */
+function joinMember(whole: Record<string, Json>, key: string, value: Json): void {
+  const before = whole[key] ?? null
+  if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(key)) whole[key] = before + value
+  else if (Array.isArray(value) && Array.isArray(before)) whole[key] = [...before, ...value]
+  else if (isObject(value)) {
+    const grown: Record<string, Json> = isObject(before) ? { ...before } : {}
+    for (const [name, member] of Object.entries(value)) joinMember(grown, name, member)
+    whole[key] = grown
+  } else if (value !== null || !(key in whole)) whole[key] = value
+}
+
+function inOrder<T>(map: ReadonlyMap<number, T>): [number, T][] {
+  return [...map].sort(([a], [b]) => a - b)
+}

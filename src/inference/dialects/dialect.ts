@@ -1,0 +1,53 @@
+/** What the request line must know of a provider format: where its stream ends, where the receipt goes, what the stream amounts to. */
+import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../../contract/index.ts'
+import { readEvent } from '../../kit/index.ts'
+
+/** Reads one stream, frame by frame. */
+export interface StreamReader {
+  /** Takes a frame in; true when the stream ends with it. */
+  take(frame: Buffer): boolean
+  /** The provider's answer as far as the frames told it, in the shape it has when it is not streamed. */
+  answer(): JsonObject
+  /** What stands in place of the terminal frame, the receipt in it. */
+  ending(terminal: Buffer, receipt: string): Buffer
+}
+
+export interface StreamDialect {
+  open(): StreamReader
+}
+
+export function receiptFields(receipt: string): JsonObject {
+  return { [RECEIPT_OBJECT]: { agent_record_id: receipt }, [RECEIPT_FIELD]: receipt }
+}
+
+/** The JSON object a frame carries, or null for comments, marks and text that is no object. */
+export function readObject(frame: Buffer): JsonObject | null {
+  const event = readEvent(frame)
+  if (event === null || !event.data.startsWith('{')) return null
+  try {
+    const value: Json = JSON.parse(event.data)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+export function objectAt(value: JsonObject | undefined, key: string): JsonObject | null {
+  const member = value?.[key]
+  return isObject(member) ? member : null
+}
+
+export function listAt(value: JsonObject, key: string): readonly Json[] {
+  const member = value[key]
+  return Array.isArray(member) ? member : []
+}
+
+export function stringAt(value: JsonObject, key: string): string | null {
+  const member = value[key]
+  return typeof member === 'string' ? member : null
+}
+
+export function numberAt(value: JsonObject, key: string): number | null {
+  const member = value[key]
+  return typeof member === 'number' ? member : null
+}

@@ -1,0 +1,94 @@
+/** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
+import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { readEvent, writeEvent } from '../../kit/index.ts'
+import { numberAt, objectAt, readObject, receiptFields, stringAt, type StreamDialect, type StreamReader } from './dialect.ts'
+
+export const messages: StreamDialect = {
+  open: () => new MessagesReader(),
+}
+
+/** Which member of a block a delta's text belongs to. A tool's input arrives as JSON text and is parsed when its block is whole. */
+const GROWS: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  text_delta: ['text', 'text'],
+  thinking_delta: ['thinking', 'thinking'],
+  signature_delta: ['signature', 'signature'],
+  input_json_delta: ['partial_json', 'input'],
+}
+
+interface Block {
+  block: Record<string, Json>
+  input: string
+}
+
+class MessagesReader implements StreamReader {
+  #message: JsonObject = { type: 'message', role: 'assistant' }
+  readonly #blocks = new Map<number, Block>()
+
+  take(frame: Buffer): boolean {
+    const event = readObject(frame)
+    if (event === null) return false
+    const index = numberAt(event, 'index') ?? 0
+    switch (event['type']) {
+      case 'message_start':
+        this.#message = objectAt(event, 'message') ?? this.#message
+        return false
+      case 'content_block_start':
+        this.#blocks.set(index, { block: { ...objectAt(event, 'content_block') }, input: '' })
+        return false
+      case 'content_block_delta':
+        this.#grow(index, objectAt(event, 'delta') ?? {})
+        return false
+      case 'message_delta':
+        this.#takeMessageDelta(event)
+        return false
+      case 'error':
+        this.#message = { ...this.#message, error: event['error'] ?? null }
+        return false
+      default:
+        return event['type'] === 'message_stop'
+    }
+  }
+
+  #grow(index: number, delta: JsonObject): void {
+    const grown = this.#blocks.get(index)
+    const [from, to] = GROWS[stringAt(delta, 'type') ?? ''] ?? []
+    if (grown === undefined) return
+    if (from === undefined || to === undefined) this.#growOther(grown, delta)
+    else if (to === 'input') grown.input += stringAt(delta, from) ?? ''
+    else grown.block[to] = (stringAt(grown.block, to) ?? '') + (stringAt(delta, from) ?? '')
+  }
+
+  /** Citations come one by one; a delta of a kind not known yet is kept whole rather than lost. */
+  #growOther({ block }: Block, delta: JsonObject): void {
+    const key = delta['type'] === 'citations_delta' ? 'citations' : 'deltas'
+    const before = block[key]
+    block[key] = [...(Array.isArray(before) ? before : []), key === 'citations' ? (delta['citation'] ?? null) : delta]
+  }
+
+  #takeMessageDelta(event: JsonObject): void {
+    const usage = { ...objectAt(this.#message, 'usage'), ...objectAt(event, 'usage') }
+    const { type: _type, delta: _delta, usage: _usage, ...rest } = event
+    this.#message = { ...this.#message, ...rest, ...objectAt(event, 'delta'), usage }
+  }
+
+  answer(): JsonObject {
+    const blocks = [...this.#blocks].sort(([a], [b]) => a - b)
+    return { ...this.#message, content: blocks.map(([, block]) => finishBlock(block)) }
+  }
+
+  ending(terminal: Buffer, receipt: string): Buffer {
+    const stop = readObject(terminal) ?? { type: 'message_stop' }
+    return writeEvent(readEvent(terminal)?.event ?? null, JSON.stringify({ ...stop, ...receiptFields(receipt) }))
+  }
+}
+
+function finishBlock({ block, input }: Block): JsonObject {
+  if (input === '') return block
+  try {
+    const parsed: Json = JSON.parse(input)
+    return { ...block, input: isObject(parsed) ? parsed : input }
+  } catch {
+    // Cut off in the middle of its arguments: the text as far as it came is all there is.
+    return { ...block, input }
+  }
+}

@@ -1,0 +1,136 @@
+/** The request line: freeze, prepare, ask, verify, keep. One exchange, whole or streamed, in three dialects. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  INTERRUPTED_RETRY_FIRST_SECONDS,
+  INTERRUPTED_RETRY_MAX_SECONDS,
+  isObject,
+  unavailable,
+  upstream,
+  type Dialect,
+  type Json,
+  type JsonObject,
+  type ModelAddress,
+  type NewRecord,
+  type Release,
+  type RuntimeAnswer,
+  type StreamedAnswer,
+  type WholeAnswer,
+} from '../contract/index.ts'
+import { artifactRef, type Named } from './artifact-ref.ts'
+import { exchangePayload, print, type RequestBody, type Tags } from './payload.ts'
+import { refusalOfUpstream } from './upstream-refusal.ts'
+
+/** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
+export interface Serving extends Named {
+  readonly model: ModelAddress
+  head(): Release
+  /** Absent where nobody keeps the exchange: on the evaluation routes. */
+  readonly keep?: (record: NewRecord) => Promise<unknown>
+}
+
+export interface Call {
+  /** The request's id; the receipt, when the exchange is kept. */
+  readonly id: string
+  readonly dialect: Dialect
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly request: RequestBody
+  readonly tags: Tags
+  readonly signal: AbortSignal
+  readonly retryTimeoutSeconds: number
+  readonly clock: () => number
+}
+
+/** What was asked of which release: everything a record needs but the answer. */
+export interface Exchange {
+  readonly scenario: Serving
+  readonly call: Call
+  readonly release: Release
+  readonly request: RequestBody
+  /** Lets go of what the attempt held. */
+  readonly letGo: () => void
+}
+
+export type Served =
+  | { readonly kind: 'whole'; readonly answer: WholeAnswer; readonly receipt: string | null }
+  | { readonly kind: 'stream'; readonly answer: StreamedAnswer; readonly exchange: Exchange }
+
+export async function serve(scenario: Serving, call: Call): Promise<Served> {
+  const deadline = call.clock() + call.retryTimeoutSeconds
+  for (let pause = INTERRUPTED_RETRY_FIRST_SECONDS; ; pause = Math.min(pause * 2, INTERRUPTED_RETRY_MAX_SECONDS)) {
+    const exchange = await begin(scenario, call)
+    const answer = await ask(exchange)
+    if (answer.kind === 'interrupted') {
+      if (call.clock() + pause > deadline)
+        throw unavailable('weight_update_race', 'every attempt lost to a weight update; send the request again', { retryAfterSeconds: 1 })
+      await sleep(pause * 1000, undefined, { signal: call.signal })
+      continue
+    }
+    if (answer.kind === 'stream') return { kind: 'stream', answer, exchange }
+    verify(exchange, answer)
+    return { kind: 'whole', answer, receipt: await keep(exchange, answer.body) }
+  }
+}
+
+/** The release is frozen here and travels with the exchange into the record. */
+async function begin(scenario: Serving, call: Call): Promise<Exchange> {
+  const release = scenario.head()
+  const { hooks } = scenario.surface
+  const fields = hooks?.prepare?.(release, call.dialect, call.request.fields) ?? call.request.fields
+  const request = fields === call.request.fields ? call.request : { fields, bytes: Buffer.from(print(fields)) }
+  const letGo = hooks?.begin === undefined ? doNothing : await hooks.begin(release, call.signal)
+  return { scenario, call, release, request, letGo }
+}
+
+/** A stream goes on holding what the attempt needs; anything else lets go here. */
+async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<RuntimeAnswer> {
+  let isStreaming = false
+  try {
+    const { dialect, path, headers, signal } = call
+    const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
+    const { runtime, model } = scenario
+    const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, model, release, purpose, signal })
+    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer)
+    isStreaming = answer.kind === 'stream'
+    return answer
+  } finally {
+    if (!isStreaming) letGo()
+  }
+}
+
+function verify({ scenario, release, call }: Exchange, answer: WholeAnswer): void {
+  const fields = parseAnswer(answer.body)
+  scenario.surface.hooks?.verify?.(release, call.dialect, fields)
+}
+
+function parseAnswer(body: Uint8Array): JsonObject {
+  try {
+    const value: Json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
+    if (isObject(value)) return value
+  } catch {
+    // Falls through to the refusal: what came is not what the route promises.
+  }
+  throw upstream('upstream_not_json', 'the upstream answered with something that is not a JSON object')
+}
+
+/** Durable when this resolves; only then may anyone hear the receipt. */
+export async function keep(exchange: Exchange, response: Uint8Array): Promise<string | null> {
+  const { scenario, call, release, request } = exchange
+  if (scenario.keep === undefined) return null
+  await scenario.keep({
+    agent_record_id: call.id,
+    request_type: 'inference',
+    created_at: call.clock(),
+    references: [],
+    artifact_ref: artifactRef(scenario, call.tags, release),
+    score: null,
+    payload: exchangePayload(request, call.tags, response),
+  })
+  return call.id
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
+function doNothing(): void {}

@@ -1,0 +1,14 @@
+/** Text as people count it: in code points, not in UTF-16 units. */
+
+export function countCodePoints(text: string): number {
+  let count = 0
+  for (const _point of text) count += 1
+  return count
+}
+
+export function firstCodePoints(text: string, max: number): string {
+  if (text.length <= max) return text
+  return Array.from(text.slice(0, max * 2))
+    .slice(0, max)
+    .join('')
+}

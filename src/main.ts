@@ -1,0 +1,145 @@
+/** Composes the service and closes it again, in the reverse order. */
+import { randomBytes } from 'node:crypto'
+import { builtins } from '../plugins/index.ts'
+import { loadPlugin, servedUrl, type LoadedConfig } from './config/index.ts'
+import type { ContentStore, Gateway, Kind, Kinds, ModelAddress, Runtime, Store } from './contract/index.ts'
+import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
+import { newId } from './kit/index.ts'
+import { ModelFiles, Registry, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+
+export interface Service {
+  readonly address: string
+  close(): Promise<void>
+}
+
+const clock = (): number => Date.now() / 1000
+
+/** The address of calls that go nowhere: the embedded model answers them. */
+const EMBEDDED: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
+
+export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock)): Promise<Service> {
+  const { config } = loaded
+  const load = loaderOf(loaded)
+  const closing: (() => Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    for (const step of closing.toReversed()) await step()
+    log.flush()
+  }
+  try {
+    const store = await openStore(loaded)
+    closing.push(() => store.close())
+    store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
+    const contents = await openContents(loaded, load)
+    closing.push(() => contents.close())
+    const runtime = await openRuntime(loaded, load)
+    closing.push(() => runtime.close())
+    const evaluationToken = randomBytes(32).toString('hex')
+    // Known once the socket listens; scenarios are bound only after that.
+    let { port } = config.svc
+    const house: Household = {
+      store,
+      contents,
+      runtime,
+      models: new ModelFiles(config.storage.agent_record_dir),
+      recipes: await loadRecipes(loaded, load),
+      defaultRecipe: config.recipe,
+      gateway: await openGateway(loaded, load),
+      model: loaded.upstream.model ?? EMBEDDED,
+      directory: config.storage.agent_record_dir,
+      clock,
+      newId,
+      evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
+      warn: (message, error) => log.write('warn', 'beside', { message, error: String(error) }),
+    }
+    const registry = await Registry.open(house, {
+      implicitCreation: config.svc.allow_implicit_scenario_creation,
+      scenariosMax: config.svc.max_scenarios,
+      loadedMax: config.svc.max_loaded_scenarios,
+    })
+    closing.push(() => registry.close())
+    const server = await listen(makeListener(doorOf(loaded, house, registry, log, evaluationToken)), config.svc.host, config.svc.port)
+    closing.push(() => server.close())
+    port = server.port
+    const preloading = registry.preload()
+    closing.push(() => preloading)
+    return { address: server.address, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type Load = <K extends Kind>(kind: K, name: string) => Promise<Kinds[K]>
+
+function loaderOf({ baseDirectory }: LoadedConfig): Load {
+  return (kind, name) => loadPlugin(kind, name, builtins, baseDirectory)
+}
+
+/** The configured store alone, for the service and for whoever examines a store without one. */
+export async function openStore(loaded: LoadedConfig): Promise<Store> {
+  const { record_backend, agent_record_dir, record_capacity_bytes } = loaded.config.storage
+  const plugin = await loaderOf(loaded)('store', record_backend)
+  return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
+}
+
+/** Records in memory are gone with the process, and so are the releases they name. */
+async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
+  const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
+  return plugin.make({ repository: storage.artifact_repository })
+}
+
+async function openRuntime({ config, upstream }: LoadedConfig, load: Load): Promise<Runtime> {
+  const settings = { timeout_s: config.inference.timeout_s }
+  if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
+  const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
+  return withOwnModels(await practice.make({}), await provider.make(settings))
+}
+
+/** A scenario that was given an address of its own is answered from there, also where the deployment has none. */
+function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
+  const of = ({ model }: { readonly model: ModelAddress }): Runtime => (model.url === '' ? embedded : provider)
+  return {
+    infer: (call) => of(call).infer(call),
+    models: (call) => of(call).models(call),
+    status: () => embedded.status(),
+    close: async () => {
+      await Promise.all([embedded.close(), provider.close()])
+    },
+  }
+}
+
+async function openGateway({ config: { inference } }: LoadedConfig, load: Load): Promise<Gateway | null> {
+  if (inference.gateway === null) return null
+  return (await load('gateway', 'relay')).make({ url: inference.gateway.url, api_key: inference.gateway.api_key })
+}
+
+async function loadRecipes({ config }: LoadedConfig, load: Load): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
+  const recipes = new Map<string, ConfiguredRecipe>()
+  for (const [name, { use, data, pipeline }] of Object.entries(config.recipes))
+    recipes.set(name, { recipe: await load('recipe', use), config: { data, pipeline }, trainingMode: data.training_mode })
+  return recipes
+}
+
+/** What candidates are played against: the scenario's evaluation routes, and a token that opens nothing else. */
+function evaluationAddress({ config, upstream }: LoadedConfig, port: number, scenario: string, token: string): ModelAddress {
+  const url = `${servedUrl(config, port)}/svc/scenarios/${encodeURIComponent(scenario)}/evaluation`
+  return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
+}
+
+function doorOf({ config }: LoadedConfig, house: Household, registry: Registry, log: Log, evaluationToken: string): Door {
+  const { token, tokens, console_origins } = config.svc
+  return {
+    registry,
+    store: house.store,
+    keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
+    origins: new Set(console_origins),
+    metrics: new Metrics(),
+    log,
+    clock,
+    newId,
+    retryTimeoutSeconds: config.inference.retry_timeout_s,
+    keepRawStreams: config.storage.keep_raw_streams,
+    runtime: house.runtime,
+    model: house.model,
+  }
+}

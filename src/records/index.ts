@@ -1,0 +1,9 @@
+/**
+ * Records: given a body and the scenario's rules, answers with the record to keep or the reason not to, and keeps it once.
+ * Does not interpret feedback, train, or know where the store is.
+ */
+export { admitBatch, admitImport } from './admit-import.ts'
+export { admitReport, type Admission } from './admit-report.ts'
+export { jsonObject } from './fields.ts'
+export { appendRecords, type Place } from './log.ts'
+export { checkShape } from './shape.ts'

@@ -1,0 +1,19 @@
+/** Checks a body against its shape, once, at the edge; the refusal names the first bad field and what would be right. */
+import type { z } from 'zod'
+import { invalid, type Json } from '../contract/index.ts'
+
+export function checkShape<T>(schema: z.ZodType<T>, value: Json, at = ''): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const path = pathText([...(at === '' ? [] : [at]), ...(issue?.path ?? [])])
+  throw invalid('invalid_field', `${path === '' ? 'the body' : path}: ${lower(issue?.message ?? 'not acceptable')}`)
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`)).join('')
+}
+
+function lower(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1)
+}

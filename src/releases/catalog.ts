@@ -1,0 +1,91 @@
+/**
+ * The catalog: one row per step, as the releases route shows it. A release moves through these states, all read from the rows:
+ *
+ * published  some row published it. It stays restorable for good, whatever is served later.
+ * pending    a row holds it for review. It can be pulled and promoted, not rolled back to. Promoting makes a new release; the held
+ *            row stays pending, and the promote row names it as its target.
+ *
+ * A step that made no release (rejected, skipped, failed) shows the head it ran on.
+ */
+import type { Commit, Json, JsonObject, Operation, Release, StepOutcome } from '../contract/index.ts'
+import { headRow, isPublished } from './chain.ts'
+import type { Commits } from './chain.ts'
+
+/** Everything of the metrics that the interface names on the row itself. */
+const LIFTED = [
+  'wins',
+  'losses',
+  'ties',
+  'passed',
+  'failed',
+  'floor_score',
+  'evaluation_sides',
+  'current_score',
+  'candidate_score',
+  'episode_failures',
+  'evaluation_task_count',
+  'evaluation_context',
+  'proposal',
+  'training_request',
+  'proposal_notes',
+  'skipped',
+  'error',
+] as const
+type LiftedMetric = (typeof LIFTED)[number]
+
+export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetric, Json>>> {
+  readonly step: number
+  readonly operation: Operation
+  readonly recorded_at: number
+  readonly pending: boolean
+  /** Whether a rollback may name this release. */
+  readonly restorable: boolean
+  /** On the one row whose release is served now. */
+  readonly current: boolean
+  readonly result: StepOutcome
+  readonly metrics: JsonObject
+  readonly rollback_target_release_id?: string
+  readonly component?: string
+}
+
+/** In the order of the rows: oldest first. */
+export function catalogOf(commits: Commits): readonly ReleaseRow[] {
+  const current = headRow(commits).step
+  const restorable = restorableIds(commits)
+  let head: Release | null = null
+  return commits.map((commit) => {
+    if (isPublished(commit)) head = commit.release
+    const release = commit.release ?? head
+    if (release === null) throw new Error(`step ${commit.step} comes before any release: the creation row is missing`)
+    return rowOf(commit, release, { restorable: restorable.has(release.release_id), current: commit.step === current })
+  })
+}
+
+export const newestFirst = (rows: readonly ReleaseRow[]): readonly ReleaseRow[] => rows.toReversed()
+
+/** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
+export function restorableIds(commits: Commits): ReadonlySet<string> {
+  const published = commits.filter(isPublished).map((commit) => commit.release.release_id)
+  return new Set(published.filter((id) => !id.startsWith('live:')))
+}
+
+function rowOf(commit: Commit, release: Release, marks: { readonly restorable: boolean; readonly current: boolean }): ReleaseRow {
+  const { step, operation, recorded_at, pending, metrics, rollback_target_release_id, component } = commit
+  return {
+    ...lift(metrics),
+    ...release,
+    step,
+    operation,
+    recorded_at,
+    pending,
+    ...marks,
+    result: commit.outcome,
+    metrics,
+    ...(rollback_target_release_id === undefined ? {} : { rollback_target_release_id }),
+    ...(component === undefined ? {} : { component }),
+  }
+}
+
+function lift(metrics: JsonObject): Partial<Record<LiftedMetric, Json>> {
+  return Object.fromEntries(LIFTED.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
+}

@@ -1,0 +1,20 @@
+/** Who is served: the head is a function of the rows, never a variable somebody has to keep up to date. */
+import type { Commit, Release } from '../contract/index.ts'
+
+/** A scenario's rows, oldest first, as the store pages them; the first one created it. */
+export type Commits = readonly Commit[]
+
+/** A row that put a release in front of users, by training, by hand or by creation. */
+export type PublishedCommit = Commit & { readonly release: Release; readonly pending: false; readonly outcome: 'published' }
+
+export const isPublished = (commit: Commit): commit is PublishedCommit =>
+  commit.release !== null && !commit.pending && commit.outcome === 'published'
+
+/** The newest row that published. Rejected, skipped, failed and held steps leave the head where it was. */
+export function headRow(commits: Commits): PublishedCommit {
+  const row = commits.findLast(isPublished)
+  if (row === undefined) throw new Error('a scenario without a published release: its creation row is missing')
+  return row
+}
+
+export const headOf = (commits: Commits): Release => headRow(commits).release

@@ -1,0 +1,170 @@
+/** The room's functions over one small history at a time. */
+import { describe, expect, it } from 'vitest'
+import type { Commit, Release } from '../contract/index.ts'
+import { catalogOf, commitRow, headOf, newestFirst, planMove } from './index.ts'
+
+const release = (id: string, parent: string | null, content = `content of ${id}`): Release => ({
+  release_id: id,
+  parent_release_id: parent,
+  content_id: content,
+})
+
+function commit(step: number, more: Partial<Commit>): Commit {
+  const base: Commit = {
+    step,
+    operation: 'train',
+    recorded_at: 1000 + step,
+    release: null,
+    pending: false,
+    outcome: 'published',
+    consumed_ids: [],
+    metrics: {},
+    state: { secret: 'never shown' },
+  }
+  return { ...base, ...more }
+}
+
+const A = release('a', null)
+const B = release('b', 'a')
+const HELD = release('held', 'b')
+const LIVE = release('live:1:2:3', 'b', 'weights:1:2')
+const created = commit(0, { operation: 'create', release: A })
+const trained = commit(1, { release: B, metrics: { wins: 3, losses: 1, anything: { else: true } }, consumed_ids: ['r2', 'r1'] })
+const rejected = commit(2, { outcome: 'rejected', metrics: { current_score: 0.5 } })
+const held = commit(3, { release: HELD, pending: true, outcome: 'pending' })
+const history = [created, trained, rejected, held]
+const promoted = commit(4, { operation: 'promote', release: release('p', 'b', HELD.content_id), rollback_target_release_id: 'held' })
+
+describe('the head', () => {
+  it('is the newest published release, past rejected, held, skipped and failed steps', () => {
+    const others = [commit(4, { outcome: 'skipped' }), commit(5, { outcome: 'failed' })]
+    expect(headOf([created])).toBe(A)
+    expect(headOf([...history, ...others])).toBe(B)
+    expect(headOf([...history, promoted])).toBe(promoted.release)
+  })
+
+  it('of a history without a creation row is an error, not a guess', () => {
+    expect(() => headOf([])).toThrow(/creation row/)
+    expect(() => catalogOf([rejected, created])).toThrow(/creation row/)
+  })
+})
+
+describe('the catalog', () => {
+  it('has a row per step with identity, marks and result', () => {
+    expect(catalogOf(history)[1]).toEqual({
+      ...B,
+      step: 1,
+      operation: 'train',
+      recorded_at: 1001,
+      pending: false,
+      restorable: true,
+      current: true,
+      result: 'published',
+      metrics: trained.metrics,
+      wins: 3,
+      losses: 1,
+    })
+  })
+
+  it('shows a step that published nothing with the head it ran on', () => {
+    const later = commit(4, { release: release('c', 'b') })
+    expect(catalogOf([...history, later])[2]).toMatchObject({ ...B, step: 2, result: 'rejected', current: false, current_score: 0.5 })
+  })
+
+  it('marks exactly one row current, and none of the held ones restorable', () => {
+    const rows = catalogOf(history)
+    expect(rows.map((row) => row.current)).toEqual([false, true, false, false])
+    expect(rows.map((row) => row.restorable)).toEqual([true, true, true, false])
+    expect(rows.map((row) => row.pending)).toEqual([false, false, false, true])
+  })
+
+  it('keeps a held row pending after its promotion, which names it as target', () => {
+    const rows = catalogOf([...history, promoted])
+    expect(rows[3]).toMatchObject({ release_id: 'held', pending: true, result: 'pending', restorable: false })
+    expect(rows[4]).toMatchObject({ release_id: 'p', result: 'published', rollback_target_release_id: 'held', current: true })
+  })
+
+  it('lifts what the interface names, with null and false, and lets no metric overwrite the row itself', () => {
+    const metrics = { ties: 0, skipped: false, error: null, proposal_notes: { design: 'x' }, step: 99, release_id: 'forged' }
+    const row = catalogOf([created, commit(1, { outcome: 'skipped', metrics })])[1]
+    expect(row).toMatchObject({ ties: 0, skipped: false, error: null, proposal_notes: { design: 'x' }, step: 1, release_id: 'a', metrics })
+  })
+
+  it('carries component and components only when there are some, and never the state', () => {
+    const composed = { ...release('c', 'b'), components: { harness: 'x', weights: 'y' } }
+    const [first, second] = catalogOf([created, commit(1, { release: composed, component: 'harness' })])
+    expect(second).toMatchObject({ component: 'harness', components: { harness: 'x', weights: 'y' } })
+    for (const name of ['component', 'components', 'rollback_target_release_id', 'state']) expect(first).not.toHaveProperty(name)
+  })
+
+  it('turns newest first for the route', () => {
+    expect(newestFirst(catalogOf(history)).map((row) => row.step)).toEqual([3, 2, 1, 0])
+  })
+})
+
+describe('a commit row', () => {
+  it('shows what happened and what it consumed, in order of ids, without the state', () => {
+    expect(commitRow(trained)).toEqual({
+      step: 1,
+      operation: 'train',
+      operation_verified: true,
+      recorded_at: 1001,
+      artifact_ref: 'b',
+      pending: false,
+      consumed_ids: ['r1', 'r2'],
+      metrics: trained.metrics,
+    })
+  })
+
+  it('refers to no release when the step made none, and to the held one when it holds one', () => {
+    expect(commitRow(rejected).artifact_ref).toBeNull()
+    expect(commitRow(held)).toMatchObject({ artifact_ref: 'held', pending: true })
+  })
+
+  it('is unverified only when its state says so', () => {
+    expect(commitRow(commit(1, { state: { operation_verified: false } })).operation_verified).toBe(false)
+  })
+})
+
+describe('a move', () => {
+  it('to a release this scenario never had is unknown', () => {
+    for (const operation of ['promote', 'rollback'] as const) {
+      expect(() => planMove(history, 'nope', operation)).toThrow(expect.objectContaining({ kind: 'unknown', code: 'unknown_release' }))
+    }
+  })
+
+  it('to the head stays', () => {
+    expect(planMove(history, 'b', 'rollback')).toEqual({ kind: 'stay', head: B, step: 1 })
+    expect(planMove(history, 'b', 'promote')).toEqual({ kind: 'stay', head: B, step: 1 })
+  })
+
+  it('back to a published release republishes it', () => {
+    expect(planMove(history, 'a', 'rollback')).toEqual({ kind: 'republish', target: A })
+  })
+
+  it('to a held release is a promote, not a rollback', () => {
+    expect(planMove(history, 'held', 'promote')).toEqual({ kind: 'republish', target: HELD })
+    expect(() => planMove(history, 'held', 'rollback')).toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_restorable' }))
+  })
+
+  it('to weights that lived only in an engine is refused', () => {
+    const rows = [created, commit(1, { release: LIVE }), commit(2, { release: release('c', 'b') })]
+    expect(() => planMove(rows, LIVE.release_id, 'rollback')).toThrow(expect.objectContaining({ code: 'not_restorable' }))
+  })
+
+  it('promoting what is not held is refused', () => {
+    expect(() => planMove(history, 'a', 'promote')).toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_held' }))
+  })
+
+  it('repeated because its answer was lost stays, and moves nothing twice', () => {
+    const rolledBack = commit(4, { operation: 'rollback', release: release('q', 'b', A.content_id), rollback_target_release_id: 'a' })
+    expect(planMove([...history, promoted], 'held', 'promote')).toEqual({ kind: 'stay', head: promoted.release, step: 4 })
+    expect(planMove([...history, rolledBack], 'a', 'rollback')).toEqual({ kind: 'stay', head: rolledBack.release, step: 4 })
+  })
+
+  it('promoting again what was promoted and replaced is refused with the release to roll back to', () => {
+    const later = commit(5, { release: release('c', 'p') })
+    expect(() => planMove([...history, promoted, later], 'held', 'promote')).toThrow(/step 4.*release p/)
+    expect(planMove([...history, promoted, later], 'p', 'rollback')).toEqual({ kind: 'republish', target: promoted.release })
+  })
+})

@@ -1,0 +1,9 @@
+/**
+ * Scenarios: creates, loads, binds, unloads and archives scenarios, and is the only room that holds them.
+ * Does not parse requests, or train.
+ */
+export type { ConfiguredRecipe, Household } from './bind.ts'
+export { ModelFiles, modelView, parseModelSettings } from './model.ts'
+export { scenarioName } from './name.ts'
+export { Registry } from './registry.ts'
+export type { EvaluationServing, Scenario } from './scenario.ts'

@@ -1,0 +1,215 @@
+/** Creates, loads, unloads and archives scenarios, and is the only one that holds them. */
+import { conflict, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown, type JsonObject, type TrainingMode } from '../contract/index.ts'
+import { Lane } from '../kit/index.ts'
+import { bindScenario, createScenario, type Household, type NewScenario } from './bind.ts'
+import type { ModelSettings } from './model.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface Limits {
+  readonly implicitCreation: boolean
+  readonly scenariosMax: number
+  readonly loadedMax: number
+}
+
+export class Registry {
+  readonly #house: Household
+  readonly #limits: Limits
+  readonly #known: Set<string>
+  readonly #loaded = new Map<string, Scenario>()
+  /** One thing at a time per name: loading, creating and archiving the same scenario never overlap. */
+  readonly #lanes = new Map<string, { lane: Lane; waiting: number }>()
+  readonly #preloadErrors = new Map<string, string>()
+  /** Modes chosen at run time: kept over a reload, lost on a restart. */
+  readonly #modes = new Map<string, TrainingMode>()
+  /** Places taken by scenarios that are still loading. */
+  #loading = 0
+
+  private constructor(house: Household, limits: Limits, known: readonly string[]) {
+    this.#house = house
+    this.#limits = limits
+    this.#known = new Set(known)
+  }
+
+  static async open(house: Household, limits: Limits): Promise<Registry> {
+    return new Registry(house, limits, await house.store.scenarios())
+  }
+
+  /** Works with a scenario that exists already. */
+  use<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
+    const loaded = this.#loaded.get(name)
+    if (loaded !== undefined) return loaded.use(work)
+    // The work begins in the turn, so that nothing unloads the scenario first, and goes on after it.
+    return this.#inTurn(name, async () => ({ working: (await this.#load(name)).use(work) })).then(({ working }) => working)
+  }
+
+  /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
+  async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
+    if (!this.#known.has(name)) await this.#createImplicitly(name, release)
+    return this.use(name, (scenario) => {
+      if (release !== null && release !== scenario.start) throw otherStart(name)
+      return work(scenario)
+    })
+  }
+
+  /** A scenario that is loaded in this process, for callers that must never load or create one. */
+  useLoaded<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
+    const loaded = this.#loaded.get(name)
+    if (loaded === undefined) throw unknownScenario(name)
+    return loaded.use(work)
+  }
+
+  /** Creates the scenario, or answers with the existing one when nothing asked contradicts it. */
+  async create(name: string, wish: NewScenario, own: ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
+    return this.#inTurn(name, async () => {
+      const isNew = !this.#known.has(name)
+      if (isNew) await this.#create(name, wish, own)
+      const scenario = await this.#load(name)
+      if (wish.release !== null && wish.release !== scenario.start) throw otherStart(name)
+      if (wish.recipe !== null && wish.recipe !== scenario.recipeName)
+        throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${scenario.recipeName}; a recipe is fixed at creation`)
+      return { scenario, isNew }
+    })
+  }
+
+  /** All of an update or none of it. */
+  update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
+    return this.use(name, async (scenario) => {
+      if (mode !== undefined) scenario.checkMode(mode)
+      if (own !== undefined) {
+        await this.#house.models.write(name, scenario.created.recorded_at, own)
+        scenario.useModel(own)
+      }
+      if (mode !== undefined) {
+        scenario.useMode(mode)
+        this.#modes.set(name, mode)
+      }
+      return scenario
+    })
+  }
+
+  /**
+   * Archives the scenario and frees its name. The pointer goes first: a crash before the rows follow leaves the scenario whole, and loading
+   * it points again. A remote repository refuses before anything has changed.
+   */
+  remove(name: string): Promise<readonly string[]> {
+    return this.#inTurn(name, async () => {
+      if (!this.#known.has(name)) throw unknownScenario(name)
+      const { store, contents, models, newId } = this.#house
+      const ref = await contents.archive(name, newId())
+      await this.#unload(name)
+      const rows = await store.archive(name)
+      this.#known.delete(name)
+      this.#modes.delete(name)
+      await models.archive(name, rows)
+      return [rows, ref]
+    })
+  }
+
+  has(name: string): boolean {
+    return this.#known.has(name)
+  }
+
+  loaded(name: string): Scenario | undefined {
+    return this.#loaded.get(name)
+  }
+
+  names(): readonly string[] {
+    return [...this.#known].sort()
+  }
+
+  preloadErrors(): JsonObject {
+    return Object.fromEntries(this.#preloadErrors)
+  }
+
+  /** Loads what was there before the restart, as far as there is room; a scenario that fails to load stops no other. */
+  async preload(): Promise<void> {
+    for (const name of this.names().slice(0, this.#limits.loadedMax)) {
+      try {
+        await this.use(name, () => Promise.resolve())
+      } catch (error) {
+        this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#loaded.keys()].map((name) => this.#inTurn(name, () => this.#unload(name))))
+  }
+
+  async #createImplicitly(name: string, release: string | null): Promise<void> {
+    if (!this.#limits.implicitCreation)
+      throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
+    await this.#inTurn(name, async () => {
+      if (!this.#known.has(name)) await this.#create(name, { release, recipe: null }, null)
+    })
+  }
+
+  async #create(name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
+    if (this.#known.size >= this.#limits.scenariosMax)
+      throw conflict(
+        'too_many_scenarios',
+        `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
+      )
+    this.#known.add(name)
+    try {
+      await createScenario(this.#house, name, wish, own)
+    } catch (error) {
+      this.#known.delete(name)
+      throw error
+    }
+  }
+
+  async #load(name: string): Promise<Scenario> {
+    const loaded = this.#loaded.get(name)
+    if (loaded !== undefined) return loaded
+    if (!this.#known.has(name)) throw unknownScenario(name)
+    await this.#makeRoom()
+    this.#loading += 1
+    try {
+      const scenario = await bindScenario(this.#house, name, this.#modes.get(name))
+      this.#loaded.set(name, scenario)
+      this.#preloadErrors.delete(name)
+      return scenario
+    } finally {
+      this.#loading -= 1
+    }
+  }
+
+  /** The scenario idle longest makes room for the next; when all are busy the caller is asked to come again. */
+  async #makeRoom(): Promise<void> {
+    if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return
+    const idle = [...this.#loaded.values()].filter((scenario) => scenario.isIdle).sort((a, b) => a.lastUse - b.lastUse)
+    const [longest] = idle
+    if (longest === undefined)
+      throw unavailable('too_many_loaded', 'as many scenarios as svc.max_loaded_scenarios allows are busy; try again shortly', {
+        retryAfterSeconds: SCENARIO_LOAD_RETRY_AFTER_SECONDS,
+      })
+    await this.#unload(longest.name)
+  }
+
+  async #unload(name: string): Promise<void> {
+    const scenario = this.#loaded.get(name)
+    this.#loaded.delete(name)
+    await scenario?.binding.close()
+  }
+
+  async #inTurn<T>(name: string, task: () => Promise<T>): Promise<T> {
+    const turns = this.#lanes.get(name) ?? { lane: new Lane(), waiting: 0 }
+    this.#lanes.set(name, turns)
+    turns.waiting += 1
+    try {
+      return await turns.lane.run(task)
+    } finally {
+      turns.waiting -= 1
+      if (turns.waiting === 0) this.#lanes.delete(name)
+    }
+  }
+}
+
+function unknownScenario(name: string): Error {
+  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist`)
+}
+
+function otherStart(name: string): Error {
+  return conflict('other_release', `scenario ${JSON.stringify(name)} was bound to another starting release; leave x-svc-release-id out`)
+}

@@ -1,0 +1,156 @@
+/** One loaded scenario: its binding, its store, and the projections of its commit rows. */
+import {
+  unknown,
+  unsupported,
+  type Binding,
+  type Commit,
+  type ModelAddress,
+  type NewRecord,
+  type Processor,
+  type Recipe,
+  type RecordRow,
+  type Release,
+  type Runtime,
+  type ScenarioStore,
+  type Surface,
+  type TrainingMode,
+} from '../contract/index.ts'
+import { catalogOf, headOf, type ReleaseRow } from '../releases/index.ts'
+import { modelAddress, type ModelSettings } from './model.ts'
+
+export interface ScenarioParts {
+  readonly name: string
+  readonly recipeName: string
+  readonly recipe: Recipe
+  readonly binding: Binding
+  readonly store: ScenarioStore
+  readonly commits: readonly Commit[]
+  readonly created: Commit
+  readonly deploymentModel: ModelAddress
+  readonly modelSettings: ModelSettings | null
+  readonly trainingMode: TrainingMode
+}
+
+/** A scenario as one evaluation call sees it: the served model, without the hooks of what is being evaluated, kept by nobody. */
+export interface EvaluationServing {
+  readonly surface: Surface
+  readonly runtime: Runtime
+  readonly model: ModelAddress
+  head(): Release
+  hasRelease(releaseId: string): boolean
+}
+
+export class Scenario {
+  readonly name: string
+  readonly recipeName: string
+  readonly recipe: Recipe
+  readonly binding: Binding
+  readonly store: ScenarioStore
+  readonly commits: readonly Commit[]
+  readonly created: Commit
+  readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
+  readonly #deploymentModel: ModelAddress
+  readonly #head: Release
+  readonly #releaseIds: ReadonlySet<string>
+  #model: ModelAddress
+  #trainingMode: TrainingMode
+  #users = 0
+  #lastUse = 0
+
+  constructor(parts: ScenarioParts) {
+    this.name = parts.name
+    this.recipeName = parts.recipeName
+    this.recipe = parts.recipe
+    this.binding = parts.binding
+    this.store = parts.store
+    this.commits = parts.commits
+    this.created = parts.created
+    this.keep = (record) => this.store.append([record])
+    this.#deploymentModel = parts.deploymentModel
+    this.#head = headOf(parts.commits)
+    this.#releaseIds = new Set(parts.commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
+    this.#model = modelAddress(parts.modelSettings, parts.deploymentModel)
+    this.#trainingMode = parts.trainingMode
+  }
+
+  get surface(): Surface {
+    return this.binding.surface
+  }
+
+  get runtime(): Runtime {
+    return this.binding.runtime
+  }
+
+  get model(): ModelAddress {
+    return this.#model
+  }
+
+  useModel(own: ModelSettings | null): void {
+    this.#model = modelAddress(own, this.#deploymentModel)
+  }
+
+  get trainingMode(): TrainingMode {
+    return this.#trainingMode
+  }
+
+  /** Checks without changing: a mode that the processors do not run is unsupported here. */
+  checkMode(mode: TrainingMode): void {
+    const refusing = this.processors.find(([, processor]) => !processor.modes.includes(mode))
+    if (refusing === undefined) return
+    const modes = refusing[1].modes.join(', ')
+    throw unsupported('unsupported_mode', `recipe ${this.recipeName} does not run in ${mode} mode; it runs in: ${modes}`)
+  }
+
+  useMode(mode: TrainingMode): void {
+    this.checkMode(mode)
+    this.#trainingMode = mode
+  }
+
+  get processors(): readonly (readonly [string, Processor])[] {
+    return Object.entries(this.binding.processors)
+  }
+
+  head(): Release {
+    return this.#head
+  }
+
+  /** The release the scenario was bound to when it was created. */
+  get start(): string {
+    return this.created.release?.release_id ?? ''
+  }
+
+  hasRelease(releaseId: string): boolean {
+    return this.#releaseIds.has(releaseId)
+  }
+
+  catalog(): readonly ReleaseRow[] {
+    return catalogOf(this.commits)
+  }
+
+  /** A candidate is played without its own hooks; a component's candidate with every other component's. */
+  evaluation(component: string | null): EvaluationServing {
+    if (component !== null && this.head().components?.[component] === undefined)
+      throw unknown('unknown_component', `scenario ${JSON.stringify(this.name)} serves no component of that name`)
+    const { runtime, model } = this
+    return { surface: {}, runtime, model, head: () => this.head(), hasRelease: (id) => this.hasRelease(id) }
+  }
+
+  get isIdle(): boolean {
+    return this.#users === 0
+  }
+
+  get lastUse(): number {
+    return this.#lastUse
+  }
+
+  /** Nothing unloads a scenario while somebody works with it. */
+  async use<T>(work: (scenario: Scenario) => Promise<T>): Promise<T> {
+    this.#users += 1
+    try {
+      return await work(this)
+    } finally {
+      this.#users -= 1
+      this.#lastUse = performance.now()
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** A whole service for one test: real sockets, real SQLite and git in a folder of its own, and a scripted provider behind it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig, readCommandLine } from '../../src/config/index.ts'
+import type { JsonObject } from '../../src/contract/index.ts'
+import { startService, type Service } from '../../src/main.ts'
+import { startUpstream, type Upstream } from './upstream.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  readonly text: string
+  /** The body as JSON; an empty object when it is none. */
+  readonly json: JsonObject
+}
+
+export interface Ask {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body?: string | Uint8Array | object
+}
+
+export interface World {
+  readonly address: string
+  readonly directory: string
+  readonly upstream: Upstream
+  /** The lines of the log so far. */
+  readonly log: readonly JsonObject[]
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  post(path: string, body: Ask['body'], headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** One recorded exchange; answers its receipt. */
+  exchange(scenario: string): Promise<string>
+  /** Stops the service and starts it again on the same data, with these settings more. */
+  restart(settings?: Settings): Promise<void>
+  close(): Promise<void>
+}
+
+/** `section.key` to value, as on the command line. */
+export type Settings = Readonly<Record<string, string | number | boolean>>
+
+export interface WorldOptions {
+  readonly settings?: Settings
+  readonly environment?: Readonly<Record<string, string>>
+  /** 'memory' is quick; 'sqlite' is what ships. */
+  readonly backend?: 'memory' | 'sqlite'
+}
+
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  const upstream = await startUpstream()
+  const defaults: Settings = {
+    'svc.port': 0,
+    'inference.runtime': 'provider',
+    'inference.upstream_url': upstream.url,
+    'storage.record_backend': options.backend ?? 'memory',
+    'storage.agent_record_dir': join(directory, 'records'),
+    'storage.artifact_repository': join(directory, 'artifacts.git'),
+  }
+  let settings = { ...defaults, ...options.settings }
+  const log: JsonObject[] = []
+  let service: Service = await start(settings, options.environment ?? {}, log)
+  const ask: World['ask'] = (method, path, what = {}) => send(service.address, method, path, what)
+  return {
+    get address() {
+      return service.address
+    },
+    directory,
+    upstream,
+    log,
+    ask,
+    get: (path, headers = {}) => ask('GET', path, { headers }),
+    post: (path, body, headers = {}) => ask('POST', path, { headers, ...(body !== undefined && { body }) }),
+    async exchange(scenario) {
+      const answer = await ask('POST', '/v1/chat/completions', {
+        headers: { 'x-svc-scenario': scenario },
+        body: { model: 'm', messages: [] },
+      })
+      return String(answer.headers['x-svc-agent-record-id'])
+    },
+    async restart(more = {}) {
+      await service.close()
+      settings = { ...settings, ...more }
+      service = await start(settings, options.environment ?? {}, log)
+    },
+    async close() {
+      await service.close()
+      await upstream.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<Service> {
+  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
+  const loaded = await loadConfig({ commandLine: readCommandLine(args), environment, probe: () => Promise.resolve(null) })
+  return startService(loaded, { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined })
+}
+
+/** A plain request with the path exactly as given: no URL parsing smooths it on the way. */
+export function send(address: string, method: string, path: string, { headers = {}, body }: Ask): Promise<Answer> {
+  const { hostname, port } = new URL(address)
+  const bytes = body === undefined ? null : bytesOf(body)
+  return new Promise((resolve, reject) => {
+    const length = bytes === null ? {} : { 'content-length': String(bytes.length) }
+    const request = httpRequest({ hostname, port, method, path, headers: { ...length, ...headers }, agent: false }, (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => parts.push(part))
+      response.on('error', reject)
+      response.on('end', () => resolve(answerOf(response.statusCode ?? 0, response.headers, Buffer.concat(parts))))
+    })
+    request.on('error', reject)
+    request.end(bytes ?? undefined)
+  })
+}
+
+function bytesOf(body: string | Uint8Array | object): Uint8Array {
+  if (body instanceof Uint8Array) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
+  const text = bytes.toString()
+  return { status, headers, bytes, text, json: text.startsWith('{') ? JSON.parse(text) : {} }
+}
