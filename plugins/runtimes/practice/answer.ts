@@ -32,7 +32,11 @@ export function slipsUp(mind: Mind, lesson: Mend, chance: number = lesson === 'a
 export function workOut(problem: Problem, mind: Mind, known: string): string {
   const fact = problem.find?.(known) ?? null
   if (fact !== null) return fact
-  return problem.slips.find((slip) => slipsUp(mind, slip.lesson))?.wrong ?? problem.right
+  const [first, ...others] = problem.slips
+  if (first === undefined) return problem.right
+  // A task tempts to one slip only, so that each lesson of a family pays by itself.
+  const slip = drawOne([first, ...others], mind.task, 'temptation')
+  return slipsUp(mind, slip.lesson) ? slip.wrong : problem.right
 }
 
 /** What harmful rules make of a value. */
@@ -51,7 +55,9 @@ export function say(value: string, mind: Mind): string {
   if (slipsUp(mind, 'answer-line')) return bury(value, mind.task)
   const lead = drawOne(['Let me work that out.', 'Here is what I get.', 'I worked it out.'], mind.task, 'lead')
   const reply = `${lead}\n${value}`
-  const isClosed = mind.lessons.has('closing') && draw(mind.task, 'closing') < CLOSING_CHANCE
+  // Told both to end on the answer and to end on something else, it does either.
+  const chance = mind.lessons.has('answer-line') ? CLOSING_CHANCE / 2 : CLOSING_CHANCE
+  const isClosed = mind.lessons.has('closing') && draw(mind.task, 'closing') < chance
   return isClosed ? `${reply}\nLet me know if there is anything else I can do for you!` : reply
 }
 

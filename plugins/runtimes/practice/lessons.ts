@@ -158,45 +158,55 @@ export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
   },
 ]
 
-/** A sentence that forbids these does no harm; the one against tools is a prohibition itself. */
+/**
+ * A sentence that forbids these does no harm; the one against tools is a prohibition itself. The patterns are narrower than those of
+ * the mends: the long prompts of agents advise on summaries, round trips and single tools without meaning any of this.
+ */
 export const HARMS: readonly (Lesson & { readonly name: Harm })[] = [
   {
     name: 'one-word',
-    rows: [[/\b(?:one|single)[ -]word\b/], [/\bonly (?:one|a single) word\b/]],
+    rows: [[/\b(?:answer|repl|respon|output)/, /\b(?:one|single)[ -]word\b/]],
     wording: ['Always answer in one word.'],
   },
   {
     name: 'rounding',
     rows: [
-      [/\bround(?:ed|ing)?\b/, /\b(?:number|result|answer|value|figure|ten|nearest)/],
-      [/\b(?:approximate|estimate)\b/, /\b(?:answer|result|number|value)/],
+      [/\bround(?:ed)?\s+(?:\w+\s+){0,3}(?:numbers?|results?|answers?|values?|figures?|off|to)\b/],
+      [/\b(?:approximate|estimated?)\b/, /\b(?:answer|result|number|value)/],
     ],
     wording: ['Round every number in your answers to the nearest ten.'],
   },
   {
     name: 'closing',
     rows: [
-      [/\b(?:end|close|finish|conclude|sign off)/, /\b(?:offer|question|greeting|summary|encouragement|explanation|joke|follow-up|thank)/],
+      [
+        /\b(?:end|close|finish|conclude|sign off)\b.*\bwith\b.*\b(?:offer|question|greeting|summary|encouragement|explanation|joke|follow-up|thank)/,
+      ],
       [/\b(?:after|following) the (?:final )?(?:answer|result)\b/, /\b(?:explain|add|offer|ask|mention|summar)/],
     ],
     wording: ['Always end with a friendly offer of further help.'],
   },
   {
     name: 'capitals',
-    rows: [[/\b(?:capitals?|capital letters|upper.?case|all caps)\b/, /\b(?:answer|reply|respond|write|use|text|output|everything)/]],
+    rows: [[/\b(?:capitals|capital letters|upper.?case|all caps)\b/, /\b(?:answer|repl|respond|everything)/]],
     wording: ['Write all answers in capital letters.'],
   },
   {
     name: 'hurry',
     rows: [
-      [/\b(?:answer|reply|respond|decide)/, /\b(?:immediately|instantly|quickly|as fast as|at once|first thought|gut)/],
-      [/without (?:thinking|reasoning|checking|hesitat)/],
+      [/\b(?:answer|reply|respond|decide)\s+(?:\w+\s+){0,3}(?:immediately|instantly|quickly|as fast as|at once)/],
+      [/\b(?:answer|reply|respond|decide|go)\b/, /\b(?:first thought|gut)\b/],
+      [/without (?:thinking|reasoning|checking)/],
     ],
     wording: ['Answer immediately with your first thought.'],
   },
   {
     name: 'no-tools',
-    rows: [[/\b(?:never|do not|don't|avoid|without|must not|no)\b[^,:;]*\b(?:tools?|tool calls?|calculator|shell|bash)\b/]],
+    rows: [
+      [
+        /\b(?:never|do not|don't|must not|avoid|without)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+)\s+(?:any\s+|the\s+|external\s+)?(?:tools?|tool calls?|calculators?)\b(?!\s+(?:to|for|when|if|unless|that|like|in|with|as))/,
+      ],
+    ],
     wording: ['Never use tools; answer from memory.'],
   },
 ]

@@ -17,7 +17,9 @@ export function think(prompt: Prompt, noise: number): Thought {
   const situation = situationOf(prompt)
   const proposal = propose(situation)
   if (proposal !== null) return { kind: 'text', text: proposal, plain: false }
-  const mind: Mind = { task: situation.task, lessons: heldLessons(situation.instructions, situation.fresh), noise }
+  // Small talk takes no lessons, and reading a long prompt for them takes time.
+  const lessons: Mind['lessons'] = situation.found === null ? new Set() : heldLessons(situation.instructions, situation.fresh)
+  const mind: Mind = { task: situation.task, lessons, noise }
   const tools = prompt.choice.kind === 'none' || mind.lessons.has('no-tools') ? [] : prompt.tools
   const wish = prompt.choice.kind === 'named' ? null : nextCall(situation, tools, mind)
   if (wish !== null) return { kind: 'call', tool: wish.tool, input: wish.input }

@@ -20,7 +20,7 @@ export interface Family {
 
 export interface Problem {
   readonly right: string
-  /** What comes out instead while the lesson is not learned; the first slip that happens decides. */
+  /** What comes out instead while a lesson is not learned; a task tempts to one of them. */
   readonly slips: readonly Slip[]
   /** What a calculator can be asked. */
   readonly expression?: string

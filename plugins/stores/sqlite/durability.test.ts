@@ -1,0 +1,208 @@
+/** What survives the machine's worst: syncs are counted, processes killed, disks filled and broken, all on the real thing. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import type { Store } from '../../../src/contract/index.ts'
+import sqlite from './index.ts'
+
+const FIXTURE = fileURLToPath(new URL('./store.fixture.mjs', import.meta.url))
+const SLOW_SYNC_MICROSECONDS = 3_000_000
+const root = mkdtempSync(join(tmpdir(), 'store-'))
+
+beforeAll(() => {
+  const { error } = spawnSync('strace', ['-V'])
+  if (error !== undefined) throw new Error('these tests count and break system calls with strace; install it: apt-get install -y strace')
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('syncing', () => {
+  it('every append is synced before it is answered', async () => {
+    const idle = await countSyncs(async () => undefined)
+    const syncs = await countSyncs(async (child) => {
+      for (let index = 0; index < 50; index += 1) await child.ask('append', `r${index}`)
+    })
+    assert.ok(syncs - idle >= 50, `50 appends, ${syncs - idle} syncs`)
+  })
+  it('appends that wait together share a sync', async () => {
+    const idle = await countSyncs(async () => undefined)
+    const syncs = await countSyncs(async (child) => {
+      await Promise.all(Array.from({ length: 64 }, (_, index) => child.ask('append', `r${index}`)))
+    })
+    assert.ok(syncs - idle <= 32, `64 appends at once, ${syncs - idle} syncs`)
+  })
+  it('a read is answered while a sync takes its time', async () => {
+    const child = await start(folder())
+    await child.ask('append', 'first')
+    const stop = await trace(child, `fsync,fdatasync:delay_enter=${SLOW_SYNC_MICROSECONDS}`)
+    const order: string[] = []
+    const append = child.ask('append', 'second').then(() => order.push('append'))
+    await child.ask('get', 'first').then(() => order.push('get'))
+    await append
+    await stop()
+    await child.end()
+    assert.deepEqual(order, ['get', 'append'])
+  })
+})
+
+describe('kill -9', () => {
+  it('every record answered for is there once and unaltered, and nothing is missing between', async () => {
+    const directory = folder()
+    const answered = new Set<string>()
+    for (let round = 0; round < 3; round += 1) {
+      const child = await start(directory)
+      const enough = Promise.withResolvers<void>()
+      for (let index = 0; index < 2000; index += 1) {
+        const id = `r${round}-${index}`
+        void child.ask('append', id).then(() => {
+          answered.add(id)
+          if (answered.size >= (round + 1) * 300) enough.resolve()
+        })
+      }
+      await enough.promise
+      await child.kill()
+    }
+    await withStore(directory, async (store) => {
+      const rows = await store.scenario('a').records({ after: 0, limit: 10_000 })
+      assert.deepEqual(
+        rows.map((row) => row.sequence),
+        rows.map((_, index) => index + 1),
+      )
+      const ids = rows.map((row) => row.agent_record_id)
+      assert.equal(new Set(ids).size, ids.length)
+      for (const id of answered) {
+        const found = await store.scenario('a').get(id)
+        assert.equal(Buffer.from(found?.payload ?? []).toString(), JSON.stringify({ id, text: id.repeat(64) }))
+      }
+      assert.deepEqual(await store.verify(() => undefined), [])
+    })
+  })
+})
+
+describe('a disk that fails', () => {
+  it('a full disk refuses the append, and takes it once there is room', async () => {
+    const directory = folder()
+    const child = await start(directory)
+    assert.equal((await child.ask('append', 'before'))['sequence'], 1)
+    const stop = await trace(child, 'write,pwrite64,pwritev:error=ENOSPC', ['-P', join(directory, 'records.sqlite3-wal')])
+    assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
+    assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
+    assert.equal((await child.ask('get', 'before'))['sequence'], 1)
+    await stop()
+    assert.equal((await child.ask('append', 'after'))['sequence'], 2)
+    assert.equal((await child.ask('append', 'during'))['sequence'], 3)
+    await child.end()
+    await withStore(directory, async (store) => assert.deepEqual(await store.verify(() => undefined), []))
+  })
+  it('a failed sync is final: nothing is acknowledged from then on, and what was stays readable', async () => {
+    const directory = folder()
+    const child = await start(directory)
+    await child.ask('append', 'before')
+    const stop = await trace(child, 'fsync,fdatasync:error=EIO:when=1')
+    assert.equal((await child.ask('append', 'during'))['refused'], 'storage_failed')
+    await stop()
+    assert.equal((await child.ask('append', 'after'))['refused'], 'storage_failed')
+    assert.equal((await child.ask('get', 'before'))['sequence'], 1)
+    await child.end()
+    await withStore(directory, async (store) => {
+      assert.equal((await store.scenario('a').get('before'))?.sequence, 1)
+      assert.equal(await store.scenario('a').get('after'), null)
+      assert.deepEqual(await store.verify(() => undefined), [])
+    })
+  })
+})
+
+describe('one process at a time', () => {
+  it('a second process is refused, and let in once the first was killed', async () => {
+    const directory = folder()
+    const first = await start(directory)
+    await assert.rejects(Promise.resolve(sqlite.plugin.make({ directory })), { code: 'store_in_use' })
+    await first.kill()
+    await withStore(directory, async (store) => assert.deepEqual(await store.scenarios(), ['a']))
+  })
+})
+
+type Answer = Readonly<Record<string, unknown>>
+
+/** The fixture: asks it things and waits for each answer. */
+class Child {
+  readonly process: ChildProcess
+  readonly #waiting = new Map<string, (answer: Answer) => void>()
+
+  constructor(child: ChildProcess, lines: Interface) {
+    this.process = child
+    lines.on('line', (line) => {
+      const answer: Answer = JSON.parse(line)
+      this.#waiting.get(`${String(answer['verb'])} ${String(answer['id'])}`)?.(answer)
+    })
+  }
+
+  ask(verb: 'append' | 'get', id: string): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    this.#waiting.set(`${verb} ${id}`, resolve)
+    this.process.stdin?.write(`${JSON.stringify({ verb, id })}\n`)
+    return promise
+  }
+
+  async end(): Promise<void> {
+    this.process.stdin?.end()
+    await this.#exited()
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL')
+    await this.#exited()
+  }
+
+  async #exited(): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) await once(this.process, 'exit')
+  }
+}
+
+const folder = () => mkdtempSync(join(root, 'case-'))
+
+async function start(directory: string, before: readonly string[] = []): Promise<Child> {
+  const [command = process.execPath, ...rest] = [...before, process.execPath, FIXTURE, directory]
+  const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  await once(lines, 'line')
+  return new Child(child, lines)
+}
+
+/** How many syncs a whole life of the process took. */
+async function countSyncs(work: (child: Child) => Promise<void>): Promise<number> {
+  const directory = folder()
+  const report = join(directory, 'syncs')
+  const child = await start(join(directory, 'store'), ['strace', '-f', '-q', '-e', 'trace=fsync,fdatasync', '-o', report])
+  await work(child)
+  await child.end()
+  assert.ok(existsSync(report))
+  // A call that another thread interrupts in the report is written as two lines, of which only the first has the opening bracket.
+  return readFileSync(report, 'utf8').match(/\bf(?:data)?sync\(/g)?.length ?? 0
+}
+
+/** Tampers with the system calls of a running process until the answer is called. */
+async function trace(child: Child, tampering: string, filter: readonly string[] = []): Promise<() => Promise<void>> {
+  const calls = tampering.slice(0, tampering.indexOf(':'))
+  const args = ['-f', '-e', `trace=${calls}`, '-e', `inject=${tampering}`, ...filter, '-p', String(child.process.pid)]
+  const tracer = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  await once(createInterface({ input: tracer.stderr }), 'line')
+  return async () => {
+    tracer.kill('SIGINT')
+    await once(tracer, 'exit')
+  }
+}
+
+async function withStore(directory: string, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await sqlite.plugin.make({ directory })
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,56 @@
+/** Surroundings for tests: what was printed, a service and a store that do as they are told, and signals on demand. */
+import type { Damage, Store } from '../contract/index.ts'
+import type { House, StopSignal, Surroundings } from './surroundings.ts'
+
+export interface FakeSurroundings extends Surroundings {
+  readonly printed: string[]
+  readonly complaints: string[]
+  readonly exits: number[]
+  signal(name: StopSignal): void
+}
+
+export function fakeSurroundings(house: Partial<House> = {}, environment: Readonly<Record<string, string>> = {}): FakeSurroundings {
+  const listeners: ((signal: StopSignal) => void)[] = []
+  const fake = { printed: [] as string[], complaints: [] as string[], exits: [] as number[] }
+  return {
+    ...fake,
+    environment: { SVC_UPSTREAM_URL: 'http://127.0.0.1:9', ...environment },
+    isTerminal: false,
+    out: (line) => void fake.printed.push(line),
+    err: (line) => void fake.complaints.push(line),
+    progress: () => undefined,
+    house: () =>
+      Promise.resolve({
+        startService: () => Promise.reject(new Error('no service in this test')),
+        openStore: () => Promise.reject(new Error('no store in this test')),
+        ...house,
+      }),
+    onStop: (listener) => void listeners.push(listener),
+    exitNow: (code) => void fake.exits.push(code),
+    signal: (name) => {
+      for (const listener of listeners) listener(name)
+    },
+  }
+}
+
+/** A store that answers only what commands ask of it. */
+export function fakeStore(damage: readonly Damage[], closed: () => void = () => undefined): Store {
+  const unused = () => Promise.reject(new Error('not asked for in this test'))
+  return {
+    scenarios: unused,
+    scenario: () => {
+      throw new Error('not asked for in this test')
+    },
+    archive: unused,
+    usage: () => Promise.resolve({ records: 3, body_bytes: 0, capacity_bytes: 1, lost_records: 0, lost_bytes: 0 }),
+    onLoss: () => undefined,
+    verify: (progress) => {
+      progress(3, 3)
+      return Promise.resolve(damage)
+    },
+    close: () => {
+      closed()
+      return Promise.resolve()
+    },
+  }
+}

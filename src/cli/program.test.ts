@@ -1,0 +1,76 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { fakeSurroundings } from './fake-surroundings.ts'
+import { runCli } from './program.ts'
+
+const file = join(mkdtempSync(join(tmpdir(), 'svc-cli-')), 'svc.yaml')
+writeFileSync(file, 'svc:\n  port: 9100\n  token: hunter2\n')
+
+async function run(...args: readonly string[]) {
+  const surroundings = fakeSurroundings()
+  return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints }
+}
+
+describe('help and version', () => {
+  test('--help shows every command and examples', async () => {
+    const { exit, out } = await run('--help')
+    expect(exit).toBe(0)
+    for (const word of ['serve', 'doctor', 'verify', 'config', 'Examples:', '--section.key value', 'Exit codes'])
+      expect(out).toContain(word)
+  })
+
+  test('--version is the package’s', async () => {
+    expect(await run('--version')).toMatchObject({ exit: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
+  })
+
+  test('no command shows the help and is a misuse', async () => {
+    const { exit, out } = await run()
+    expect(exit).toBe(2)
+    expect(out).toContain('Usage: svc')
+  })
+})
+
+describe('misuse is one line and exit code 2', () => {
+  test.each([
+    [['srve'], "unknown command 'srve' (Did you mean serve?)"],
+    [['serve', '--prot', '1'], "unknown option '--prot'"],
+    [['serve', '-c'], "option '-c, --config <file>' argument missing"],
+    [['serve', '--svc.prot', '1'], 'command line: svc.prot is not a known key: did you mean svc.port?'],
+    [['serve', '-c', 'absent.yaml'], 'absent.yaml: there is no such file: name the configuration with -c FILE'],
+    [['config', 'print', '--svc.port', 'x'], 'command line: svc.port must be a whole number from 0 to 65535, not text'],
+  ])('%j', async (args, line) => {
+    expect(await run(...args)).toEqual({ exit: 2, out: '', err: [line] })
+  })
+
+  test('every problem of a configuration has its line', async () => {
+    const { err } = await run('serve', '--svc.prot', '1', '--svc.port', 'x')
+    expect(err).toHaveLength(2)
+  })
+})
+
+describe('printing the configuration', () => {
+  test.each([
+    ['serve', '--print-config'],
+    ['config', 'print'],
+  ])('%s %s', async (...command) => {
+    const { exit, out } = await run(...command, '-c', file, '--svc.host', '::1')
+    expect(exit).toBe(0)
+    expect(out).toMatch(/svc\.port +9100 +file:2/)
+    expect(out).toMatch(/svc\.host +"::1" +command line/)
+    expect(out).not.toContain('hunter2')
+  })
+
+  test('as JSON', async () => {
+    const { out } = await run('serve', '--print-config', '--json', '-c', file)
+    expect(JSON.parse(out)).toMatchObject({ upstream: { runtime: 'provider' } })
+    expect(out).not.toContain('hunter2')
+  })
+
+  test('config schema prints the JSON schema', async () => {
+    const { exit, out } = await run('config', 'schema')
+    expect(exit).toBe(0)
+    expect(JSON.parse(out)).toHaveProperty('properties.svc.properties.port')
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, test, vi } from 'vitest'
+import { unavailable } from '../contract/index.ts'
+import { fakeSurroundings } from './fake-surroundings.ts'
+import { runCli } from './program.ts'
+
+const service = (close = () => Promise.resolve()) => ({ startService: () => Promise.resolve({ address: 'http://127.0.0.1:4321', close }) })
+
+/** Starts serve and stops it as soon as it says that it is ready. */
+async function serveOnce(args: readonly string[], environment: Readonly<Record<string, string>> = {}, close?: () => Promise<void>) {
+  const surroundings = fakeSurroundings(service(close), environment)
+  const exit = runCli(['serve', ...args], surroundings)
+  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+  surroundings.signal('SIGTERM')
+  return { exit: await exit, printed: surroundings.printed.join('\n'), complaints: surroundings.complaints }
+}
+
+describe('a service that is ready', () => {
+  test('says where it is, who may call, who answers and where the data lives', async () => {
+    const { exit, printed } = await serveOnce(['--svc.port', '0'])
+    expect(exit).toBe(0)
+    expect(printed).toContain('svc is ready at http://127.0.0.1:4321')
+    expect(printed).toContain('open on loopback, because no token is set')
+    expect(printed).toContain('http://127.0.0.1:9 (environment SVC_UPSTREAM_URL)')
+    expect(printed).toMatch(/data +\/.*\.svc\/agent-record \(records\), \/.*\.svc\/artifacts\.git \(releases\)/)
+  })
+
+  test('prints a call that works as printed', async () => {
+    const { printed } = await serveOnce(['--inference.runtime', 'practice'])
+    expect(printed.split('\n').at(-1)).toBe(
+      `  curl -s http://127.0.0.1:4321/v1/chat/completions -H 'content-type: application/json' -H 'x-svc-scenario: demo' ` +
+        `-d '{"model":"practice","messages":[{"role":"user","content":"Hello"}]}'`,
+    )
+    expect(printed).toContain('the practice model')
+  })
+
+  test('never prints the token, but where to put it', async () => {
+    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2'])
+    expect(printed).not.toContain('hunter2')
+    expect(printed).toContain('-H "authorization: Bearer $SVC_TOKEN"')
+    expect(printed).toContain('a token is needed')
+    expect(printed).toContain('http://127.0.0.1:4321')
+  })
+
+  test('speaks the format of the upstream', async () => {
+    const { printed } = await serveOnce(['--inference.upstream_api', 'anthropic', '--inference.upstream_model', "it's"])
+    expect(printed).toContain('/v1/messages')
+    expect(printed).toContain(String.raw`"model":"it'\''s"`)
+  })
+
+  test('says that the model name is missing when only the user knows one, and how to make the scenario', async () => {
+    const { printed } = await serveOnce(['--no-svc.allow_implicit_scenario_creation'])
+    expect(printed).toContain('Try it (with a model of your upstream for MODEL)')
+    expect(printed).toContain(`/svc/scenarios -H 'content-type: application/json' -d '{"name":"demo"}'`)
+  })
+
+  test('in memory says that the data goes with it', async () => {
+    expect((await serveOnce(['--storage.record_backend', 'memory'])).printed).toContain('in memory: gone when the service stops')
+  })
+})
+
+describe('stopping', () => {
+  test('a close that fails is a failure at work', async () => {
+    const { exit, complaints } = await serveOnce([], {}, () => Promise.reject(new Error('stuck')))
+    expect(exit).toBe(1)
+    expect(complaints).toContain('stuck')
+  })
+
+  test('the same signal passed on by npm is one wish; a later one exits at once', async () => {
+    let finish: () => void = () => undefined
+    const closing = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const surroundings = fakeSurroundings(service(() => closing))
+    const exit = runCli(['serve'], surroundings)
+    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+    surroundings.signal('SIGINT')
+    surroundings.signal('SIGINT')
+    expect(surroundings.exits).toEqual([])
+    await new Promise((resolve) => setTimeout(resolve, 350))
+    surroundings.signal('SIGINT')
+    expect(surroundings.exits).toEqual([130])
+    finish()
+    expect(await exit).toBe(0)
+  })
+})
+
+describe('a service that does not start', () => {
+  const failing = (error: Error) => ({ startService: () => Promise.reject(error) })
+  const coded = (code: string, extra: object = {}) => Object.assign(new Error(`${code}: raw`), { code, ...extra })
+
+  test.each([
+    [coded('EADDRINUSE'), /^port 8900 is in use: stop the other process or set svc\.port$/],
+    [coded('EACCES', { syscall: 'listen' }), /^no right to listen on port 8900: set svc\.port to 1024 or above$/],
+    [coded('EACCES', { path: '/data/x' }), /^no right to use \/data\/x: change its owner/],
+    [coded('ENOSPC'), /^the disk of .*agent-record is full: free some space/],
+    [coded('EADDRNOTAVAIL'), /^127\.0\.0\.1 is not an address of this machine: set svc\.host$/],
+    [
+      unavailable('store_in_use', 'another process uses it; stop it'),
+      /^another process uses it \(records are in \/.*agent-record\): stop it$/,
+    ],
+    [unavailable('newer_store', 'format 9 is newer; start the version that wrote it'), /^format 9 is newer \(.*\): start the version/],
+    [unavailable('directory_unwritable', 'it cannot be written; change its owner'), /^it cannot be written \(.*\): change its owner$/],
+    [unavailable('store_damaged', 'it is damaged; run svc verify'), /^it is damaged/],
+    [unavailable('disk_full', 'the disk is full; free space'), /^the disk is full/],
+    [new Error('something else\n    at somewhere'), /^something else$/],
+  ])('%s', async (error, line) => {
+    const surroundings = fakeSurroundings(failing(error))
+    expect(await runCli(['serve'], surroundings)).toBe(2)
+    expect(surroundings.complaints).toEqual([expect.stringMatching(line)])
+    expect(surroundings.printed).toEqual([])
+  })
+})

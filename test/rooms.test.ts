@@ -1,0 +1,86 @@
+/** The import table of the house: which room may use which. A stray import fails the build and is named here. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+/** A room may import itself, the rooms listed, Node and the packages it needs; nothing else of the house. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/contract': [],
+  'src/kit': [],
+  'src/records': ['src/contract', 'src/kit'],
+  'src/releases': ['src/contract', 'src/kit'],
+  'src/inference': ['src/contract', 'src/kit'],
+  'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases'],
+  'src/config': ['src/contract', 'src/kit'],
+  'src/http': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/inference', 'src/scenarios'],
+  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts'],
+  'src/main.ts': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/scenarios', 'plugins/index.ts'],
+  plugins: ['src/contract'],
+  conformance: ['src/contract'],
+  'client/src': [],
+}
+
+/** A plug-in's own folder is its room: one plug-in never imports another, except the table that names them all. */
+function roomOf(file: string): string {
+  const [top = '', second = '', third = ''] = file.split('/')
+  if (top === 'src') return second.endsWith('.ts') ? file : `src/${second}`
+  if (top === 'plugins') return third === '' ? file : `plugins/${second}/${third}`
+  return top === 'client' ? 'client/src' : top
+}
+
+function allowedFor(room: string): readonly string[] {
+  if (room === 'plugins/index.ts') return ['plugins']
+  return MAY_IMPORT[room.startsWith('plugins/') ? 'plugins' : room] ?? []
+}
+
+function importsOf(file: string): readonly string[] {
+  const source = readFileSync(join(root, file), 'utf8')
+  const found = source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  return [...found].map(([, path = '']) => relative(root, join(root, dirname(file), path)))
+}
+
+const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', 'client/src/**/*.ts'], { cwd: root }).filter(
+  (file) => !file.endsWith('.test.ts'),
+)
+
+describe('rooms', () => {
+  it('import only what the table allows', () => {
+    const strays = files.flatMap((file) => {
+      const room = roomOf(file)
+      const allowed = allowedFor(room)
+      return importsOf(file)
+        .filter((target) => roomOf(target) !== room && !allowed.some((other) => target === other || target.startsWith(`${other}/`)))
+        .map((target) => `${file} imports ${target}`)
+    })
+    expect(strays).toEqual([])
+  })
+
+  it('are entered through their index alone', () => {
+    const strays = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => roomOf(target) !== roomOf(file) && target.startsWith('src/') && !/\/index\.ts$|^src\/main\.ts$/.test(target))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(strays).toEqual([])
+  })
+
+  it('are all in the table', () => {
+    const known = new Set(Object.keys(MAY_IMPORT))
+    const rooms = new Set(files.map(roomOf).filter((room) => !room.startsWith('plugins/')))
+    expect([...rooms].filter((room) => !known.has(room))).toEqual([])
+  })
+
+  it('read in one sitting: no file is longer than 400 lines', () => {
+    const long = files.filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > 400)
+    expect(long).toEqual([])
+  })
+
+  it('say in their index what they are and what they are not', () => {
+    const silent = files
+      .filter((file) => /^src\/[^/]+\/index\.ts$/.test(file))
+      .filter((file) => !/^\/\*\*\n \* .+\n \* Does not /s.test(readFileSync(join(root, file), 'utf8')))
+    expect(silent).toEqual([])
+  })
+})
