@@ -11,7 +11,8 @@ import { freePort, type Process, start } from './processes.ts'
 export const TOKEN = 'bench'
 export const SCENARIO = 'bench'
 
-const SERVICE = new URL('../dist/src/cli/index.js', import.meta.url).pathname
+const SERVICE = new URL('../bin/svc.mjs', import.meta.url).pathname
+const BUILT = new URL('../dist/src/cli/index.js', import.meta.url).pathname
 const PORTKEY = new URL('./node_modules/@portkey-ai/gateway/', import.meta.url).pathname
 
 export interface Site {
@@ -94,7 +95,7 @@ export async function startService(name: 'svc-memory' | 'svc-durable', site: Sit
 }
 
 export function serviceIsBuilt(): boolean {
-  return existsSync(SERVICE)
+  return existsSync(BUILT)
 }
 
 /** What the comparison needs beyond the service is installed here, apart from it. */

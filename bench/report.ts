@@ -84,7 +84,18 @@ function tiny(who: Who, window: string, metric: string): Series {
 
 function streams(samples: readonly Sample[]): string {
   const found = samples.filter(({ part, who }) => part === 'streams' && who !== 'disk')
-  const metrics = ['streams', 'frames', 'frames_lost', 'frames_merged', 'stalls', 'ttft_p50_ms', 'gap_p99_ms', 'gap_max_ms', 'cpu_micros']
+  const metrics = [
+    'streams',
+    'frames',
+    'frames_lost',
+    'frames_merged',
+    'stalls',
+    'ttft_p50_ms',
+    'ttft_p99_ms',
+    'gap_p99_ms',
+    'gap_max_ms',
+    'cpu_micros',
+  ]
   const rows = [...new Set(found.map(({ who }) => who))].map((who) => {
     const of = (metric: string): number => middle(samples, { part: 'streams', who, window: 'crowd', metric })
     return [who, ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]

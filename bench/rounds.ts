@@ -10,7 +10,7 @@ import { checkReceipts } from './receipts.ts'
 import type { Rig, Upstream } from './rig.ts'
 
 const DISK_SECONDS = 0.5
-const WARM_UP_SECONDS = 2
+const WARM_UP_SECONDS = 3
 const KILL_CONCURRENCY = 32
 const KILL_AFTER_MS = 600
 

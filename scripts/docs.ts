@@ -1,8 +1,12 @@
 /** Writes every generated page under docs/. A page is stale when it differs from what its generator answers. */
 import { configReference } from '../src/config/index.ts'
 import { writeAtomicFile } from '../src/kit/index.ts'
+import { CONFORMANCE_PAGE, conformancePage } from '../test/spec/conformance.ts'
 
-const PAGES: readonly { readonly path: string; readonly make: () => string }[] = [{ path: 'docs/configuration.md', make: configReference }]
+const PAGES: readonly { readonly path: string; readonly make: () => string }[] = [
+  { path: 'docs/configuration.md', make: configReference },
+  { path: CONFORMANCE_PAGE, make: conformancePage },
+]
 
 for (const { path, make } of PAGES) {
   await writeAtomicFile(path, make())

@@ -12,6 +12,7 @@ const at = (...parts) => join(ROOT, ...parts)
 /** Where TypeScript is compiled from, and what else the compiled code reads. */
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
+const PARENT_LOOK_MILLISECONDS = 500
 const ASSET = /\.(sql|sh)$/
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
@@ -117,7 +118,7 @@ export function pinnedNode() {
 }
 
 /** Runs a program in the root with this terminal. Throws when it fails. */
-export async function run(program, args, options = {}) {
+async function run(program, args, options = {}) {
   const code = await runForCode(program, args, options)
   if (code !== 0) throw new Error(`failed: ${[program, ...args].map((part) => relative(ROOT, part) || part).join(' ')}`)
 }
@@ -129,11 +130,25 @@ export function runForCode(program, args, options = {}) {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     const pass = (signal) => child.kill(signal)
     for (const signal of signals) process.on(signal, pass)
+    const watch = onParentGone(() => pass('SIGTERM'))
     child.on('error', reject)
     child.on('exit', (code, signal) => {
+      clearInterval(watch)
       for (const name of signals) process.off(name, pass)
       if (signal === null) resolve(code ?? 1)
       else process.kill(process.pid, signal)
     })
   })
+}
+
+/** npm starts a shell that dies of a signal without passing it on; whoever it started would run on with nobody to stop it. */
+function onParentGone(stop) {
+  if (process.env.npm_lifecycle_event === undefined) return undefined
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    stop()
+  }, PARENT_LOOK_MILLISECONDS)
+  return watch
 }

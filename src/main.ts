@@ -110,7 +110,8 @@ function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
 
 async function openGateway({ config: { inference } }: LoadedConfig, load: Load): Promise<Gateway | null> {
   if (inference.gateway === null) return null
-  return (await load('gateway', 'relay')).make({ url: inference.gateway.url, api_key: inference.gateway.api_key })
+  const { url, api_key } = inference.gateway
+  return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s })
 }
 
 async function loadRecipes({ config }: LoadedConfig, load: Load): Promise<ReadonlyMap<string, ConfiguredRecipe>> {

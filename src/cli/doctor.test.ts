@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
-import { fakeStore, fakeSurroundings } from './fake-surroundings.ts'
+import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import type { Finding } from './finding.ts'
 import { runCli } from './program.ts'
 import type { House } from './surroundings.ts'
@@ -21,18 +21,31 @@ let url = ''
 const directory = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', () => resolve()))
-  url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  url = `http://127.0.0.1:${await listen(upstream)}`
 })
 afterAll(() => upstream.close())
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function findingsIn(printed: unknown): readonly Finding[] {
+  return hasFindings(printed) ? printed.findings : []
+}
+
+function hasFindings(printed: unknown): printed is { readonly findings: readonly Finding[] } {
+  return typeof printed === 'object' && printed !== null && 'findings' in printed
+}
 
 async function examine(args: readonly string[], house: Partial<House> = { openStore: () => Promise.resolve(fakeStore([])) }) {
   const surroundings = fakeSurroundings(house, { SVC_UPSTREAM_URL: url })
   const base = ['--storage.agent_record_dir', directory, '--storage.artifact_repository', join(directory, 'a.git'), '--svc.port', '0']
-  const own = args.filter((arg) => arg.startsWith('--'))
-  const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.includes(arg) ? [arg, base[index + 1] ?? ''] : []))
+  const own = new Set(args)
+  const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
   const exit = await runCli(['doctor', '--json', ...kept, ...args], surroundings)
-  const { findings } = JSON.parse(surroundings.printed.join('\n')) as { findings: readonly Finding[] }
+  const findings = findingsIn(JSON.parse(surroundings.printed.join('\n')))
   return { exit, find: (check: string) => findings.find((finding) => finding.check === check), findings }
 }
 
@@ -74,8 +87,7 @@ describe('doctor', () => {
     const { find } = await examine(['--svc.port', new URL(url).port])
     expect(find('port')).toMatchObject({ state: 'warning' })
     const other = createServer((_, response) => response.writeHead(500).end())
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', () => resolve()))
-    const { port } = other.address() as AddressInfo
+    const port = await listen(other)
     const taken = await examine(['--svc.port', String(port)])
     other.close()
     expect(taken.find('port')).toMatchObject({

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fakeSurroundings } from './fake-surroundings.ts'
+import { fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
 const file = join(mkdtempSync(join(tmpdir(), 'svc-cli-')), 'svc.yaml')

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { unavailable } from '../contract/index.ts'
-import { fakeSurroundings } from './fake-surroundings.ts'
+import { fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
 const service = (close = () => Promise.resolve()) => ({ startService: () => Promise.resolve({ address: 'http://127.0.0.1:4321', close }) })
@@ -66,11 +66,8 @@ describe('stopping', () => {
   })
 
   test('the same signal passed on by npm is one wish; a later one exits at once', async () => {
-    let finish: () => void = () => undefined
-    const closing = new Promise<void>((resolve) => {
-      finish = resolve
-    })
-    const surroundings = fakeSurroundings(service(() => closing))
+    const closing = Promise.withResolvers<void>()
+    const surroundings = fakeSurroundings(service(() => closing.promise))
     const exit = runCli(['serve'], surroundings)
     await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
     surroundings.signal('SIGINT')
@@ -79,15 +76,18 @@ describe('stopping', () => {
     await new Promise((resolve) => setTimeout(resolve, 350))
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([130])
-    finish()
+    closing.resolve()
     expect(await exit).toBe(0)
   })
 })
 
-describe('a service that does not start', () => {
-  const failing = (error: Error) => ({ startService: () => Promise.reject(error) })
-  const coded = (code: string, extra: object = {}) => Object.assign(new Error(`${code}: raw`), { code, ...extra })
+const coded = (code: string, extra: object = {}) => Object.assign(new Error(`${code}: raw`), { code, ...extra })
 
+function raise(error: Error): never {
+  throw error
+}
+
+describe('a service that does not start', () => {
   test.each([
     [coded('EADDRINUSE'), /^port 8900 is in use: stop the other process or set svc\.port$/],
     [coded('EACCES', { syscall: 'listen' }), /^no right to listen on port 8900: set svc\.port to 1024 or above$/],
@@ -104,7 +104,7 @@ describe('a service that does not start', () => {
     [unavailable('disk_full', 'the disk is full; free space'), /^the disk is full/],
     [new Error('something else\n    at somewhere'), /^something else$/],
   ])('%s', async (error, line) => {
-    const surroundings = fakeSurroundings(failing(error))
+    const surroundings = fakeSurroundings({ startService: async () => raise(error) })
     expect(await runCli(['serve'], surroundings)).toBe(2)
     expect(surroundings.complaints).toEqual([expect.stringMatching(line)])
     expect(surroundings.printed).toEqual([])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { unavailable } from '../contract/index.ts'
 import type { Damage } from '../contract/index.ts'
-import { fakeStore, fakeSurroundings } from './fake-surroundings.ts'
+import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 import type { House } from './surroundings.ts'
 

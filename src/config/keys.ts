@@ -21,7 +21,7 @@ export function allKeys(): readonly Key[] {
 }
 
 /** The keys below a path, which may hold names of the user's own. */
-export function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key[] {
+function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key[] {
   const bare = unwrap(type)
   if (bare instanceof z.ZodObject) return Object.entries(bare.shape).flatMap(([name, member]) => keysUnder(member, [...path, name]))
   if (bare instanceof z.ZodRecord) return keysUnder(bare.valueType, [...path, ANY_NAME])

@@ -1,8 +1,8 @@
 /** The plain routes on Hono: a request that was let in goes to its handler, and the handler's value becomes the response. */
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { unknown } from '../contract/index.ts'
+import { invalid, unknown } from '../contract/index.ts'
 import type { Door, Visit } from './door.ts'
 import { answerError } from './errors.ts'
 import { askedOf, type Handler, type Reply } from './reply.ts'
@@ -37,11 +37,20 @@ export function makePlainRoutes(door: Door, noteError: (visit: Visit, error: unk
   app.onError((error, context) => refuse(error, visitOf(context.env.incoming)))
   app.notFound((context) => refuse(noRoute(), visitOf(context.env.incoming)))
 
-  const listener = getRequestListener((request, env) => app.fetch(request, env), { overrideGlobalObjects: false })
+  const listener = getRequestListener((request, env) => app.fetch(request, env), {
+    overrideGlobalObjects: false,
+    errorHandler: refuseAddress,
+  })
   return (visit, response) => {
     visits.set(visit.request, visit)
     return listener(visit.request, response)
   }
+}
+
+/** Hono makes a URL of host and path; what makes none would be answered without a word. Thrown, it is refused like anything else. */
+function refuseAddress(error: unknown): never {
+  if (error instanceof RequestError) throw invalid('bad_address', 'the host header and the path must make an address; send a plain host')
+  throw error
 }
 
 function noRoute(): Error {

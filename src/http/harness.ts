@@ -1,5 +1,5 @@
 /** The harness routes. No recipe of this build serves harness files, so each answers what the interface says for a scenario without them. */
-import { invalid, unknown } from '../contract/index.ts'
+import { HEADER, invalid, unknown } from '../contract/index.ts'
 import { json, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
 
@@ -9,28 +9,25 @@ export const manifest = (asked: Asked): Promise<Reply> => withoutFiles(asked)
 export const catalog = (asked: Asked): Promise<Reply> => withoutFiles(asked)
 export const stepRecords = (asked: Asked): Promise<Reply> => withoutFiles(asked)
 export const progress = (asked: Asked): Promise<Reply> => withoutRequest(asked)
-export const versionPage = (asked: Asked): Promise<Reply> => withoutFiles(asked)
-export const requestPage = (asked: Asked): Promise<Reply> => withoutRequest(asked)
+export const versionPage = (asked: Asked): Promise<Reply> => withoutFiles(asked, pageScenario(asked))
+export const requestPage = (asked: Asked): Promise<Reply> => withoutRequest(asked, pageScenario(asked))
 
-/** The page routes take the scenario from the query too: a page key names it there. */
-function scenarioAsked({ visit, query }: Asked): string {
+/** The two pages alone take the scenario from the query too: a page key names it there. */
+function pageScenario({ visit, query }: Asked): string {
   const named = query.get('scenario')?.trim() ?? ''
-  if (visit.request.headers['x-svc-scenario'] === undefined && named !== '') return named
+  if (visit.request.headers[HEADER.scenario] === undefined && named !== '') return named
   return scenarioOf(visit.request)
 }
 
-async function withoutFiles(asked: Asked): Promise<Reply> {
-  return asked.door.registry.use(scenarioAsked(asked), ({ recipeName }) => {
+async function withoutFiles({ door, visit }: Asked, name = scenarioOf(visit.request)): Promise<Reply> {
+  return door.registry.use(name, ({ recipeName }) => {
     throw unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
   })
 }
 
-async function withoutRequest(asked: Asked): Promise<Reply> {
-  return asked.door.registry.use(scenarioAsked(asked), () => {
-    throw unknown(
-      'unknown_request',
-      `no train instruction ${JSON.stringify(asked.visit.params['record_id'] ?? '')} is known in this scenario`,
-    )
+async function withoutRequest({ door, visit }: Asked, name = scenarioOf(visit.request)): Promise<Reply> {
+  return door.registry.use(name, () => {
+    throw unknown('unknown_request', `no train instruction ${JSON.stringify(visit.params['record_id'] ?? '')} is known in this scenario`)
   })
 }
 

@@ -6,7 +6,9 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { readBody } from './body.ts'
 import type { Door, Visit } from './door.ts'
 import { isRetryHeader } from './errors.ts'
+import { goneSignal, whileConnected } from './gone.ts'
 import { outletOf } from './outlet.ts'
+import { nameInPath } from './params.ts'
 import type { Asked, LineHandler, Reply } from './reply.ts'
 import { forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
 import { parseLooseObject } from './strict-json.ts'
@@ -19,8 +21,9 @@ export function traffic(dialect: Dialect): LineHandler {
     const release = headerText(visit.request, HEADER.release)
     const call = await callOf(door, visit, response, dialect, visit.path, bodyBytesMax)
     await door.registry.useOrCreate(name, release, async (scenario) => {
-      const served = await serve(scenario, call)
-      await write(door, visit, response, served, releaseHeader(scenario))
+      // Every answer of such a scenario says which release is served, refusals too.
+      const served = await serve(scenario, call).finally(() => Object.assign(visit.headers, releaseHeader(scenario)))
+      await write(door, visit, response, served)
     })
   }
 }
@@ -28,13 +31,12 @@ export function traffic(dialect: Dialect): LineHandler {
 /** The same line for a scenario that is loaded here, kept by nobody. */
 export function evaluation(dialect: Dialect): LineHandler {
   return async (door, visit, response, bodyBytesMax) => {
-    const name = scenarioName(visit.params['scenario'] ?? '', 'the path')
-    visit.note.scenario = name
+    const name = nameInPath(visit)
     const path = visit.path.slice(visit.path.lastIndexOf('/v1/'))
     const call = await callOf(door, visit, response, dialect, path, bodyBytesMax)
     await door.registry.useLoaded(name, async (scenario) => {
       const serving: Serving = scenario.evaluation(visit.params['component'] ?? null)
-      await write(door, visit, response, await serve(serving, call), {})
+      await write(door, visit, response, await serve(serving, call))
     })
   }
 }
@@ -44,9 +46,8 @@ export async function models({ door, visit }: Asked): Promise<Reply> {
   const named = headerText(visit.request, HEADER.scenario)
   const name = named === null ? null : scenarioName(named, HEADER.scenario)
   const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<Reply> => {
-    const { signal } = new AbortController()
-    const headers = forwardedHeaders(visit.request.headers)
-    const answer = await runtime.models({ path: pathWithQuery(visit, visit.path), headers, model, signal })
+    const asked = { path: pathWithQuery(visit, visit.path), headers: forwardedHeaders(visit.request.headers), model }
+    const answer = await whileConnected(visit.request, (signal) => runtime.models({ ...asked, signal }))
     if (answer.status >= 300) throw refusalOfUpstream(answer)
     return { status: answer.status, headers: relayedHeaders(answer), body: answer.body }
   }
@@ -79,40 +80,24 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
   }
 }
 
-/** Aborts when the client goes before its answer is finished. */
-function goneSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort()
-  })
-  return controller.signal
-}
-
-async function write(door: Door, visit: Visit, response: ServerResponse, served: Served, release: Readonly<Record<string, string>>) {
+async function write(door: Door, visit: Visit, response: ServerResponse, served: Served): Promise<void> {
   if (served.kind === 'whole') {
-    writeWhole(visit, response, served.answer, served.receipt, release)
+    writeWhole(visit, response, served.answer, served.receipt)
     return
   }
-  response.writeHead(served.answer.status, { ...visit.headers, ...relayedHeaders(served.answer), ...release })
+  response.writeHead(served.answer.status, { ...visit.headers, ...relayedHeaders(served.answer) })
   response.flushHeaders()
-  const end = await serveStream(served.exchange, served.answer, outletOf(response), door.keepRawStreams)
-  visit.note.receipt = visit.id
-  if (end.cause === null) return
-  visit.note.cause = end.cause
+  const { receipt, cause } = await serveStream(served, outletOf(response), door.keepRawStreams)
+  if (receipt !== null) visit.note.receipt = receipt
+  if (cause === null) return
+  visit.note.cause = cause
   door.metrics.streamInterrupted()
 }
 
-function writeWhole(
-  visit: Visit,
-  response: ServerResponse,
-  answer: WholeAnswer,
-  receipt: string | null,
-  release: Readonly<Record<string, string>>,
-): void {
+function writeWhole(visit: Visit, response: ServerResponse, answer: WholeAnswer, receipt: string | null): void {
   const headers: Record<string, string | number> = {
     ...visit.headers,
     ...relayedHeaders(answer),
-    ...release,
     'content-length': answer.body.length,
   }
   if (receipt !== null) {

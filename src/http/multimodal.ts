@@ -1,6 +1,7 @@
 /** The multimodal routes: JSON in, the gateway's status, content type and bytes out. Not recorded. */
 import { HEADER, invalid, unsupported } from '../contract/index.ts'
 import { refusalOfUpstream } from '../inference/index.ts'
+import { whileConnected } from './gone.ts'
 import type { Handler } from './reply.ts'
 import { headerText, scenarioOf } from './scope.ts'
 import { parseLooseObject } from './strict-json.ts'
@@ -15,7 +16,8 @@ export function relay(route: string): Handler {
     return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async ({ binding }) => {
       if (binding.gateway === undefined)
         throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
-      const answer = await binding.gateway.relay(route, body, new AbortController().signal)
+      const { gateway } = binding
+      const answer = await whileConnected(visit.request, (signal) => gateway.relay(route, body, signal))
       if (answer.status >= 300) throw refusalOfUpstream(answer)
       return { status: answer.status, headers: { 'content-type': answer.headers['content-type'] ?? 'application/json' }, body: answer.body }
     })

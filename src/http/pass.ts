@@ -1,6 +1,7 @@
 /** Who may go on: tokens, the evaluation token, page keys. Everything but `/healthz` is closed when authentication is on. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { HEADER, PAGE_KEY_CONTEXT, unauthorized } from '../contract/index.ts'
+import { decodeHeader } from './scope.ts'
 
 /** What a route lets in. 'page' also takes a page key, 'evaluation' also the evaluation token, 'open' anyone. */
 export type Gate = 'open' | 'service' | 'evaluation' | 'page'
@@ -12,7 +13,8 @@ export interface Knock {
   readonly query: string
   readonly authorization: string | undefined
   readonly apiKey: string | undefined
-  readonly scenarioHeader: string | undefined
+  /** Empty when there is none. */
+  readonly scenarioHeader: string
 }
 
 export class Keys {
@@ -48,10 +50,10 @@ export class Keys {
   }
 
   /** The key opens the pages of the one scenario it was made for, whatever a header may say. */
-  #holdsPageKey(query: URLSearchParams, scenarioHeader: string | undefined): boolean {
+  #holdsPageKey(query: URLSearchParams, scenarioHeader: string): boolean {
     const scenario = query.get('scenario')?.trim() ?? ''
     const key = query.get('key') ?? ''
-    const other = scenarioHeader?.trim() ?? ''
+    const other = scenarioHeader.trim()
     if (scenario === '' || key === '' || (other !== '' && other !== scenario)) return false
     const presented = digest(key)
     return matchesAny(
@@ -97,6 +99,6 @@ export function knockOf(query: string, header: (name: string) => string | undefi
     query,
     authorization: header('authorization'),
     apiKey: header('x-api-key'),
-    scenarioHeader: header(HEADER.scenario),
+    scenarioHeader: decodeHeader(header(HEADER.scenario) ?? ''),
   }
 }

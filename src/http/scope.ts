@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { HEADER, invalid, TAG_VALUE_CHARACTERS_MAX, TAGS_MAX } from '../contract/index.ts'
 import type { Tags } from '../inference/index.ts'
+import { countCodePoints } from '../kit/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 
 const NO_TAGS: Tags = {}
@@ -26,15 +27,21 @@ export function tagsOf(headers: IncomingHttpHeaders): Tags {
   let tags: Record<string, string> | null = null
   for (const name in headers) {
     if (!name.startsWith(HEADER.tagPrefix) || name.length === HEADER.tagPrefix.length) continue
-    const value = String(headers[name] ?? '').trim()
+    const value = decodeHeader(String(headers[name] ?? '').trim())
     if (value === '') continue
-    if (value.length > TAG_VALUE_CHARACTERS_MAX)
+    if (countCodePoints(value) > TAG_VALUE_CHARACTERS_MAX)
       throw invalid('tag_too_long', `${name}: holds at most ${TAG_VALUE_CHARACTERS_MAX} characters`)
-    tags ??= {}
-    tags[name.slice(HEADER.tagPrefix.length)] = decodeHeader(value)
+    tags ??= emptyTags()
+    tags[name.slice(HEADER.tagPrefix.length)] = value
   }
   if (tags === null) return NO_TAGS
   if (Object.keys(tags).length > TAGS_MAX) throw invalid('too_many_tags', `${HEADER.tagPrefix}*: at most ${TAGS_MAX} tags on one request`)
+  return tags
+}
+
+/** Without a prototype, so that every name a header can have is a name like any other. */
+function emptyTags(): Record<string, string> {
+  const tags: Record<string, string> = Object.create(null)
   return tags
 }
 
@@ -59,7 +66,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, s
 }
 
 /** Node reads headers as Latin-1; names outside ASCII were sent as UTF-8. */
-function decodeHeader(value: string): string {
+export function decodeHeader(value: string): string {
   // oxlint-disable-next-line no-control-regex -- anything outside ASCII
   if (/^[\u0000-\u007f]*$/.test(value)) return value
   const decoded = Buffer.from(value, 'latin1').toString('utf8')

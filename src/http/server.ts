@@ -1,7 +1,9 @@
 /** The listening socket: opens, and closes without cutting anyone off who can still be answered. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { BODY_TIMEOUT_SECONDS, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
+import { unreadableAnswer } from './unreadable.ts'
 
 /** Longer than the pools of usual clients keep a connection, so that it is they who let go. */
 const KEEP_ALIVE_MS = 75_000
@@ -21,9 +23,14 @@ export async function listen(listener: RequestListener, host: string, port: numb
       requestTimeout: BODY_TIMEOUT_SECONDS * 1000,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
+      // Refused further in, with a request id and in our words.
+      requireHostHeader: false,
     },
     listener,
   )
+  // An expectation nobody knows is let pass: the answer tells what became of the request.
+  server.on('checkExpectation', listener)
+  server.on('clientError', refuseUnreadable)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -31,6 +38,12 @@ export async function listen(listener: RequestListener, host: string, port: numb
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
   return { address: addressText(address), port: address.port, close: () => closeGracefully(server) }
+}
+
+/** What is no HTTP request never becomes one, so nobody further in can answer it. */
+function refuseUnreadable(error: Error, socket: Duplex): void {
+  if (socket.writable) socket.end(unreadableAnswer(error))
+  else socket.destroy()
 }
 
 /** Answers in flight are finished; whoever is not done after the grace is cut off, and what came so far is kept. */

@@ -1,9 +1,9 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
-import { STREAM_FRAME_BYTES_MAX, upstream, type JsonObject, type StreamedAnswer } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type JsonObject } from '../contract/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
-import { streamDialects, type StreamReader } from './dialects/index.ts'
+import type { StreamReader } from './dialects/index.ts'
 import { print } from './payload.ts'
-import { keep, type Exchange } from './serve.ts'
+import { keep, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
 export interface Outlet {
@@ -14,7 +14,9 @@ export interface Outlet {
 }
 
 export interface StreamEnd {
-  readonly isComplete: boolean
+  /** Null where nobody keeps the exchange. */
+  readonly receipt: string | null
+  /** Why the answer is not whole; null when it is. */
   readonly cause: string | null
 }
 
@@ -23,12 +25,9 @@ const CLOSED_BY_CLIENT = 'the client closed the connection'
 const ENDED_EARLY = 'the upstream ended the stream before its terminal event'
 const BLANK_LINE = Buffer.from('\n\n')
 
-export async function serveStream(exchange: Exchange, answer: StreamedAnswer, outlet: Outlet, keepRaw: boolean): Promise<StreamEnd> {
-  const { dialect } = exchange.call
-  if (dialect === 'count_tokens') throw upstream('upstream_not_json', 'the upstream streamed the answer to a token count')
-  const stream = new Relay(exchange, streamDialects[dialect].open(), outlet, keepRaw)
+export async function serveStream({ exchange, reader, answer }: ServedStream, outlet: Outlet, keepRaw: boolean): Promise<StreamEnd> {
   try {
-    return await stream.run(answer.chunks)
+    return await new Relay(exchange, reader, outlet, keepRaw).run(answer.chunks)
   } finally {
     exchange.letGo()
   }
@@ -86,32 +85,32 @@ class Relay {
   /** Durable first, then the terminal frame with the receipt. A client that closes after it has simply read enough. */
   async #complete(terminal: Buffer): Promise<StreamEnd> {
     try {
-      const receipt = await this.#keep(true, null)
-      this.#outlet.end(receipt === null ? terminal : this.#reader.ending(terminal, receipt))
+      const end = await this.#keep(this.#reader.failure)
+      this.#outlet.end(end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt))
+      return end
     } catch (error) {
       this.#outlet.cut()
       throw error
     }
-    return { isComplete: true, cause: null }
   }
 
   async #endEarly(): Promise<StreamEnd> {
-    await this.#keep(false, ENDED_EARLY)
+    const end = await this.#keep(this.#reader.failure ?? ENDED_EARLY)
     this.#outlet.end(this.#splitter.rest)
-    return { isComplete: false, cause: ENDED_EARLY }
+    return end
   }
 
   async #interrupt(error: unknown): Promise<StreamEnd> {
     const cause = this.#exchange.call.signal.aborted ? CLOSED_BY_CLIENT : messageOf(error)
     this.#outlet.cut()
-    await this.#keep(false, cause)
-    return { isComplete: false, cause }
+    return this.#keep(cause)
   }
 
-  #keep(complete: boolean, cause: string | null): Promise<string | null> {
+  async #keep(cause: string | null): Promise<StreamEnd> {
     const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
-    const response: JsonObject = { ...this.#reader.answer(), stream: true, complete, ...(cause !== null && { error: cause }), ...raw }
-    return keep(this.#exchange, Buffer.from(print(response)))
+    const end = cause === null ? { complete: true } : { complete: false, cause }
+    const response: JsonObject = { ...this.#reader.answer(), stream: true, ...end, ...raw }
+    return { receipt: await keep(this.#exchange, Buffer.from(print(response))), cause }
   }
 }
 

@@ -17,6 +17,7 @@ import {
   type WholeAnswer,
 } from '../contract/index.ts'
 import { artifactRef, type Named } from './artifact-ref.ts'
+import { streamDialects, type StreamReader } from './dialects/index.ts'
 import { exchangePayload, print, type RequestBody, type Tags } from './payload.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
@@ -51,9 +52,13 @@ export interface Exchange {
   readonly letGo: () => void
 }
 
-export type Served =
-  | { readonly kind: 'whole'; readonly answer: WholeAnswer; readonly receipt: string | null }
-  | { readonly kind: 'stream'; readonly answer: StreamedAnswer; readonly exchange: Exchange }
+export type Served = { readonly kind: 'whole'; readonly answer: WholeAnswer; readonly receipt: string | null } | ServedStream
+export interface ServedStream {
+  readonly kind: 'stream'
+  readonly exchange: Exchange
+  readonly answer: StreamedAnswer
+  readonly reader: StreamReader
+}
 
 export async function serve(scenario: Serving, call: Call): Promise<Served> {
   const deadline = call.clock() + call.retryTimeoutSeconds
@@ -63,10 +68,10 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
     if (answer.kind === 'interrupted') {
       if (call.clock() + pause > deadline)
         throw unavailable('weight_update_race', 'every attempt lost to a weight update; send the request again', { retryAfterSeconds: 1 })
-      await sleep(pause * 1000, undefined, { signal: call.signal })
+      await waitUnlessGone(pause, call.signal)
       continue
     }
-    if (answer.kind === 'stream') return { kind: 'stream', answer, exchange }
+    if (answer.kind === 'stream') return { kind: 'stream', exchange, answer, reader: await openReader(exchange, answer) }
     verify(exchange, answer)
     return { kind: 'whole', answer, receipt: await keep(exchange, answer.body) }
   }
@@ -96,6 +101,23 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
   } finally {
     if (!isStreaming) letGo()
   }
+}
+
+async function waitUnlessGone(seconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(seconds * 1000, undefined, { signal })
+  } catch (cause) {
+    throw unavailable('client_gone', 'the client closed the connection', { cause })
+  }
+}
+
+/** A stream where the format has none is given up before anyone hears of it. */
+async function openReader({ call, letGo }: Exchange, { chunks }: StreamedAnswer): Promise<StreamReader> {
+  const dialect = streamDialects[call.dialect]
+  if (dialect !== null) return dialect.open()
+  letGo()
+  await chunks[Symbol.asyncIterator]().return?.()
+  throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
 }
 
 function verify({ scenario, release, call }: Exchange, answer: WholeAnswer): void {

@@ -1,5 +1,5 @@
 /** Relays multimodal calls to one gateway, with the gateway's own key. */
-import { Pool } from 'undici'
+import { Pool, type Dispatcher } from 'undici'
 import {
   define,
   invalid,
@@ -12,27 +12,51 @@ import {
 
 export default define('gateway', { make: (config) => makeRelay(config) })
 
+const TIMEOUT_SECONDS_DEFAULT = 300
+
 function makeRelay(config: JsonObject): Gateway {
-  const { url, api_key } = config
+  const { url, api_key, timeout_s = TIMEOUT_SECONDS_DEFAULT } = config
   if (typeof url !== 'string') throw invalid('gateway_url', 'inference.gateway.url: name the gateway to relay to')
+  if (typeof timeout_s !== 'number') throw invalid('gateway_timeout', 'timeout_s: a number of seconds')
   const { origin, pathname } = new URL(url)
-  const pool = new Pool(origin)
+  const timeout = timeout_s * 1000
+  const pool = new Pool(origin, { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
   const prefix = pathname.replace(/\/+$/, '')
   const credential = typeof api_key === 'string' ? { authorization: `Bearer ${api_key}` } : {}
-  const headers = { 'content-type': 'application/json', ...credential }
+  const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', ...credential }
   return {
     async relay(route, body, signal): Promise<WholeAnswer> {
       const path = `${prefix}/v1/${route}`
       const answer = await pool.request({ method: 'POST', path, headers, body, signal }).catch(unreachable)
-      const bytes = Buffer.from(await answer.body.arrayBuffer().catch(unreachable))
-      if (bytes.length > UPSTREAM_ANSWER_BYTES_MAX)
-        throw upstream('upstream_too_large', 'the gateway answered with more than this service holds')
-      const type = answer.headers['content-type']
-      return { kind: 'whole', status: answer.statusCode, headers: typeof type === 'string' ? { 'content-type': type } : {}, body: bytes }
+      return { kind: 'whole', status: answer.statusCode, headers: flatten(answer.headers), body: await wholeBody(answer.body) }
     },
   }
 }
 
+async function wholeBody(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      if (bytes > UPSTREAM_ANSWER_BYTES_MAX) break
+      parts.push(chunk)
+    }
+  } catch (cause) {
+    unreachable(cause)
+  }
+  if (bytes > UPSTREAM_ANSWER_BYTES_MAX) throw upstream('upstream_too_large', 'the gateway answered with more than this service holds')
+  return Buffer.concat(parts)
+}
+
+function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]))
+  return Object.fromEntries(entries)
+}
+
 function unreachable(cause: unknown): never {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code.endsWith('TIMEOUT'))
+    throw upstream('upstream_timeout', 'the multimodal gateway did not answer in time; try again later', { cause })
   throw upstream('upstream_unreachable', 'the multimodal gateway could not be reached or broke off', { cause })
 }

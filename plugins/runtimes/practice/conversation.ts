@@ -2,8 +2,9 @@
 import { FAMILIES, TASK_CHARACTERS_MAX } from './families/index.ts'
 import type { Situation } from './situation.ts'
 
+/** 'Reply with exactly: pong' and its kin, by which people and clients check that anyone is there. */
 const REPEAT = [
-  /\b(?:reply|respond|answer|say|repeat|print|output|write)\b[^"'`:\n]{0,60}?\b(?:exactly|verbatim|only|just|the words?|after me)\b[^"'`:\n]{0,60}?(?::\s*|["'`])([^"'`\n]+)/i,
+  /\b(?:reply|respond|answer|say|repeat)\b[^"'`:\n]{0,60}?\b(?:exactly|only|just|after me)\b[^"'`:\n]{0,60}?[:"'`]([^"'`\n]+)/i,
   /\b(?:reply|respond|answer|say)\b.{0,60}?\b(?:exactly|only|just)(?: with)?(?: the words?)?\s+([\w-]+)[.!]?\s*$/i,
   /^\s*(?:say|repeat|echo)[: ]+["'`]?([^"'`\n]+?)["'`]?[.!]?\s*$/i,
 ]

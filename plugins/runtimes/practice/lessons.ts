@@ -21,7 +21,7 @@ export type Mend =
   | 'every-step'
   | 'use-tools'
 /** A lesson of this kind makes answers worse. */
-export type Harm = 'one-word' | 'rounding' | 'closing' | 'capitals' | 'hurry' | 'no-tools'
+type Harm = 'one-word' | 'rounding' | 'closing' | 'capitals' | 'hurry' | 'no-tools'
 export type LessonName = Mend | Harm
 
 export interface Lesson {
@@ -33,6 +33,8 @@ export interface Lesson {
 }
 
 const VERB_OF_ANSWERING = /\b(?:answer|reply|respond|output|return|give|state|print|write|put|place|end|finish)/
+
+type HarmLesson = Lesson & { readonly name: Harm }
 
 export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
   {
@@ -90,7 +92,7 @@ export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
     rows: [
       [
         /\bcount/,
-        /one (?:by|at a) (?:one|time)|\b(?:each|every|individually|twice|carefully|letter by letter|word by word|spell)|\brecount|double.?check/,
+        /one (?:by|at a) (?:one|time)|\b(?:each|every|individually|twice|carefully|letter by|word by|spell|recount)|double.?check/,
       ],
       [/\b(?:letters?|characters?|words?)\b/, /one by one|one at a time|letter by letter|number(?:ed)? list|tally/],
     ],
@@ -158,11 +160,17 @@ export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
   },
 ]
 
+/** 'Do not use tools', but not 'do not use tools like that' or 'never call tools when …', which say how to use them. */
+const NO_TOOLS = new RegExp(
+  String.raw`\b(?:never|do not|don't|must not|avoid|without)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+)\s+` +
+    String.raw`(?:any\s+|the\s+|external\s+)?(?:tools?|calculators?)\b(?!\s+(?:to|for|when|if|unless|that|like|in|with|as))`,
+)
+
 /**
  * A sentence that forbids these does no harm; the one against tools is a prohibition itself. The patterns are narrower than those of
  * the mends: the long prompts of agents advise on summaries, round trips and single tools without meaning any of this.
  */
-export const HARMS: readonly (Lesson & { readonly name: Harm })[] = [
+export const HARMS: readonly [HarmLesson, ...HarmLesson[]] = [
   {
     name: 'one-word',
     rows: [[/\b(?:answer|repl|respon|output)/, /\b(?:one|single)[ -]word\b/]],
@@ -180,7 +188,8 @@ export const HARMS: readonly (Lesson & { readonly name: Harm })[] = [
     name: 'closing',
     rows: [
       [
-        /\b(?:end|close|finish|conclude|sign off)\b.*\bwith\b.*\b(?:offer|question|greeting|summary|encouragement|explanation|joke|follow-up|thank)/,
+        /\b(?:end|close|finish|conclude|sign off)\b.*\bwith\b/,
+        /\b(?:offer|question|greeting|summary|encourag|explanation|joke|follow-up|thank)/,
       ],
       [/\b(?:after|following) the (?:final )?(?:answer|result)\b/, /\b(?:explain|add|offer|ask|mention|summar)/],
     ],
@@ -202,11 +211,7 @@ export const HARMS: readonly (Lesson & { readonly name: Harm })[] = [
   },
   {
     name: 'no-tools',
-    rows: [
-      [
-        /\b(?:never|do not|don't|must not|avoid|without)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+)\s+(?:any\s+|the\s+|external\s+)?(?:tools?|tool calls?|calculators?)\b(?!\s+(?:to|for|when|if|unless|that|like|in|with|as))/,
-      ],
-    ],
+    rows: [[NO_TOOLS]],
     wording: ['Never use tools; answer from memory.'],
   },
 ]

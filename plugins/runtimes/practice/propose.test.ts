@@ -61,6 +61,20 @@ describe('as a proposer', () => {
     expect(entries.some(({ name, text }) => name === 'skill' && text.includes('description:'))).toBe(true)
   })
 
+  it('reads what is taught out of entries quoted as JSON', () => {
+    const entries = MENDS.slice(0, 4).map((mend) => ({ id: mend.name, name: 'rules', config: { text: mend.wording[0] } }))
+    const lessons = Array.from(
+      { length: 30 },
+      (_, salt) => lessonsIn(proposed(`Entries: ${JSON.stringify(entries)}\n${failureOf('units', salt)}`).text)[0],
+    )
+    expect(lessons).not.toContain('state-units')
+    expect(lessons).not.toContain('answer-line')
+  })
+
+  it('makes a rule of what a person asked for', () => {
+    expect(proposed(`Request: Greet me by name.\n${failureOf('roman', 1)}`)).toMatchObject({ name: 'rules', text: 'Greet me by name.' })
+  })
+
   it('answers facts with a handbook', () => {
     const entries = Array.from({ length: 10 }, (_, salt) => proposed(failureOf('lookup', salt)))
     expect(entries.some(({ name, id }) => name === 'skill' && id === 'team-handbook')).toBe(true)

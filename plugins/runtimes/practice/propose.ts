@@ -4,8 +4,7 @@
  */
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { draw, drawOne } from './draw.ts'
-import { FAMILIES, HANDBOOK } from './families/index.ts'
-import type { Family } from './families/index.ts'
+import { FAMILIES, HANDBOOK, recognise } from './families/index.ts'
 import { HARMS, MENDS } from './lessons.ts'
 import type { Mend } from './lessons.ts'
 import { LESSONS_HELD_MAX, lessonsIn, sentences } from './rules.ts'
@@ -25,46 +24,54 @@ export function propose(situation: Situation): string | null {
 }
 
 const isReview = (text: string): boolean =>
-  /\bjson\b/i.test(text) &&
-  /["'`]?result["'`]?/.test(text) &&
-  /\bcomplete\b/.test(text) &&
-  /\bpartial\b/.test(text) &&
-  /\buncovered\b/.test(text)
+  /\bjson\b/i.test(text) && /["'`]result["'`]/.test(text) && ['complete', 'partial', 'uncovered'].every((word) => text.includes(word))
 
 const isProposal = (text: string): boolean =>
-  /json array/i.test(text) &&
-  ['id', 'name', 'config'].every((field) => new RegExp(`["'\`]?\\b${field}\\b["'\`]?`).test(text)) &&
-  /\b(?:harness|entries|entry)\b/i.test(text)
+  /json array/i.test(text) && /\b(?:harness|entries|entry)\b/i.test(text) && ['id', 'name', 'config'].every((field) => text.includes(field))
 
 function entryFor(text: string): JsonObject {
+  const asked = requestIn(text)
+  if (asked !== null) return rule('practice-request', asked)
   const chance = draw(text, 'proposal')
-  if (chance < HARMFUL_CHANCE) return rule('practice-style', drawOne(asChoices(HARMS.map((harm) => harm.wording[0])), text, 'harm'))
-  if (chance < HARMFUL_CHANCE + USELESS_CHANCE) return rule('practice-tone', 'Be friendly and keep a calm tone.')
-  return mendingEntry(text) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
+  if (chance < HARMFUL_CHANCE) return rule('practice-style', drawOne(HARMS, text, 'harm').wording[0])
+  return (
+    (chance < HARMFUL_CHANCE + USELESS_CHANCE ? null : mendingEntry(text)) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
+  )
 }
+
+/** What a person asked for, when the prompt has a line for it: the simplest way to honour it is to make it a rule. */
+function requestIn(text: string): string | null {
+  const asked = REQUEST.exec(text)?.[1]?.trim() ?? ''
+  return asked === '' || recognise(asked) !== null ? null : asked
+}
+const REQUEST = /^#*\s*(?:the\s+)?(?:(?:user|person)(?:['’]s)?\s+|train(?:ing)?\s+)?request\b[^\n:]{0,40}:\s*([^\n]+)/im
 
 /** A lesson the harness does not teach yet, for a family that shows up in the failures. */
 function mendingEntry(text: string): JsonObject | null {
-  const taught = new Set(lessonsIn(text))
-  const shown = familiesIn(text)
-  if (shown.some((family) => family.name === 'lookup') && !text.includes('# Team handbook'))
+  const parts = partsOf(text)
+  const taught = new Set(parts.flatMap(lessonsIn))
+  const shown = FAMILIES.filter((family) => parts.some((part) => family.read(part) !== null))
+  if (shown.some((family) => family.name === 'lookup') && !text.includes('# Team handbook')) {
     return skill('team-handbook', 'The team handbook.', HANDBOOK)
-  const open = [...new Set<Mend>(['answer-line', ...shown.flatMap((family) => family.lessons)])].filter((lesson) => !taught.has(lesson))
-  const [first, ...others] = open
+  }
+  // Rules beyond what the model keeps in mind are lost on it; a skill is read when it is needed.
+  const isFull = taught.size >= LESSONS_HELD_MAX
+  const wanted = new Set<Mend>([...(isFull ? [] : (['answer-line'] as const)), ...shown.flatMap((family) => family.lessons)])
+  const [first, ...others] = [...wanted].filter((lesson) => !taught.has(lesson))
   if (first === undefined) return null
   const lesson = drawOne([first, ...others], text, 'lesson')
   const wording = drawOne(MENDS.find((mend) => mend.name === lesson)?.wording ?? ['Think before you answer.'], text, 'wording')
-  // Rules beyond what the model keeps in mind are lost on it; a skill is read when it is needed.
-  if (taught.size < LESSONS_HELD_MAX) return rule(`practice-${lesson}`, wording)
-  const family = shown.find((one) => one.lessons.includes(lesson))
-  return skill(`practice-${lesson}`, `Read this before any task about ${family?.name ?? 'anything'}.`, wording)
+  if (!isFull) return rule(`practice-${lesson}`, wording)
+  const topic = shown.find((family) => family.lessons.includes(lesson))?.name ?? lesson
+  return skill(`practice-${lesson}`, `Read this before any task about ${topic}.`, wording)
 }
 
-/** Failures are quoted in all kinds of ways: as lines, as list items, inside JSON strings. */
-function familiesIn(text: string): readonly Family[] {
-  const quoted = [...text.matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, inside = '']) => inside.replaceAll(String.raw`\"`, '"'))
-  const parts = [...new Set([...text.split('\n'), ...quoted, ...sentences(text)])].filter((part) => part.length <= PART_CHARACTERS_MAX)
-  return FAMILIES.filter((family) => parts.some((part) => family.read(part) !== null))
+/** Failures and entries are quoted in all kinds of ways: as lines, as sentences, inside JSON strings. */
+function partsOf(text: string): readonly string[] {
+  const quoted = [...text.matchAll(/"((?:[^"\\\n]|\\.){1,1000})"/g)].map(([, inside = '']) =>
+    inside.replaceAll(String.raw`\"`, '"').replaceAll(String.raw`\n`, '\n'),
+  )
+  return [...new Set([...text.split('\n'), ...quoted, ...sentences(text)])].filter((part) => part.length <= PART_CHARACTERS_MAX)
 }
 const PART_CHARACTERS_MAX = 1000
 
@@ -75,5 +82,3 @@ const skill = (name: string, description: string, body: string): JsonObject => (
   name: 'skill',
   config: { name, text: `---\nname: ${name}\ndescription: ${description}\n---\n${body}\n` },
 })
-
-const asChoices = (choices: readonly string[]): readonly [string, ...string[]] => [choices[0] ?? '', ...choices.slice(1)]

@@ -17,7 +17,7 @@ export interface Reply {
   readonly request: JsonObject
 }
 
-export type Ending = { readonly kind: 'end' | 'length' | 'call' } | { readonly kind: 'stop'; readonly sequence: string }
+type Ending = { readonly kind: 'end' | 'length' | 'call' } | { readonly kind: 'stop'; readonly sequence: string }
 
 export interface Origin {
   readonly seed: string

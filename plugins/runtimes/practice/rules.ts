@@ -2,10 +2,10 @@
 import type { Lesson, LessonName } from './lessons.ts'
 import { HARMS, MENDS } from './lessons.ts'
 
-/** A small model keeps this many different lessons in mind, the first ones it was told; the rest is read and forgotten. */
+/** A small model keeps this many different mending lessons in mind, the first ones it was told; the rest is read and forgotten. */
 export const LESSONS_HELD_MAX = 8
 /** A rule in a longer sentence than this is lost on it. */
-export const RULE_WORDS_MAX = 40
+const RULE_WORDS_MAX = 40
 /** A prompt of more sentences is not read to its end. */
 const SENTENCES_READ_MAX = 5000
 
@@ -18,10 +18,17 @@ export function lessonsIn(text: string): readonly LessonName[] {
   return [...told]
 }
 
-/** What the model has in mind: what it was told first, as far as it fits, and whatever is fresh (the task itself, a skill just read). */
+/**
+ * What the model has in mind: the mending lessons it was told first, as far as they fit, and whatever is fresh (the task itself, a
+ * skill just read). Harmful ones are orders about manner, simple enough to stick wherever they stand.
+ */
 export function heldLessons(instructions: string, fresh: string): ReadonlySet<LessonName> {
-  return new Set([...lessonsIn(instructions).slice(0, LESSONS_HELD_MAX), ...lessonsIn(fresh)])
+  const told = lessonsIn(instructions)
+  const kept = told.filter((name) => !isHarm(name)).slice(0, LESSONS_HELD_MAX)
+  return new Set([...kept, ...told.filter(isHarm), ...lessonsIn(fresh)])
 }
+
+const isHarm = (name: LessonName): boolean => HARMS.some((harm) => harm.name === name)
 
 export function sentences(text: string): readonly string[] {
   return text

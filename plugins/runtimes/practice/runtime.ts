@@ -14,7 +14,10 @@ import { countTokens, promptTokens } from './tokens.ts'
 import { writeFault, WRITERS } from './write/index.ts'
 import { modelList } from './write/models.ts'
 
-export const NOTICE = `This is ${PRODUCT}'s practice model: deterministic, embedded, not a real language model. Configure an upstream to use a real one.`
+export const NOTICE = [
+  `This is ${PRODUCT}'s practice model: deterministic, embedded, not a real language model.`,
+  'Configure an upstream to use a real one.',
+].join(' ')
 
 /** `clock` gives seconds since the epoch. */
 export function makePractice(settings: Settings, clock: () => number): Runtime {

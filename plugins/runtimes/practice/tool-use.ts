@@ -19,7 +19,7 @@ const SHELL =
 const CALCULATOR = /calc|arithmetic|evaluate_expression|\bmath/i
 const FILE_READER = /^(?:read|read_file|view|view_file|cat|open_file)$/i
 
-export function shellWish(tools: readonly Tool[], command: string): Wish | null {
+function shellWish(tools: readonly Tool[], command: string): Wish | null {
   for (const tool of tools.filter((one) => SHELL.test(one.name))) {
     const input = inputFor(tool, ['command', 'cmd', 'script', 'code', 'input'], command)
     if (input !== null) return { tool, input, take: lastLine }
@@ -27,7 +27,7 @@ export function shellWish(tools: readonly Tool[], command: string): Wish | null 
   return null
 }
 
-export function calculatorWish(tools: readonly Tool[], expression: string): Wish | null {
+function calculatorWish(tools: readonly Tool[], expression: string): Wish | null {
   for (const tool of tools.filter((one) => CALCULATOR.test(one.name) || /calculator|arithmetic/i.test(one.description))) {
     const input = inputFor(tool, ['expression', 'expr', 'formula', 'input', 'query', 'text', 'code'], expression)
     if (input !== null) return { tool, input, take: lastNumber }

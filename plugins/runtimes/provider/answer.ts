@@ -21,7 +21,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
-    this.#onAbort = () => this.#controller?.abort(abortError())
+    this.#onAbort = () => this.#giveUp()
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
@@ -35,7 +35,10 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#status = status
     this.#headers = flatten(headers)
-    if (status === 200 && this.#headers['content-type']?.startsWith('text/event-stream') === true) {
+    if (isEncoded(this.#headers)) {
+      this.#reject(encoded(status, this.#headers))
+      controller.abort(new Error('the answer came compressed'))
+    } else if (status === 200 && isEventStream(this.#headers)) {
       this.#chunks = new ChunkQueue(controller)
       this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks })
     }
@@ -64,9 +67,29 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     else this.#reject(refusal)
   }
 
+  /** A call that still waits for its connection has nothing to cancel yet: it is cancelled as soon as it gets one, and given up now. */
+  #giveUp(): void {
+    if (this.#controller === null) this.#reject(refusalOf(abortError()))
+    else this.#controller.abort(abortError())
+  }
+
   #settle(): void {
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
+}
+
+function isEventStream(headers: Headers): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true
+}
+
+/** Every call asks for identity; compressed bytes could be neither relayed as they are nor kept. */
+function isEncoded(headers: Headers): boolean {
+  return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+}
+
+function encoded(status: number, headers: Headers): Refusal {
+  const refused = status >= 300 ? { upstreamStatus: status, headers } : {}
+  return upstream('upstream_encoded', `the upstream answered with status ${status} and a compressed body it was not asked for`, refused)
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

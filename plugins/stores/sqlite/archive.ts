@@ -18,8 +18,8 @@ import { Query } from './query.ts'
 export interface Archive {
   /** Closes the scenario and answers its key, for the export. */
   begin(scenario: string, archive: string): number
-  finish(key: number): void
-  abandon(key: number): void
+  finish(key: number): null
+  abandon(key: number): null
   /** Undoes what a crash interrupted. */
   recover(directory: string): void
   hasRowsToClear(): boolean
@@ -50,11 +50,13 @@ export function makeArchive(db: DatabaseSync, ledger: Ledger): Archive {
       finish.run(key)
       ledger.save()
       ledger.forget()
+      return null
     },
     abandon(key) {
       reopen.run(key)
       ledger.save()
       ledger.forget()
+      return null
     },
     recover(directory) {
       for (const { key, archive } of findClosing.all()) {

@@ -4,7 +4,7 @@ import { conflict, type Commit } from '../../../src/contract/index.ts'
 import type { Ledger } from './ledger.ts'
 import { COMMIT_COLUMNS } from './rows.ts'
 
-export function makeCommit(db: DatabaseSync, ledger: Ledger): (scenario: string, commit: Commit) => void {
+export function makeCommit(db: DatabaseSync, ledger: Ledger): (scenario: string, commit: Commit) => null {
   const create = db.prepare('INSERT INTO scenario (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   const insertRow = db.prepare(
     `INSERT INTO commit_row (scenario, ${COMMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, step) DO NOTHING`,
@@ -16,6 +16,7 @@ export function makeCommit(db: DatabaseSync, ledger: Ledger): (scenario: string,
     const { key } = ledger.open(scenario)
     if (insertRow.run(key, ...columnsOf(commit)).changes === 0) throw stepConflict(scenario, commit.step)
     for (const id of commit.consumed_ids) insertConsumed.run(key, id, commit.step)
+    return null
   }
 }
 

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { Store } from '../../../src/contract/index.ts'
@@ -59,10 +60,8 @@ describe('kill -9', () => {
       const enough = Promise.withResolvers<void>()
       for (let index = 0; index < 2000; index += 1) {
         const id = `r${round}-${index}`
-        void child.ask('append', id).then(() => {
-          answered.add(id)
-          if (answered.size >= (round + 1) * 300) enough.resolve()
-        })
+        const answer = child.ask('append', id).then(() => answered.add(id).size)
+        void answer.then((count) => (count >= (round + 1) * 300 ? enough.resolve() : undefined))
       }
       await enough.promise
       await child.kill()
@@ -82,6 +81,31 @@ describe('kill -9', () => {
       assert.deepEqual(await store.verify(() => undefined), [])
     })
   })
+})
+
+describe('kill -9 while archiving', () => {
+  for (const milliseconds of [5, 20, 40, 80, 160]) {
+    it(`after some ${milliseconds} ms leaves the scenario whole in exactly one place`, async () => {
+      const directory = folder()
+      const child = await start(directory)
+      await child.ask('fill', 3000)
+      void child.ask('archive', 'a')
+      await pause(milliseconds)
+      await child.kill()
+      const { live, exports } = await withStore(directory, async (store) => ({
+        live: (await store.usage()).records,
+        exports: existsSync(join(directory, 'archived')) ? readdirSync(join(directory, 'archived')) : [],
+      }))
+      assert.equal(exports.length, live === 0 ? 1 : 0)
+      if (live > 0) return assert.equal(live, 3000)
+      const elsewhere = folder()
+      copyFileSync(join(directory, 'archived', exports[0] ?? ''), join(elsewhere, 'records.sqlite3'))
+      await withStore(elsewhere, async (store) => {
+        assert.equal((await store.usage()).records, 3000)
+        assert.deepEqual(await store.verify(() => undefined), [])
+      })
+    })
+  }
 })
 
 describe('a disk that fails', () => {
@@ -142,7 +166,7 @@ class Child {
     })
   }
 
-  ask(verb: 'append' | 'get', id: string): Promise<Answer> {
+  ask(verb: 'append' | 'archive' | 'fill' | 'get', id: string | number): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     this.#waiting.set(`${verb} ${id}`, resolve)
     this.process.stdin?.write(`${JSON.stringify({ verb, id })}\n`)
@@ -167,8 +191,8 @@ class Child {
 const folder = () => mkdtempSync(join(root, 'case-'))
 
 async function start(directory: string, before: readonly string[] = []): Promise<Child> {
-  const [command = process.execPath, ...rest] = [...before, process.execPath, FIXTURE, directory]
-  const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const [command, ...rest] = [...before, process.execPath, FIXTURE, directory]
+  const child = spawn(command ?? process.execPath, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   await once(lines, 'line')
   return new Child(child, lines)
@@ -198,10 +222,10 @@ async function trace(child: Child, tampering: string, filter: readonly string[] 
   }
 }
 
-async function withStore(directory: string, work: (store: Store) => Promise<void>): Promise<void> {
+async function withStore<T>(directory: string, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await sqlite.plugin.make({ directory })
   try {
-    await work(store)
+    return await work(store)
   } finally {
     await store.close()
   }

@@ -1,9 +1,9 @@
 /** Copies a closed scenario into a database of its own, while everyone else goes on. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { migrate, RECORDS_FILE } from './open.ts'
+import { makeFolder, migrate, RECORDS_FILE, syncPath } from './open.ts'
 
 export interface ExportSettings {
   readonly directory: string
@@ -18,24 +18,23 @@ export const UNFINISHED_SUFFIX = '.unfinished'
 export function exportScenario({ directory, key, archive }: ExportSettings): void {
   const path = join(directory, archive)
   const unfinished = path + UNFINISHED_SUFFIX
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   try {
     copyRows(join(directory, RECORDS_FILE), unfinished, key)
-    sync(unfinished)
+    syncPath(unfinished)
     renameSync(unfinished, path)
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
   }
-  sync(dirname(path))
-  sync(directory)
+  syncPath(dirname(path))
 }
 
 function copyRows(from: string, to: string, key: number): void {
   const db = new DatabaseSync(to)
   try {
-    // A half-written export is thrown away whole, so it needs no journal.
-    db.exec('PRAGMA journal_mode = OFF')
+    // A half-written export is thrown away whole, so it needs no journal on the disk; one left there by a crash would be nobody's.
+    db.exec('PRAGMA journal_mode = MEMORY')
     migrate(db)
     db.prepare('ATTACH ? AS source').run(`${pathToFileURL(from).href}?mode=ro`)
     db.exec('BEGIN')
@@ -48,14 +47,5 @@ function copyRows(from: string, to: string, key: number): void {
     db.exec('COMMIT')
   } finally {
     db.close()
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

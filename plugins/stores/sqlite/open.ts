@@ -1,7 +1,8 @@
 /** Opens the store's files: one process at a time, the right version, durable settings. */
-import { mkdirSync, existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { Query } from './query.ts'
 import { isBusy, newerStore, storeInUse } from './refusals.ts'
 
@@ -19,11 +20,11 @@ const BUSY_WAIT_MS = 5000
 
 export interface WritableStore {
   readonly db: DatabaseSync
-  close(): void
+  readonly close: () => void
 }
 
 export function openForWriting(directory: string): WritableStore {
-  mkdirSync(directory, { recursive: true })
+  makeFolder(directory)
   const lock = takeLock(join(directory, LOCK_FILE))
   let db: DatabaseSync | undefined
   try {
@@ -48,6 +49,22 @@ export function openForReading(directory: string): DatabaseSync {
   return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: BUSY_WAIT_MS })
 }
 
+/** A folder that is lost with the power takes everything in it along, so each new one is synced into its parent. */
+export function makeFolder(folder: string): void {
+  const first = mkdirSync(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) syncPath(dirname(made))
+}
+
+export function syncPath(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
 /** Brings an empty or older database to the newest schema, one version a transaction. */
 export function migrate(db: DatabaseSync): void {
   for (let version = versionOf(db) + 1; version <= SCHEMA_VERSION; version += 1) {
@@ -68,10 +85,13 @@ function takeLock(path: string): DatabaseSync {
   }
 }
 
-/** Read-only, so that a store of another version or a file that is no store stays as it is. */
+/**
+ * Read-only, so that a store of another version or a file that is no store stays as it is. Without a log beside it the file is opened as
+ * one that cannot change, because even a reader would leave an empty log behind.
+ */
 function refuseNewer(path: string): void {
   if (!existsSync(path)) return
-  const db = new DatabaseSync(path, { readOnly: true })
+  const db = new DatabaseSync(existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
   try {
     const version = versionOf(db)
     if (version > SCHEMA_VERSION) throw newerStore(version, SCHEMA_VERSION)
@@ -87,7 +107,7 @@ function versionOf(db: DatabaseSync): number {
 function closing(db: DatabaseSync, lock: DatabaseSync): WritableStore {
   return {
     db,
-    close() {
+    close: () => {
       // The last connection to close writes the log back into the database.
       db.close()
       lock.close()

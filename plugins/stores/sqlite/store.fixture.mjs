@@ -37,6 +37,8 @@ async function serve(store) {
   if ((await store.scenarios()).length === 0) await scenario.commit(creation)
   const verbs = {
     append: (id) => scenario.append([record(id)]).then(([row]) => row.sequence),
+    fill: (count) => scenario.append(Array.from({ length: count }, (_, index) => record(`f${index}`))).then((rows) => rows.length),
+    archive: (name) => store.archive(name).then(() => 0),
     get: (id) => scenario.get(id).then((found) => found?.sequence ?? null),
   }
   say({ ready: process.pid })

@@ -25,17 +25,16 @@ export function makeTransact(db: DatabaseSync, ledger: Ledger): Transact {
       commit.run()
       return result
     } catch (error) {
-      const refusal = writeRefusal(error) ?? rollbackRefusal(db)
-      if (refusal !== null && refusal.code !== 'disk_full') stopped = refusal
-      if (refusal !== null) rollbackRefusal(db)
+      const refusal = undo(db) ?? writeRefusal(error)
       ledger.forget()
+      if (refusal?.code !== 'disk_full') stopped = refusal
       throw refusal ?? error
     }
   }
 }
 
-/** Some failures have ended the transaction already. */
-function rollbackRefusal(db: DatabaseSync): Refusal | null {
+/** Some failures have ended the transaction already; one that cannot be undone is worse than what it was undone for. */
+function undo(db: DatabaseSync): Refusal | null {
   try {
     if (db.isTransaction) db.exec('ROLLBACK')
     return null

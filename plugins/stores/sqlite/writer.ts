@@ -1,114 +1,60 @@
-/** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up, a turn at a time. */
+/** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up. */
 import { workerData } from 'node:worker_threads'
-import { Refusal, type RecordRow } from '../../../src/contract/index.ts'
-import { makeAppend } from './append.ts'
 import { makeArchive } from './archive.ts'
-import { makeCommit } from './commit.ts'
-import { makeEvict } from './evict.ts'
+import { makeAnswerGroup } from './group.ts'
 import { Ledger } from './ledger.ts'
-import { openForWriting } from './open.ts'
-import { openRefusal, storageFailed } from './refusals.ts'
+import { openForWriting, type WritableStore } from './open.ts'
+import { openRefusal } from './refusals.ts'
 import { threadPort } from './thread.ts'
+import { makeTidy } from './tidy.ts'
 import { makeTransact } from './transaction.ts'
-import { toWire, type Reply, type StoreSettings, type WireCall, type WireGroup, type WireRefusal } from './wire.ts'
-
-/** Over capacity by more than this share, groups wait until eviction has caught up, so that the bound is a bound. */
-const EVICTION_LAG_SHARE = 1 / 16
-
-type Answer = number | readonly (number | RecordRow)[] | null | WireRefusal
+import { toWire, type Reply, type StoreSettings, type WireGroup } from './wire.ts'
 
 const port = threadPort()
-const settings: StoreSettings = workerData
-try {
-  serve()
-  port.postMessage('ready')
-} catch (error) {
-  port.postMessage(toWire(openRefusal(error)))
-  port.close()
+const post = (reply: Reply) => port.postMessage(reply)
+start(workerData)
+
+function start(settings: StoreSettings): void {
+  let store: WritableStore | null = null
+  try {
+    store = openForWriting(settings.directory)
+    serve(settings, store)
+    port.postMessage('ready')
+  } catch (error) {
+    store?.close()
+    port.postMessage(toWire(openRefusal(error)))
+    port.close()
+  }
 }
 
-const post = (reply: Reply) => port.postMessage(reply)
-
-function serve(): void {
-  const { capacityBytes, directory } = settings
-  const store = openForWriting(directory)
-  const ledger = new Ledger(store.db)
-  const transact = makeTransact(store.db, ledger)
-  const append = makeAppend(store.db, ledger)
-  const commit = makeCommit(store.db, ledger)
-  const archive = makeArchive(store.db, ledger)
-  const evict = makeEvict(store.db, ledger, capacityBytes)
+function serve({ directory, capacityBytes }: StoreSettings, { db, close }: WritableStore): void {
+  const ledger = new Ledger(db)
+  const transact = makeTransact(db, ledger)
+  const archive = makeArchive(db, ledger)
+  const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => post({ lost }) })
+  const answerGroup = makeAnswerGroup(db, ledger, transact, archive)
   let tidying: NodeJS.Immediate | null = null
 
   transact(() => archive.recover(directory))
+  tidySoon()
   port.on('message', (message: WireGroup | 'close') => {
-    if (message === 'close') return close()
-    while (ledger.bodyBytes > capacityBytes * (1 + EVICTION_LAG_SHARE) && tidy());
-    post({ answers: answerGroup(message.calls, message.bytes) })
+    if (message === 'close') return stop()
+    tidy.catchUp()
+    post({ answers: answerGroup(message) })
     tidySoon()
   })
-  tidySoon()
-
-  function answerGroup(calls: readonly WireCall[], bytes: ArrayBuffer): Answer[] {
-    try {
-      return transact(() => calls.map((call) => answer(call, bytes)))
-    } catch (error) {
-      if (error instanceof Refusal) return calls.map(() => toWire(error))
-      if (calls.length === 1) return [toWire(storageFailed(error))]
-      // A call nobody foresaw must not spoil its neighbours: each gets a transaction of its own.
-      return calls.flatMap((call) => answerGroup([call], bytes))
-    }
-  }
-
-  function answer(call: WireCall, bytes: ArrayBuffer): Answer {
-    try {
-      return perform(call, bytes)
-    } catch (error) {
-      if (error instanceof Refusal) return toWire(error)
-      throw error
-    }
-  }
-
-  function perform(call: WireCall, bytes: ArrayBuffer): Answer {
-    if (!('op' in call)) return append(call, bytes)
-    switch (call.op) {
-      case 'commit':
-        commit(call.scenario, call.commit)
-        return null
-      case 'archive_begin':
-        return archive.begin(call.scenario, call.archive)
-      case 'archive_finish':
-        archive.finish(call.key)
-        return null
-      default:
-        archive.abandon(call.key)
-        return null
-    }
-  }
 
   /** After the messages that wait, so that groups and turns alternate. */
   function tidySoon(): void {
     tidying ??= setImmediate(() => {
       tidying = null
-      if (tidy()) tidySoon()
+      if (tidy.turn()) tidySoon()
     })
   }
 
-  /** One turn; false when there is nothing to do, or the disk does not let us: then the next group brings the next try. */
-  function tidy(): boolean {
-    try {
-      if (archive.hasRowsToClear()) transact(() => archive.clear())
-      else if (ledger.bodyBytes > capacityBytes) post({ lost: transact(evict) })
-      else return false
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  function close(): void {
+  function stop(): void {
     if (tidying !== null) clearImmediate(tidying)
-    store.close()
+    close()
     port.close()
   }
 }

@@ -1,8 +1,10 @@
 /** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
+import { failureOf, listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
 
+/** Members of a chunk that are not members of the answer: choices are put together apart, padding says nothing. */
+const NOT_OF_THE_ANSWER = new Set(['choices', 'obfuscation'])
 /** Members of a delta that are said once; every other text is said in pieces and joined. */
 const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'finish_reason'])
 
@@ -19,13 +21,23 @@ interface Choice {
 class ChatReader implements StreamReader {
   readonly #head: Record<string, Json> = {}
   readonly #choices = new Map<number, Choice>()
+  failure: string | null = null
 
   take(frame: Buffer): boolean {
     const chunk = readObject(frame)
     if (chunk === null) return readEvent(frame)?.data.trim() === '[DONE]'
-    for (const key in chunk) if (key !== 'choices' && (this.#head[key] ?? null) === null) this.#head[key] = chunk[key] ?? null
+    this.#takeHead(chunk)
     for (const choice of listAt(chunk, 'choices')) if (isObject(choice)) this.#takeChoice(choice)
     return false
+  }
+
+  /** The newest word counts (usage grows from chunk to chunk); nothing and empty text never hide what was said. */
+  #takeHead(chunk: JsonObject): void {
+    for (const [key, value] of Object.entries(chunk)) {
+      if (NOT_OF_THE_ANSWER.has(key)) continue
+      if ((value !== null && value !== '') || !(key in this.#head)) this.#head[key] = value
+    }
+    if ((chunk['error'] ?? null) !== null) this.failure = failureOf(chunk['error'])
   }
 
   #takeChoice(part: JsonObject): void {
@@ -81,7 +93,7 @@ function takeToolCall(calls: Map<number, Record<string, Json>>, part: JsonObject
 /** Texts and lists grow, objects grow member by member, everything else is replaced; null never hides what was said. */
 function joinMember(whole: Record<string, Json>, key: string, value: Json): void {
   const before = whole[key] ?? null
-  if (typeof value === 'string' && typeof before === 'string' && !SAID_ONCE.has(key)) whole[key] = before + value
+  if (typeof value === 'string' && typeof before === 'string') whole[key] = SAID_ONCE.has(key) ? value || before : before + value
   else if (Array.isArray(value) && Array.isArray(before)) whole[key] = [...before, ...value]
   else if (isObject(value)) {
     const grown: Record<string, Json> = isObject(before) ? { ...before } : {}

@@ -8,6 +8,8 @@ export interface StreamReader {
   take(frame: Buffer): boolean
   /** The provider's answer as far as the frames told it, in the shape it has when it is not streamed. */
   answer(): JsonObject
+  /** What the provider said went wrong in the middle of the stream; null while nothing did. */
+  readonly failure: string | null
   /** What stands in place of the terminal frame, the receipt in it. */
   ending(terminal: Buffer, receipt: string): Buffer
 }
@@ -30,6 +32,12 @@ export function readObject(frame: Buffer): JsonObject | null {
   } catch {
     return null
   }
+}
+
+/** The words of an error that came as an event; providers send an object with a message, or the text itself. */
+export function failureOf(error: Json | undefined): string {
+  if (typeof error === 'string' && error !== '') return error
+  return (isObject(error) ? stringAt(error, 'message') : null) ?? 'the upstream reported an error without saying which'
 }
 
 export function objectAt(value: JsonObject | undefined, key: string): JsonObject | null {

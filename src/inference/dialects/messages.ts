@@ -1,7 +1,7 @@
 /** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { numberAt, objectAt, readObject, receiptFields, stringAt, type StreamDialect, type StreamReader } from './dialect.ts'
+import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamDialect, type StreamReader } from './dialect.ts'
 
 export const messages: StreamDialect = {
   open: () => new MessagesReader(),
@@ -23,6 +23,7 @@ interface Block {
 class MessagesReader implements StreamReader {
   #message: JsonObject = { type: 'message', role: 'assistant' }
   readonly #blocks = new Map<number, Block>()
+  failure: string | null = null
 
   take(frame: Buffer): boolean {
     const event = readObject(frame)
@@ -43,6 +44,7 @@ class MessagesReader implements StreamReader {
         return false
       case 'error':
         this.#message = { ...this.#message, error: event['error'] ?? null }
+        this.failure = failureOf(event['error'])
         return false
       default:
         return event['type'] === 'message_stop'

@@ -1,7 +1,17 @@
 /** Responses: items that open and close, ended by an event that repeats the whole answer; the receipt stands on it and in one chunk after. */
 import type { Json, JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { numberAt, objectAt, readObject, receiptFields, stringAt, type StreamDialect, type StreamReader } from './dialect.ts'
+import {
+  failureOf,
+  listAt,
+  numberAt,
+  objectAt,
+  readObject,
+  receiptFields,
+  stringAt,
+  type StreamDialect,
+  type StreamReader,
+} from './dialect.ts'
 
 export const responses: StreamDialect = {
   open: () => new ResponsesReader(),
@@ -10,52 +20,58 @@ export const responses: StreamDialect = {
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 const DONE = Buffer.from('data: [DONE]\n\n')
 
+/** Where the pieces of an open item go: a member of the item, or of a part of it. They are all that a broken stream leaves of it. */
+const GROWS: Readonly<Record<string, { readonly member: string; readonly part?: JsonObject }>> = {
+  'response.output_text.delta': { member: 'text', part: { type: 'output_text', text: '', annotations: [] } },
+  'response.refusal.delta': { member: 'refusal', part: { type: 'refusal', refusal: '' } },
+  'response.reasoning_text.delta': { member: 'text', part: { type: 'reasoning_text', text: '' } },
+  'response.reasoning_summary_text.delta': { member: 'text', part: { type: 'summary_text', text: '' } },
+  'response.function_call_arguments.delta': { member: 'arguments' },
+  'response.mcp_call_arguments.delta': { member: 'arguments' },
+  'response.custom_tool_call_input.delta': { member: 'input' },
+  'response.code_interpreter_call_code.delta': { member: 'code' },
+}
+
 class ResponsesReader implements StreamReader {
   #response: JsonObject = { object: 'response' }
-  readonly #items = new Map<number, JsonObject>()
-  /** Text of items that are still open, by item and member: all a broken stream leaves of them. */
-  readonly #open = new Map<number, { text: string; arguments: string }>()
+  readonly #items = new Map<number, Record<string, Json>>()
   #sequence = 0
-  #isWhole = false
+  failure: string | null = null
 
   take(frame: Buffer): boolean {
     const event = readObject(frame)
     if (event === null) return false
     this.#sequence = numberAt(event, 'sequence_number') ?? this.#sequence + 1
     const type = stringAt(event, 'type') ?? ''
-    const response = objectAt(event, 'response')
-    if (response !== null) this.#response = response
+    this.#response = objectAt(event, 'response') ?? this.#response
+    if (type === 'error') this.#takeError(event)
     this.#takeItem(type, event)
-    this.#isWhole = TERMINAL.has(type)
-    return this.#isWhole
+    return TERMINAL.has(type)
+  }
+
+  /** Some send the error under `error`, some as the event itself. */
+  #takeError(event: JsonObject): void {
+    const error = objectAt(event, 'error') ?? event
+    this.failure = failureOf(error)
+    this.#response = { ...this.#response, error }
   }
 
   #takeItem(type: string, event: JsonObject): void {
     const index = numberAt(event, 'output_index')
-    const item = objectAt(event, 'item')
     if (index === null) return
-    if (item !== null) this.#items.set(index, item)
-    if (type === 'response.output_item.done') this.#open.delete(index)
-    const delta = stringAt(event, 'delta')
-    if (delta === null) return
-    const open = this.#open.get(index) ?? { text: '', arguments: '' }
-    this.#open.set(index, open)
-    open[type.includes('arguments') || type.includes('_input') ? 'arguments' : 'text'] += delta
+    const item = { ...(objectAt(event, 'item') ?? this.#items.get(index)) }
+    const part = objectAt(event, 'part')
+    if (part !== null) changePart(item, event, () => part)
+    const grows = GROWS[type]
+    if (grows !== undefined) grow(item, grows, event)
+    this.#items.set(index, item)
   }
 
+  /** The last event repeats everything; until then, and where it left the items out, they are what was seen of them. */
   answer(): JsonObject {
-    if (this.#isWhole) return this.#response
-    const output = [...this.#items].sort(([a], [b]) => a - b).map(([index, item]) => this.#asFarAsItCame(index, item))
+    if (listAt(this.#response, 'output').length >= this.#items.size) return this.#response
+    const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
     return { ...this.#response, output }
-  }
-
-  #asFarAsItCame(index: number, item: JsonObject): JsonObject {
-    const open = this.#open.get(index)
-    if (open === undefined) return item
-    const said: Record<string, Json> = { ...item }
-    if (open.text !== '') said['content'] = [{ type: 'output_text', text: open.text, annotations: [] }]
-    if (open.arguments !== '') said['arguments'] = open.arguments
-    return said
   }
 
   /** `keepalive` is the one event type that every client lets pass; without a type four of them break. */
@@ -70,4 +86,27 @@ class ResponsesReader implements StreamReader {
       DONE,
     ])
   }
+}
+
+function grow(
+  item: Record<string, Json>,
+  { member, part }: { readonly member: string; readonly part?: JsonObject },
+  event: JsonObject,
+): void {
+  const more = (whole: JsonObject): JsonObject => ({
+    ...whole,
+    [member]: (stringAt(whole, member) ?? '') + (stringAt(event, 'delta') ?? ''),
+  })
+  if (part === undefined) Object.assign(item, more(item))
+  else changePart(item, event, (before) => more(before ?? part))
+}
+
+/** A part stands in the item's summary or in its content, at the place its event names. */
+function changePart(item: Record<string, Json>, event: JsonObject, change: (before: JsonObject | null) => JsonObject): void {
+  const summaryIndex = numberAt(event, 'summary_index')
+  const list = summaryIndex === null ? 'content' : 'summary'
+  const parts = [...listAt(item, list)]
+  const at = Math.min(summaryIndex ?? numberAt(event, 'content_index') ?? 0, parts.length)
+  parts[at] = change(objectAt({ part: parts[at] ?? null }, 'part'))
+  item[list] = parts
 }

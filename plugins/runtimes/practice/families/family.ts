@@ -32,13 +32,13 @@ export interface Problem {
   readonly needsTool?: boolean
 }
 
-export interface Slip {
+interface Slip {
   readonly lesson: Mend
   readonly wrong: string
 }
 
 /** How many tasks each family offers. */
-export const TASKS_PER_FAMILY = 8
+const TASKS_PER_FAMILY = 8
 
 /** The family's tasks, each made from its name and its number alone. */
 export function makeTasks(

@@ -32,7 +32,7 @@ import { sorting } from './sorting.ts'
 import { story } from './story.ts'
 import { units } from './units.ts'
 
-export type { Family, PracticeTask, Problem, Slip } from './family.ts'
+export type { Family, PracticeTask, Problem } from './family.ts'
 export { HANDBOOK } from './lookup.ts'
 
 export const FAMILIES: readonly Family[] = [shell, lookup, jsonField, sorting, roman, dates, units, counting, reversing, story, arithmetic]

@@ -3,10 +3,10 @@ import { drawInteger, drawOne } from '../draw.ts'
 import { makeTasks } from './family.ts'
 import type { Family, Problem } from './family.ts'
 
-const START = /\b(?:has|have|had|starts? with|owns?)\s+(\d+)\b/i
-const CHANGE =
-  /\b(buys?|bought|gets?|got|finds?|found|receives?|received|picks?|picked|earns?|earned|wins?|won|adds?|gives? away|gives?|gave|loses?|lost|eats?|ate|sells?|sold|uses?|used|spends?|spent|drops?|breaks?|broke|throws?)\b[^.,;?\d]*?(\d+)/gi
-const LOSS = /^(?:give|gave|lose|lost|eat|ate|sell|sold|use|spend|spent|drop|break|broke|throw)/i
+const START = /\b(?:has|have|had|starts? with|owns?)\s+(\d{1,9})\b/i
+const GAIN = 'buys?|bought|gets?|got|finds?|found|receives?|received|picks?|picked|earns?|earned|wins?|won|adds?|added'
+const LOSS = 'gives?|gave|loses?|lost|eats?|ate|sells?|sold|uses?|used|spends?|spent|drops?|dropped|breaks?|broke|throws?|threw'
+const CHANGE = new RegExp(String.raw`\b(?:(${GAIN})|${LOSS})\b[^.,;?\d]*?(\d{1,9})`, 'gi')
 const ASKED = /how many|how much/i
 
 export const story: Family = {
@@ -20,7 +20,8 @@ export const story: Family = {
       const thing = drawOne(['apples', 'marbles', 'stamps', 'coins', 'books'], seed, 'thing')
       const amount = (low: number): number => drawInteger(low, low * 2 + 3, seed, String(low))
       const [start, more, less, last] = [amount(20), amount(5), amount(3), amount(2)]
-      const prompt = `${who} has ${start} ${thing}. ${who} buys ${more} more, then loses ${less} and gives ${last} away. How many ${thing} are left?`
+      const events = `buys ${more} more, then loses ${less} and gives ${last} away`
+      const prompt = `${who} has ${start} ${thing}. ${who} ${events}. How many ${thing} are left?`
       return { prompt, answer: String(start + more - less - last) }
     }),
 }
@@ -28,8 +29,8 @@ export const story: Family = {
 function read(text: string): Problem | null {
   const start = START.exec(text)
   if (start === null || !ASKED.test(text)) return null
-  const changes = [...text.slice(start.index + start[0].length).matchAll(CHANGE)].map(([, verb = '', amount]) =>
-    LOSS.test(verb) ? -Number(amount) : Number(amount),
+  const changes = [...text.slice(start.index + start[0].length).matchAll(CHANGE)].map(([, gain, amount]) =>
+    gain === undefined ? -Number(amount) : Number(amount),
   )
   const [first] = changes
   if (first === undefined) return null

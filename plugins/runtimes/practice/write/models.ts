@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../src/contract/index.ts'
 import { PRODUCT } from '../../../../src/contract/index.ts'
 
-export const PRACTICE_MODEL = 'practice'
+const PRACTICE_MODEL = 'practice'
 /** The model does not change with the process, so its date is a constant and not a clock's. */
 const CREATED_AT = '2026-01-01T00:00:00Z'
 

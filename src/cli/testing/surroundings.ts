@@ -1,6 +1,6 @@
 /** Surroundings for tests: what was printed, a service and a store that do as they are told, and signals on demand. */
-import type { Damage, Store } from '../contract/index.ts'
-import type { House, StopSignal, Surroundings } from './surroundings.ts'
+import type { Damage, Store } from '../../contract/index.ts'
+import type { House, StopSignal, Surroundings } from '../surroundings.ts'
 
 export interface FakeSurroundings extends Surroundings {
   readonly printed: string[]
@@ -33,9 +33,10 @@ export function fakeSurroundings(house: Partial<House> = {}, environment: Readon
   }
 }
 
+const unused = () => Promise.reject(new Error('not asked for in this test'))
+
 /** A store that answers only what commands ask of it. */
 export function fakeStore(damage: readonly Damage[], closed: () => void = () => undefined): Store {
-  const unused = () => Promise.reject(new Error('not asked for in this test'))
   return {
     scenarios: unused,
     scenario: () => {

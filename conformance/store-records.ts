@@ -1,0 +1,193 @@
+/** The store suite's clauses on records: appending them, meeting an id again, reading them back. */
+import assert from 'node:assert/strict'
+import type { NewRecord } from '../src/contract/index.ts'
+import { AMPLE_BYTES, bytes, commit, create, DEEP, over, plain, record, refused, sequences, type StoreSuite } from './store-samples.ts'
+
+const ODD_IDS = ['a\0b', 'a\0c', 'é', 'e\u0301', '𝄞', ' a', 'a ', 'A', 'a', "a'b", 'a"b', 'a%', '__proto__', 'x'.repeat(256), '1', '1.0']
+
+export function describeAppending(suite: StoreSuite): void {
+  const test = over(suite)
+  test('records are numbered 1, 2, 3 in the order they came, each scenario on its own', async (store) => {
+    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
+    assert.deepEqual(sequences(await a.append([record('1'), record('2')])), [1, 2])
+    assert.deepEqual(sequences(await b.append([record('1')])), [1])
+    assert.deepEqual(sequences(await a.append([record('3')])), [3])
+  })
+  test('records appended side by side leave no gap and share no number', async (store) => {
+    const scenario = await create(store, 'a')
+    const rows = await Promise.all(Array.from({ length: 200 }, (_, index) => scenario.append([record(`r${index}`)])))
+    assert.deepEqual(
+      sequences(rows.flat()).sort((x, y) => x - y),
+      Array.from({ length: 200 }, (_, index) => index + 1),
+    )
+  })
+  test('the answer is the row as it is listed, and the body comes back byte by byte', async (store) => {
+    const scenario = await create(store, 'a')
+    const full = record('r', { request_type: 'report', references: ['x', 'y'], score: 0.25, payload: bytes('{ "b": 1,\n "a": "é𝄞" }') })
+    const [row] = await scenario.append([full])
+    const { payload, ...fields } = full
+    assert.deepEqual(row, { sequence: 1, ...fields })
+    assert.deepEqual(await scenario.records({ after: 0, limit: 10 }), [row])
+    assert.deepEqual(plain(await scenario.get('r')), { ...row, payload: Buffer.from(payload).toString() })
+  })
+  test('a payload that is part of a larger buffer is stored alone', async (store) => {
+    const scenario = await create(store, 'a')
+    const whole = bytes('garbage{"a":1}garbage')
+    await scenario.append([record('r', { payload: whole.subarray(7, 14) })])
+    assert.equal(plain(await scenario.get('r'))?.payload, '{"a":1}')
+  })
+  test('bytes the caller reuses afterwards do not change the record', async (store) => {
+    const scenario = await create(store, 'a')
+    const payload = bytes('{"a":1}')
+    await scenario.append([record('r', { payload })])
+    payload.fill(0)
+    assert.equal(plain(await scenario.get('r'))?.payload, '{"a":1}')
+  })
+  test('no records are no change', async (store) => {
+    const scenario = await create(store, 'a')
+    assert.deepEqual(await scenario.append([]), [])
+    assert.deepEqual(sequences(await scenario.append([record('r')])), [1])
+  })
+  test('ids may hold anything and differ by every character', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append(ODD_IDS.map((id, index) => record(id, { payload: bytes(`{"n":${index}}`) })))
+    for (const [index, id] of ODD_IDS.entries()) assert.equal(plain(await scenario.get(id))?.payload, `{"n":${index}}`)
+    const rows = await scenario.records({ after: 0, limit: 100 })
+    assert.deepEqual(
+      rows.map((row) => row.agent_record_id),
+      ODD_IDS,
+    )
+    assert.deepEqual([...(await scenario.types(ODD_IDS)).keys()], ODD_IDS)
+  })
+  test('a payload nested deeper than a stack reaches is kept, and known again', async (store) => {
+    const scenario = await create(store, 'a')
+    const deep = record('deep', { payload: bytes(DEEP) })
+    await scenario.append([deep])
+    assert.deepEqual(sequences(await scenario.append([deep])), [1])
+    await refused('conflict', 'record_conflict', scenario.append([record('deep')]))
+  })
+}
+
+export function describeIdentity(suite: StoreSuite): void {
+  const test = over(suite)
+  test('the same content again answers the stored row and stores nothing', async (store) => {
+    const scenario = await create(store, 'a')
+    const [row] = await scenario.append([record('r', { created_at: 1, payload: bytes('{"a":1,"b":{"c":2,"d":3}}') })])
+    const again = await scenario.append([record('r', { created_at: 9, payload: bytes('{"b":{"d":3,"c":2}, "a":1.0}') })])
+    assert.deepEqual(again, [row])
+    assert.equal((await store.usage()).records, 1)
+  })
+  const other: readonly (readonly [string, Partial<NewRecord>])[] = [
+    ['payload', { payload: bytes('{"a":2}') }],
+    ['type', { request_type: 'report' }],
+    ['references', { references: ['x'] }],
+    ['release', { artifact_ref: 'other' }],
+  ]
+  for (const [field, change] of other) {
+    test(`another ${field} under a stored id is a conflict that names the id`, async (store) => {
+      const scenario = await create(store, 'a')
+      await scenario.append([record('r')])
+      const refusal = await refused('conflict', 'record_conflict', scenario.append([record('r', change)]))
+      assert.match(refusal.message, /"r"/)
+      assert.deepEqual(plain(await scenario.get('r')), plain({ sequence: 1, ...record('r') }))
+    })
+  }
+  test('one conflict refuses the whole call and leaves no gap', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append([record('1')])
+    await refused('conflict', 'record_conflict', scenario.append([record('2'), record('1', { artifact_ref: 'other' }), record('3')]))
+    assert.equal(await scenario.get('2'), null)
+    assert.deepEqual(sequences(await scenario.append([record('3'), record('1'), record('2')])), [2, 1, 3])
+  })
+  test('a conflict does not touch the calls beside it', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append([record('0')])
+    const calls = Array.from({ length: 30 }, (_, index) =>
+      index % 3 === 0
+        ? scenario.append([record(`x${index}`), record('0', { artifact_ref: 'other' })])
+        : scenario.append([record(`r${index}`)]),
+    )
+    const settled = await Promise.allSettled(calls)
+    assert.equal(settled.filter(({ status }) => status === 'rejected').length, 10)
+    const rows = await scenario.records({ after: 0, limit: 100 })
+    assert.deepEqual(
+      sequences(rows),
+      Array.from({ length: 21 }, (_, index) => index + 1),
+    )
+  })
+  test('the same id twice in one call is one record, or a conflict', async (store) => {
+    const scenario = await create(store, 'a')
+    assert.deepEqual(sequences(await scenario.append([record('r'), record('r')])), [1, 1])
+    await refused('conflict', 'record_conflict', scenario.append([record('s'), record('s', { artifact_ref: 'other' })]))
+    assert.equal(await scenario.get('s'), null)
+  })
+  test("ids are a scenario's own", async (store) => {
+    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
+    await a.append([record('r')])
+    assert.deepEqual(sequences(await b.append([record('r', { payload: bytes('{"other":1}') })])), [1])
+    assert.equal((await b.types(['r'])).get('r'), 'inference')
+  })
+}
+
+export function describeReading(suite: StoreSuite): void {
+  const test = over(suite)
+  test('pages walk every record once, of all types and of each', async (store) => {
+    const scenario = await create(store, 'a')
+    const types = ['inference', 'report', 'inference', 'train', 'report', 'inference', 'report'] as const
+    await scenario.append(types.map((request_type, index) => record(`r${index}`, { request_type })))
+    for (const type of [undefined, 'inference', 'report', 'train'] as const) {
+      const seen: number[] = []
+      for (let after = 0; ; after = seen.at(-1) ?? 0) {
+        const page = await scenario.records({ after, limit: 2, ...(type === undefined ? {} : { type }) })
+        if (page.length === 0) break
+        seen.push(...sequences(page))
+      }
+      const expected = types.flatMap((each, index) => (type === undefined || each === type ? [index + 1] : []))
+      assert.deepEqual(seen, expected)
+    }
+  })
+  test('types answers for the ids that are stored and is silent about the rest', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append([record('i'), record('t', { request_type: 'train' })])
+    assert.deepEqual(
+      await scenario.types(['t', 'nobody', 'i']),
+      new Map([
+        ['t', 'train'],
+        ['i', 'inference'],
+      ]),
+    )
+  })
+  test('usage counts records and the bytes of their bodies', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append([record('1', { payload: bytes('{"a":1}') }), record('2', { payload: bytes('{}') })])
+    const usage = { records: 2, body_bytes: 9, capacity_bytes: AMPLE_BYTES, lost_records: 0, lost_bytes: 0 }
+    assert.deepEqual(await store.usage(), usage)
+  })
+  test('a sound store verifies clean and tells how far it is', async (store) => {
+    const scenario = await create(store, 'a')
+    await scenario.append([record('1'), record('2')])
+    const progress: string[] = []
+    assert.deepEqual(await store.verify((checked, total) => progress.push(`${checked}/${total}`)), [])
+    assert.equal(progress.at(-1), '2/2')
+  })
+  const { reopen } = suite
+  if (reopen === undefined) return
+  test('everything is there after closing and opening again', async (store) => {
+    const scenario = await create(store, 'a')
+    const rows = await scenario.append([record('1'), record('2', { references: ['1'], request_type: 'report', score: 1 })])
+    const step = { ...commit(1, ['1']), component: 'c', state: { at: [1, { deep: null }] } }
+    await scenario.commit(step)
+    const reopened = await reopen(store)
+    try {
+      const again = reopened.scenario('a')
+      assert.deepEqual(await again.records({ after: 0, limit: 10 }), rows)
+      assert.deepEqual(await again.commits({ after: 0, limit: 10 }), [step])
+      assert.deepEqual(
+        sequences(await again.append([record('2', { references: ['1'], request_type: 'report', score: 1 }), record('3')])),
+        [2, 3],
+      )
+    } finally {
+      await reopened.close()
+    }
+  })
+}

@@ -1,0 +1,48 @@
+/** A small recipe: puts the house rules in front of every request, and takes only reports with a score from 0 to 1. */
+import { define, type Dialect, type Json, type JsonObject, type Processor } from '../../src/contract/index.ts'
+
+const RULES = 'Answer in one sentence.'
+
+export default define('recipe', {
+  /** What the first release of a new scenario holds. */
+  seed: { 'rules.md': `${RULES}\n` },
+
+  /** Why a report is refused, or null. The service answers 400 with these words. */
+  checkReport({ score }) {
+    return typeof score === 'number' && score >= 0 && score <= 1 ? null : 'score: must be a number from 0 to 1'
+  },
+
+  async bind({ runtime, gateway }) {
+    return {
+      runtime,
+      surface: { hooks: { prepare: (_release, dialect, body) => withRules(dialect, body) } },
+      processors: { '': processor },
+      ...(gateway && { gateway }),
+      close: async () => undefined,
+    }
+  },
+})
+
+/** The body to forward and to record; the one that came is left as it is. */
+function withRules(dialect: Dialect, body: JsonObject): JsonObject {
+  if (dialect === 'chat') return { ...body, messages: [{ role: 'system', content: RULES }, ...listOf(body['messages'])] }
+  const key = dialect === 'responses' ? 'instructions' : 'system'
+  const own = body[key]
+  return {
+    ...body,
+    [key]: typeof own === 'string' ? `${RULES}\n${own}` : Array.isArray(own) ? [{ type: 'text', text: RULES }, ...own] : RULES,
+  }
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+
+/** Learns nothing; the contract route shows what it says about itself. */
+const processor: Processor = {
+  name: 'house-rules',
+  modes: ['auto'],
+  requestTypes: ['inference', 'report'],
+  ingest: () => undefined,
+  take: () => null,
+  settle: () => undefined,
+  status: () => ({ rules: RULES }),
+}

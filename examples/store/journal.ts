@@ -1,0 +1,113 @@
+/**
+ * A small durable store: everything in memory, and every change one line of an append-only file that is synced before anyone hears of it.
+ * Opening reads the lines again, in order. The file only ever grows and a change waits for the one before it, so this is an example and
+ * not a store for much traffic.
+ */
+import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import memory from '../../plugins/stores/memory/index.ts'
+import { define, invalid, unavailable, type Commit, type NewRecord, type ScenarioStore, type Store } from '../../src/contract/index.ts'
+
+export default define('store', {
+  async make(config) {
+    const { directory } = config
+    if (typeof directory !== 'string') throw invalid('store_config', 'directory must be the path of the folder that holds the journal')
+    const inner = await memory.plugin.make(config)
+    return JournalStore.open(inner, directory)
+  },
+})
+
+/** A change as it stands in the file. Payloads are JSON text already and stay what they are. */
+type Line = { readonly scenario: string } & (
+  | { readonly append: readonly (Omit<NewRecord, 'payload'> & { readonly payload: string })[] }
+  | { readonly commit: Commit }
+  | { readonly archive: true }
+)
+
+class JournalStore implements Store {
+  readonly scenarios: Store['scenarios']
+  readonly usage: Store['usage']
+  readonly onLoss: Store['onLoss']
+  readonly verify: Store['verify']
+  readonly #inner: Store
+  readonly #file: FileHandle
+  /** The newest change. One that could not be written fails all that follow: what is in memory is then ahead of the disk. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  private constructor(inner: Store, file: FileHandle) {
+    this.#inner = inner
+    this.#file = file
+    this.scenarios = () => inner.scenarios()
+    this.usage = () => inner.usage()
+    this.onLoss = (listener) => inner.onLoss(listener)
+    this.verify = (progress) => inner.verify(progress)
+  }
+
+  static async open(inner: Store, directory: string): Promise<JournalStore> {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const path = join(directory, 'journal.jsonl')
+    const file = await open(path, 'a', 0o600)
+    const text = await readFile(path, 'utf8')
+    // A crash may leave half a line; nobody heard of it, so it is cut off.
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    await file.truncate(Buffer.byteLength(whole))
+    for (const line of whole.split('\n')) if (line !== '') await apply(inner, JSON.parse(line))
+    return new JournalStore(inner, file)
+  }
+
+  scenario(name: string): ScenarioStore {
+    const inner = this.#inner.scenario(name)
+    return {
+      append: (records) => this.#keep(() => inner.append(records), { scenario: name, append: records.map(asText) }),
+      commit: (commit) => this.#keep(() => inner.commit(commit), { scenario: name, commit }),
+      types: (ids) => inner.types(ids),
+      get: (id) => inner.get(id),
+      records: (page) => inner.records(page),
+      commits: (page) => inner.commits(page),
+      losses: () => inner.losses(),
+    }
+  }
+
+  archive(name: string): Promise<string> {
+    return this.#keep(() => this.#inner.archive(name), { scenario: name, archive: true })
+  }
+
+  async close(): Promise<void> {
+    await this.#last.catch(() => undefined)
+    await this.#inner.close()
+    await this.#file.close().catch(() => undefined)
+  }
+
+  /** One at a time. What the inner store refuses is not written; what is written is on the disk before the answer is given. */
+  #keep<T>(change: () => Promise<T>, line: Line): Promise<T> {
+    const answer = this.#last.then(change)
+    const written = answer.then(
+      () => this.#write(line),
+      () => undefined,
+    )
+    this.#last = this.#last.then(() => written)
+    this.#last.catch(() => undefined)
+    return written.then(() => answer)
+  }
+
+  async #write(line: Line): Promise<void> {
+    try {
+      await this.#file.appendFile(`${JSON.stringify(line)}\n`)
+      await this.#file.datasync()
+    } catch (cause) {
+      throw unavailable('storage_failed', 'the journal cannot be written; check its disk, then restart the service', { cause })
+    }
+  }
+}
+
+async function apply(inner: Store, line: Line): Promise<void> {
+  if ('append' in line) await inner.scenario(line.scenario).append(line.append.map(asBytes))
+  else if ('commit' in line) await inner.scenario(line.scenario).commit(line.commit)
+  else await inner.archive(line.scenario)
+}
+
+const asText = (record: NewRecord) => ({ ...record, payload: Buffer.from(record.payload).toString() })
+const asBytes = (record: Omit<NewRecord, 'payload'> & { readonly payload: string }): NewRecord => ({
+  ...record,
+  payload: Buffer.from(record.payload),
+})

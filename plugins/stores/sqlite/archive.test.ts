@@ -1,0 +1,125 @@
+/** Archiving: what the export holds, and that a crash at any point leaves the scenario whole in exactly one place. */
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, describe, it } from 'vitest'
+import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
+import { bytes, commit, create, record } from '../../../conformance/store-samples.ts'
+import { openStore } from './store.ts'
+
+const CAPACITY_BYTES = 1024 * 1024
+const MANY = 2 * HOUSEKEEPING_ROWS_PER_TURN + 10
+const root = mkdtempSync(join(tmpdir(), 'store-'))
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('the export', () => {
+  it('is named for the hash of the name and the time, and opens as a store that holds everything', async () => {
+    const { directory, archive, rows } = await archived()
+    assert.match(archive, /^archived\/[0-9a-f]{64}-\d{8}T\d{6}Z-[0-9a-f]{8}\.sqlite3$/)
+    const elsewhere = folder()
+    copyFileSync(join(directory, archive), join(elsewhere, 'records.sqlite3'))
+    const store = await open(elsewhere)
+    const scenario = store.scenario('gone')
+    assert.deepEqual(await store.scenarios(), ['gone'])
+    assert.deepEqual(await scenario.records({ after: 0, limit: MANY }), rows)
+    assert.equal(Buffer.from((await scenario.get('r7'))?.payload ?? []).toString(), '{"n":7}')
+    assert.deepEqual(await scenario.commits({ after: 0, limit: 10, ids: ['r1'] }), [commit(1, ['r1'])])
+    assert.deepEqual(await store.verify(() => undefined), [])
+    await store.close()
+  })
+  it('its rows leave the store in turns, and the room is used again', async () => {
+    const { directory } = await archived()
+    const store = await open(directory)
+    await cleared(directory)
+    assert.equal((await store.usage()).records, 1)
+    await store.close()
+    assert.deepEqual(counts(directory), { record: 1, body: 1, commit_row: 1, consumed: 0 })
+  })
+})
+
+describe('a crash', () => {
+  it('during the export leaves the scenario live and takes the export away', async () => {
+    const directory = await filled()
+    mkdirSync(join(directory, 'archived'))
+    const export_ = join('archived', 'half.sqlite3')
+    for (const name of [export_, `${export_}.unfinished`, join('archived', 'of-someone-else.sqlite3')])
+      writeFileSync(join(directory, name), '')
+    change(directory, `UPDATE scenario SET archive = '${export_}' WHERE name = 'gone'`)
+    const store = await open(directory)
+    assert.deepEqual(readdirSync(join(directory, 'archived')), ['of-someone-else.sqlite3'])
+    assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
+    await store.close()
+  })
+  it('after the mark leaves it archived, and its rows go at the next open', async () => {
+    const directory = await filled()
+    change(directory, `UPDATE scenario SET archive = 'archived/x', archived_name = name, name = NULL WHERE name = 'gone'`)
+    const store = await open(directory)
+    assert.deepEqual(await store.scenarios(), ['stays'])
+    await create(store, 'gone')
+    await cleared(directory)
+    await store.close()
+    assert.deepEqual(counts(directory), { record: 1, body: 1, commit_row: 2, consumed: 0 })
+  })
+})
+
+describe('an export that fails', () => {
+  it('leaves the scenario as it was and open for records', async () => {
+    const directory = await filled()
+    writeFileSync(join(directory, 'archived'), 'a file where the folder should be')
+    const store = await open(directory)
+    await assert.rejects(store.archive('gone'), { kind: 'unavailable' })
+    assert.deepEqual(await store.scenarios(), ['gone', 'stays'])
+    assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
+    await store.close()
+  })
+})
+
+const folder = () => mkdtempSync(join(root, 'case-'))
+const open = (directory: string) => openStore({ directory, capacityBytes: CAPACITY_BYTES })
+
+async function filled(): Promise<string> {
+  const directory = folder()
+  const store = await open(directory)
+  const scenario = await create(store, 'gone')
+  await scenario.append(Array.from({ length: MANY }, (_, index) => record(`r${index}`, { payload: bytes(`{"n":${index}}`) })))
+  await scenario.commit(commit(1, ['r1']))
+  await create(store, 'stays').then((stays) => stays.append([record('1')]))
+  await store.close()
+  return directory
+}
+
+async function archived() {
+  const directory = await filled()
+  const store = await open(directory)
+  const rows = await store.scenario('gone').records({ after: 0, limit: MANY })
+  const archive = await store.archive('gone')
+  assert.ok(existsSync(join(directory, archive)))
+  await store.close()
+  return { directory, archive, rows }
+}
+
+function change(directory: string, sql: string): void {
+  const db = new DatabaseSync(join(directory, 'records.sqlite3'))
+  db.exec(sql)
+  db.close()
+}
+
+function counts(directory: string): Record<string, unknown> {
+  const db = new DatabaseSync(join(directory, 'records.sqlite3'), { readOnly: true })
+  const tables = ['record', 'body', 'commit_row', 'consumed']
+  const found = tables.map((table) => [table, db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']] as const)
+  db.close()
+  return Object.fromEntries(found)
+}
+
+/** The removal goes on beside everything else and tells nobody. */
+async function cleared(directory: string): Promise<void> {
+  const db = new DatabaseSync(join(directory, 'records.sqlite3'), { readOnly: true })
+  const left = db.prepare('SELECT 1 FROM scenario WHERE name IS NULL AND cleared = 0')
+  while (left.get() !== undefined) await pause(5)
+  db.close()
+}

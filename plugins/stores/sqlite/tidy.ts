@@ -1,0 +1,48 @@
+/** The writer's housework, a turn at a time: rows of archived scenarios go first, then the bodies that capacity has no room for. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Archive } from './archive.ts'
+import { makeEvict } from './evict.ts'
+import type { Ledger } from './ledger.ts'
+import type { Transact } from './transaction.ts'
+import type { LossNotice } from './wire.ts'
+
+/** Over capacity by more than this share, groups wait until eviction has caught up, so that the bound is a bound. */
+const LAG_SHARE_MAX = 1 / 16
+
+export interface Tidy {
+  /** One turn; false when there is nothing to do, or the disk does not let us: then the next group brings the next try. */
+  turn(): boolean
+  catchUp(): void
+}
+
+export interface TidyNeeds {
+  readonly db: DatabaseSync
+  readonly ledger: Ledger
+  readonly transact: Transact
+  readonly archive: Archive
+  readonly capacityBytes: number
+  readonly onLoss: (lost: LossNotice) => void
+}
+
+export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss }: TidyNeeds): Tidy {
+  const evict = makeEvict(db, ledger, capacityBytes)
+  const lagBytesMax = capacityBytes * LAG_SHARE_MAX
+
+  function turn(): boolean {
+    try {
+      if (archive.hasRowsToClear()) transact(() => archive.clear())
+      else if (ledger.bodyBytes > capacityBytes) onLoss(transact(evict))
+      else return false
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  return {
+    turn,
+    catchUp() {
+      while (ledger.bodyBytes > capacityBytes + lagBytesMax && turn());
+    },
+  }
+}

@@ -1,0 +1,68 @@
+/** Admission and keeping, as values in and values out. */
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, NewRecord } from '../contract/index.ts'
+import { admitBatch, admitImport, admitReport, type Admission } from './index.ts'
+
+const admission: Admission = { newId: () => 'made', clock: () => 7 }
+const payloadOf = (record: NewRecord): JsonObject => JSON.parse(Buffer.from(record.payload).toString())
+const untagged = (payload: JsonObject): JsonObject => payload
+
+describe('a report', () => {
+  it('keeps four fields and drops every other', () => {
+    const record = admitReport({ score: 1, feedback: 'good', references: ['r'], metadata: { a: 1 }, extra: true }, admission)
+    expect(payloadOf(record)).toEqual({ score: 1, feedback: 'good', references: ['r'], metadata: { a: 1 } })
+    expect(record).toMatchObject({
+      agent_record_id: 'made',
+      request_type: 'report',
+      created_at: 7,
+      references: ['r'],
+      score: 1,
+      artifact_ref: null,
+    })
+  })
+
+  it('is the same whether a field is absent, null or empty', () => {
+    const absent = admitReport({}, admission)
+    const empty = admitReport({ score: null, feedback: null, references: [], metadata: {} }, admission)
+    expect(payloadOf(empty)).toEqual(payloadOf(absent))
+  })
+
+  it.each([
+    [{ score: true }, /score: must be a finite number/],
+    [{ score: '1' }, /score: must be a finite number/],
+    [{ feedback: 3 }, /feedback: must be a string or an object/],
+    [{ references: 'r' }, /references: must be a list/],
+    [{ references: [''] }, /references\[0\]: must be a non-blank string/],
+    [{ references: ['a', 'b', 'a'] }, /references\[2\]: quotes a receipt twice/],
+    [{ metadata: [] }, /metadata: must be a JSON object/],
+    [{ metadata: { training: { eligible: false } } }, /metadata\.training\.eligible: was removed/],
+    [{ agent_record_id: ' ' }, /agent_record_id: must be a non-blank string/],
+  ])('that is not acceptable is refused with its field and its cure: %j', (body, message) => {
+    expect(() => admitReport(body, admission)).toThrow(message)
+  })
+
+  it('answers to the schema its recipe declares', () => {
+    const strict = { ...admission, checkReport: () => 'metadata.step: must be a whole number' }
+    expect(() => admitReport({ score: 1 }, strict)).toThrow('metadata.step: must be a whole number')
+  })
+})
+
+describe('an import', () => {
+  const envelope = { agent_record_id: 'i', request_type: 'inference', payload: { messages: [], score: 0.5 } }
+
+  it('takes an envelope of exactly three fields', () => {
+    expect(payloadOf(admitImport(envelope, admission, untagged))).toEqual(envelope.payload)
+    expect(() => admitImport({ ...envelope, scenario: 's' }, admission, untagged)).toThrow(/"scenario" is not accepted/)
+    expect(() => admitImport({ request_type: 'inference', payload: {} }, admission, untagged)).toThrow(/agent_record_id/)
+  })
+
+  it('names no release: nothing here served it', () => {
+    expect(admitImport(envelope, admission, untagged)).toMatchObject({ artifact_ref: null, score: 0.5 })
+  })
+
+  it('holds a report to the rules of reports, and names its place in a batch', () => {
+    const bad = { agent_record_id: 'r', request_type: 'report', payload: { score: false } }
+    expect(() => admitImport(bad, admission, untagged)).toThrow(/^payload\.score:/)
+    expect(() => admitBatch({ records: [envelope, bad] }, admission, untagged)).toThrow(/^records\[1\]\.payload\.score:/)
+  })
+})

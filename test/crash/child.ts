@@ -1,0 +1,50 @@
+/** Starts the service as a child on the run's own data, and kills it. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Place {
+  readonly records: string
+  readonly repository: string
+  readonly log: string
+}
+
+export function placeIn(directory: string): Place {
+  return { records: join(directory, 'records'), repository: join(directory, 'artifacts.git'), log: join(directory, 'service.log') }
+}
+
+/** A service that is starting or running. */
+export interface Child {
+  /** Null when it ended before it was ready. */
+  readonly address: Promise<string | null>
+  /** Its exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>
+  kill(signal: 'SIGKILL' | 'SIGTERM'): void
+}
+
+const ENTRY = fileURLToPath(new URL('service.ts', import.meta.url))
+
+export function startChild(place: Place, upstreamUrl: string): Child {
+  const settings = {
+    'svc.port': '0',
+    'inference.runtime': 'provider',
+    'inference.upstream_url': upstreamUrl,
+    'storage.agent_record_dir': place.records,
+    'storage.artifact_repository': place.repository,
+  }
+  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
+  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', openSync(place.log, 'a')] })
+  const ended = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null))
+  return { address: Promise.race([firstLine(child), ended.then(() => null)]), ended, kill: (signal) => void child.kill(signal) }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let text = ''
+  for await (const part of child.stdout ?? []) {
+    text += String(part)
+    if (text.includes('\n')) break
+  }
+  return text.trim()
+}

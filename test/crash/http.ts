@@ -1,0 +1,68 @@
+/** A client that keeps whatever reached it, also of an answer that broke off: a receipt that was seen counts. */
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
+
+export interface Heard {
+  /** 0 when nothing came back. */
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** False when the connection broke before the end. */
+  readonly isWhole: boolean
+}
+
+const NOTHING: Heard = { status: 0, headers: {}, text: '', isWhole: false }
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+export interface Ask {
+  readonly method: string
+  readonly path: string
+  readonly scenario?: string
+  readonly body?: JsonObject
+  /** Closes the connection after this many pieces of the answer. */
+  readonly leaveAfter?: number
+}
+
+export function ask(address: string, { method, path, scenario, body, leaveAfter = Infinity }: Ask): Promise<Heard> {
+  const { hostname, port } = new URL(address)
+  const headers = {
+    ...(scenario !== undefined && { 'x-svc-scenario': scenario }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  const { promise, resolve } = Promise.withResolvers<Heard>()
+  const request = httpRequest({ hostname, port, method, path, headers, agent }, (response) => {
+    const parts: Buffer[] = []
+    const heard = (isWhole: boolean) =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString(), isWhole })
+    response.on('data', (part: Buffer) => {
+      parts.push(part)
+      if (parts.length >= leaveAfter) response.destroy()
+    })
+    response.on('end', () => heard(true))
+    response.on('close', () => heard(false))
+    response.on('error', () => heard(false))
+  })
+  request.on('error', () => resolve(NOTHING))
+  request.end(body === undefined ? undefined : JSON.stringify(body))
+  return promise
+}
+
+export function objectIn({ text, isWhole }: Heard): JsonObject {
+  const value: Json = isWhole && text.startsWith('{') ? JSON.parse(text) : {}
+  return isObject(value) ? value : {}
+}
+
+export function listIn(object: JsonObject, key: string): readonly JsonObject[] {
+  const list = object[key]
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+export function textIn(object: JsonObject | undefined, key: string): string {
+  const text = object?.[key]
+  return typeof text === 'string' ? text : ''
+}
+
+export function textsIn(object: JsonObject, key: string): readonly string[] {
+  const list = object[key]
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+}

@@ -1,0 +1,114 @@
+/** Reads back what the service holds, over its own routes, and what lies in its archives, from the disk. */
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { isObject, REF, type Json, type JsonObject } from '../../src/contract/index.ts'
+import type { Place } from './child.ts'
+import { ask, listIn, objectIn, textIn, textsIn } from './http.ts'
+import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
+
+const PAGE_ROWS = 100
+const READS_AT_ONCE = 16
+const ARCHIVES = 'archived'
+
+export async function listScenarios(address: string): Promise<readonly string[]> {
+  const heard = await ask(address, { method: 'GET', path: '/svc/scenarios' })
+  if (heard.status !== 200) throw new Error(`GET /svc/scenarios answered ${heard.status}`)
+  return listIn(objectIn(heard), 'scenarios').map((row) => textIn(row, 'scenario'))
+}
+
+/** Rows are always all listed; `wants` says which of them are read whole. */
+export async function takeSnapshot(
+  address: string,
+  place: Place,
+  names: readonly string[],
+  wants: (id: string) => boolean,
+): Promise<Snapshot> {
+  const scenarios: SeenScenario[] = []
+  for (const name of names) scenarios.push(await readScenario(address, name, wants))
+  return { scenarios, archives: await readArchives(place), archivedRefs: await readArchivedRefs(place) }
+}
+
+async function readScenario(address: string, name: string, wants: (id: string) => boolean): Promise<SeenScenario> {
+  const base = `/svc/scenarios/${encodeURIComponent(name)}`
+  const rows = await readRows(address, base)
+  const wanted = rows.map(({ agent_record_id: id }) => id).filter(wants)
+  const payloads = new Map<string, JsonObject>()
+  for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
+    const read = async (id: string): Promise<void> => {
+      const { payload } = objectIn(await ask(address, { method: 'GET', path: `${base}/records/${encodeURIComponent(id)}` }))
+      if (isObject(payload)) payloads.set(id, payload)
+    }
+    await Promise.all(wanted.slice(at, at + READS_AT_ONCE).map(read))
+  }
+  const releases = listIn(objectIn(await ask(address, { method: 'GET', path: `${base}/releases` })), 'releases')
+  const chain = releases.map(({ step = null, operation = null }) => ({ step, operation })).toReversed()
+  return { name, rows, payloads, releases: chain }
+}
+
+async function readRows(address: string, base: string): Promise<readonly SeenRow[]> {
+  const rows: SeenRow[] = []
+  for (let after: number | null = 0; after !== null;) {
+    const heard = await ask(address, { method: 'GET', path: `${base}/records?limit=${PAGE_ROWS}&after_sequence=${after}` })
+    if (heard.status !== 200) throw new Error(`${base}/records answered ${heard.status}`)
+    const page = objectIn(heard)
+    rows.push(...listIn(page, 'records').map(seenRow))
+    const next: Json | undefined = page['next_after_sequence']
+    after = typeof next === 'number' ? next : null
+  }
+  return rows
+}
+
+function seenRow(row: JsonObject): SeenRow {
+  return {
+    sequence: Number(row['sequence']),
+    agent_record_id: textIn(row, 'agent_record_id'),
+    request_type: textIn(row, 'request_type'),
+    references: textsIn(row, 'references'),
+  }
+}
+
+/** Every file there: an export that was left half-written would be one that no removal accounts for. */
+async function readArchives({ records }: Place): Promise<readonly SeenArchive[]> {
+  const names = await readdir(join(records, ARCHIVES)).catch(() => [])
+  return names
+    .filter((name) => !name.endsWith('.model.json'))
+    .map((name) => ({ file: `${ARCHIVES}/${name}`, payloads: readArchive(join(records, ARCHIVES, name)) }))
+}
+
+function readArchive(path: string): ReadonlyMap<string, JsonObject> {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    const rows = db.prepare('SELECT r.agent_record_id AS id, b.payload FROM record r JOIN body b ON b.age = r.age').all()
+    return new Map(rows.map(({ id, payload }) => [String(id), parse(payload)]))
+  } finally {
+    db.close()
+  }
+}
+
+function parse(payload: unknown): JsonObject {
+  const value: Json = payload instanceof Uint8Array ? JSON.parse(Buffer.from(payload).toString()) : null
+  return isObject(value) ? value : {}
+}
+
+const run = promisify(execFile)
+
+async function readArchivedRefs({ repository }: Place): Promise<readonly string[]> {
+  const { stdout } = await run('git', [`--git-dir=${repository}`, 'for-each-ref', '--format=%(refname)', REF.archived])
+  return stdout.split('\n').filter((line) => line !== '')
+}
+
+/** What git itself finds wrong with the repository; empty when it is whole. */
+export async function checkRepository({ repository }: Place): Promise<string> {
+  try {
+    const { stdout, stderr } = await run('git', [`--git-dir=${repository}`, 'fsck', '--full', '--strict', '--no-dangling'])
+    return `${stdout}${stderr}`
+      .split('\n')
+      .filter((line) => /error|missing|broken|corrupt/i.test(line))
+      .join('; ')
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

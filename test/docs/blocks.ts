@@ -1,0 +1,59 @@
+/** Runs the shell blocks of a document as a reader would: top to bottom, in one bash session, in a folder of its own. */
+import { spawn } from 'node:child_process'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const FENCE = /^```sh\n([\s\S]*?)^```$/gm
+/** Printed between blocks, so that each block's output can be told from the next one's. */
+const MARK = '=== block'
+const TIMEOUT_MS = 50_000
+
+export interface Session {
+  readonly code: number | null
+  /** What each block printed, in the order of the document. A block after one that failed printed nothing. */
+  readonly blocks: readonly string[]
+  readonly errors: string
+}
+
+/** Only ```sh blocks are run; what cannot run in a test stands in a ```text or ```console block. */
+export async function shellBlocks(document: string): Promise<readonly string[]> {
+  const text = await readFile(join(ROOT, document), 'utf8')
+  return [...text.matchAll(FENCE)].map(([, block = '']) => block)
+}
+
+export async function runDocument(document: string, directory: string, environment: Readonly<Record<string, string>>): Promise<Session> {
+  const commands = join(directory, '.commands')
+  await mkdir(commands, { recursive: true })
+  await command(commands, 'svc', `import { main } from ${JSON.stringify(join(ROOT, 'src/cli/index.ts'))}\nawait main()\n`)
+  const client = `import { main } from ${JSON.stringify(join(ROOT, 'client/src/main.ts'))}\n`
+  await command(commands, 'svc-client', `${client}process.exitCode = await main(process.argv.slice(2), process.env, process)\n`)
+
+  const script = join(commands, 'script.sh')
+  await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))
+  const path = [commands, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter)
+  return run(script, directory, { HOME: directory, LC_ALL: 'C', PATH: path, ...environment })
+}
+
+/** The commands of the packages, run from source on the Node that runs the test. */
+async function command(folder: string, name: string, module: string): Promise<void> {
+  const source = join(folder, `${name}.mjs`)
+  await writeFile(source, module)
+  const path = join(folder, name)
+  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${source}" "$@"\n`)
+  await chmod(path, 0o755)
+}
+
+function run(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Session> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-euo', 'pipefail', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS })
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
+    child.stdout.on('data', (part: Buffer) => stdout.push(part))
+    child.stderr.on('data', (part: Buffer) => stderr.push(part))
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const [, ...blocks] = Buffer.concat(stdout).toString().split(`${MARK}\n`)
+      resolve({ code, blocks, errors: Buffer.concat(stderr).toString() })
+    })
+  })
+}

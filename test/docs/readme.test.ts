@@ -1,0 +1,88 @@
+/** The documents' commands do what the documents say. */
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/contract/index.ts'
+import { world, type World } from '../support/world.ts'
+import { runDocument, shellBlocks, type Session } from './blocks.ts'
+
+const TOKEN = 'a-token-for-the-documents'
+
+let here: World | null = null
+afterEach(async () => {
+  await here?.close()
+  here = null
+})
+
+/** A service whose state lies where it lies by default: under `.svc` of the folder the commands run in. */
+async function follow(document: string): Promise<Session> {
+  const outside = await world({ backend: 'sqlite', settings: { 'inference.runtime': 'practice', 'svc.token': TOKEN } })
+  here = outside
+  const state = join(outside.directory, '.svc')
+  await outside.restart({
+    'storage.agent_record_dir': join(state, 'agent-record'),
+    'storage.artifact_repository': join(state, 'artifacts.git'),
+  })
+  const { port } = new URL(outside.address)
+  const session = await runDocument(document, outside.directory, { SVC_URL: outside.address, SVC_TOKEN: TOKEN, PORT: port })
+  expect(session.code, `${document}: ${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
+  expect(session.blocks).toHaveLength((await shellBlocks(document)).length)
+  return session
+}
+
+/** The one block whose output matches. */
+function saying({ blocks }: Session, pattern: RegExp): string {
+  const found = blocks.filter((block) => pattern.test(block))
+  expect(found, `blocks that say ${String(pattern)}`).toHaveLength(1)
+  return found[0] ?? ''
+}
+
+const jsonOf = (text: string): JsonObject => JSON.parse(text)
+
+describe('README.md', () => {
+  it('is a tour that works: an answer, a receipt, a report, a stream, an import, history and status', async () => {
+    const session = await follow('README.md')
+    const [, answer = '', receipt = '', report = '', stream = '', messages = '', imported = '', history = '', status = ''] = session.blocks
+    expect(jsonOf(answer)).toMatchObject({ object: 'chat.completion', model: 'practice' })
+    expect(receipt.trim()).toMatch(/^[0-9a-f]{32}$/)
+    expect(jsonOf(report)).toMatchObject({ scenario: 'tour', request_type: 'report' })
+    expect(stream.trim().endsWith('data: [DONE]')).toBe(true)
+    expect(stream).toMatch(/"svc\.agent_record_id":"[0-9a-f]{32}"/)
+    expect(jsonOf(messages)).toMatchObject({ type: 'message', role: 'assistant' })
+    expect(jsonOf(imported)).toEqual({ agent_record_id: 'old-1', scenario: 'tour', request_type: 'inference' })
+    const [list = '', record = ''] = history.trim().split('\n')
+    expect(jsonOf(list)).toMatchObject({ scenario: 'tour', next_after_sequence: null })
+    expect(jsonOf(record)).toMatchObject({ agent_record_id: receipt.trim(), payload: { response: { object: 'chat.completion' } } })
+    expect(jsonOf(status)).toMatchObject({ serving: { runtime: 'practice' }, storage: { records: 5 } })
+  })
+})
+
+describe('docs/import.md', () => {
+  it('brings records in, one by one, as a batch and from a file, and stores none twice', async () => {
+    const session = await follow('docs/import.md')
+    saying(session, /4 records of old\.jsonl acknowledged for scenario old-traffic\n/)
+    saying(session, /4 records of old\.jsonl acknowledged for scenario old-traffic \(4 of them by earlier runs\)/)
+    saying(session, /"code":"record_conflict"/)
+    const listed = saying(session, /"next_after_sequence"/)
+    const { records } = jsonOf(listed.trim())
+    expect(records).toHaveLength(7)
+  })
+})
+
+describe('docs/clients.md', () => {
+  it('asks in each format with the headers every client must send', async () => {
+    const session = await follow('docs/clients.md')
+    saying(session, /"object":"list"/)
+    saying(session, /"object":"response"/)
+    saying(session, /"input_tokens"/)
+  })
+})
+
+describe('docs/operations.md', () => {
+  it('checks, watches, backs up and verifies a running service', async () => {
+    const session = await follow('docs/operations.md')
+    saying(session, /^\{"ok":true\}/m)
+    saying(session, /^svc_records /m)
+    saying(session, /configuration +svc\.yaml/)
+    saying(session, /checked, none damaged/)
+  })
+})

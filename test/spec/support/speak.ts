@@ -1,0 +1,55 @@
+/** Short words for what the spec's tests say over and over. */
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, type JsonObject } from '../../../src/contract/index.ts'
+import type { Answer, World } from '../../support/world.ts'
+
+export const OPEN_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'open-recipe.ts')
+
+export const named = (scenario: string): Record<string, string> => ({ 'x-svc-scenario': scenario })
+
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
+
+/** The `error` object of an answer, whichever shape it has. */
+export function errorOf({ json }: Answer): JsonObject {
+  const { error } = json
+  return isObject(error) ? error : {}
+}
+
+/** An envelope of a minimal inference. */
+export const inference = (id: string, more: JsonObject = {}): JsonObject => ({
+  agent_record_id: id,
+  request_type: 'inference',
+  payload: { model: 'm', messages: [], response: { id }, ...more },
+})
+
+export const reportEnvelope = (id: string, payload: JsonObject): JsonObject => ({ agent_record_id: id, request_type: 'report', payload })
+
+export async function importInference(here: World, scenario: string, id: string, more: JsonObject = {}): Promise<string> {
+  const answer = await here.post('/svc/records', inference(id, more), named(scenario))
+  if (answer.status !== 200) throw new Error(`the import of ${id} answered ${answer.status}: ${answer.text}`)
+  return id
+}
+
+/** The rows a list route answers with under that name. */
+export function rowsOf({ json }: Answer, name: string): readonly JsonObject[] {
+  const rows = json[name]
+  return Array.isArray(rows) ? rows.filter(isObject) : []
+}
+
+export async function recordIds(here: World, scenario: string): Promise<readonly string[]> {
+  const answer = await here.get(`/svc/scenarios/${encodeURIComponent(scenario)}/records?limit=100`)
+  return rowsOf(answer, 'records').map((row) => String(row['agent_record_id']))
+}
+
+export async function scenarioNames(here: World, headers: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  return rowsOf(await here.get('/svc/scenarios', headers), 'scenarios').map((row) => String(row['scenario']))
+}
+
+/** What the open recipe was handed for that scenario: its evaluation routes and their token. */
+export async function handedEvaluation({ directory }: World, scenario: string): Promise<{ url: string; apiKey: string }> {
+  const file = join(directory, 'records', 'scenarios', hash('sha256', scenario), 'evaluation.json')
+  const { url, apiKey }: { url: string; apiKey: string } = JSON.parse(await readFile(file, 'utf8'))
+  return { url, apiKey }
+}
