@@ -17,7 +17,7 @@ const clock = (): number => Date.now() / 1000
 /** The address of calls that go nowhere: the embedded model answers them. */
 const EMBEDDED: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
 
-export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock)): Promise<Service> {
+export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock), graceSeconds?: number): Promise<Service> {
   const { config } = loaded
   const load = loaderOf(loaded)
   const closing: (() => Promise<void>)[] = []
@@ -57,7 +57,8 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
       loadedMax: config.svc.max_loaded_scenarios,
     })
     closing.push(() => registry.close())
-    const server = await listen(makeListener(doorOf(loaded, house, registry, log, evaluationToken)), config.svc.host, config.svc.port)
+    const listener = makeListener(doorOf(loaded, house, registry, log, evaluationToken))
+    const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
     const preloading = registry.preload()

@@ -11,7 +11,8 @@ const echo: Runtime = {
     // A refusal is an answer like any other: the service relays its status and its words.
     if (text === null) return whole(400, { error: { message: 'there is nothing to say back', type: 'invalid_request_error' } })
     if (call.dialect === 'count_tokens') return whole(200, { input_tokens: countWords(text) })
-    const said = { text, model: String(body['model'] ?? call.model.model ?? 'echo'), words: countWords(text) }
+    const { model } = body
+    const said = { text, model: typeof model === 'string' ? model : (call.model.model ?? 'echo'), words: countWords(text) }
     const format = FORMATS[call.dialect]
     if (body['stream'] !== true) return whole(200, format.whole(said))
     return {
@@ -107,7 +108,7 @@ function toldIn({ dialect }: RuntimeCall, body: JsonObject): string | null {
 
 function lastOf(messages: Json | undefined): Json | undefined {
   const last: Json | undefined = Array.isArray(messages) ? messages.at(-1) : undefined
-  return typeof last === 'object' && last !== null && 'content' in last ? last.content : undefined
+  return typeof last === 'object' && last !== null && 'content' in last ? last['content'] : undefined
 }
 
 /** One event at a time, and none after the caller has gone. */

@@ -37,7 +37,7 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
   if (!(error instanceof Error)) return [{ found: String(error) }]
   if (!(error instanceof Refusal)) return [KNOWN[codeOf(error)]?.(error, loaded) ?? { found: firstLine(error) }]
   const { found, fix } = halves(firstLine(error))
-  return [{ found: `${found} (records are in ${recordsOf(loaded)})`, ...(fix === undefined ? {} : { fix }) }]
+  return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }
 
 /** One line per thing that is wrong. */
@@ -53,10 +53,17 @@ function halves(message: string): Explained {
   return cut === -1 ? { found: message } : { found: message.slice(0, cut), fix: message.slice(cut + 2) }
 }
 
+/** Which of the two places of the data a refusal is about; its message names none, since clients may see it. */
+function placeOf(code: string, loaded: LoadedConfig | null): string {
+  if (code.startsWith('git_')) return ''
+  return code.includes('repository') ? ` (releases are in ${repositoryOf(loaded)})` : ` (records are in ${recordsOf(loaded)})`
+}
+
 const firstLine = (error: Error): string => error.message.split('\n', 1).join('') || error.name
 const portOf = (loaded: LoadedConfig | null): number => loaded?.config.svc.port ?? 0
 const hostOf = (loaded: LoadedConfig | null): string => loaded?.config.svc.host ?? 'the host'
 const recordsOf = (loaded: LoadedConfig | null): string => resolve(loaded?.config.storage.agent_record_dir ?? '.')
+const repositoryOf = (loaded: LoadedConfig | null): string => resolve(loaded?.config.storage.artifact_repository ?? '.')
 const isListening = (error: Error): boolean => 'syscall' in error && error.syscall === 'listen'
 const pathOf = (error: Error, loaded: LoadedConfig | null): string =>
   'path' in error && typeof error.path === 'string' ? error.path : recordsOf(loaded)

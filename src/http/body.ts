@@ -18,11 +18,15 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       else parts.push(part)
     })
     request.on('end', () => resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)))
-    request.on('error', reject)
+    request.on('error', () => reject(cutOff()))
     request.on('close', () => {
-      if (!request.complete) reject(invalid('body_cut_off', 'the body stopped before its announced end'))
+      if (!request.complete) reject(cutOff())
     })
   })
+}
+
+function cutOff(): Error {
+  return invalid('body_cut_off', 'the body stopped before its announced end; send it again')
 }
 
 function overLimit(bytesMax: number): Error {

@@ -92,10 +92,11 @@ function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: u
   response.writeHead(status, headers).end(body)
 }
 
-/** A refusal is the caller's to mend and one word in the request's line; anything else is ours, with its stack. */
+/** A refusal is the caller's to mend and one word in the request's line, with its cause when a disk failed; anything else is ours, with its stack. */
 function noteError(door: Door, id: string, note: Visit['note'], error: unknown): void {
   if (error instanceof Refusal) {
     note.code = error.code
+    if (error.kind === 'unavailable' && error.cause instanceof Error) note.cause = error.cause.message
     return
   }
   note.code = 'internal_error'

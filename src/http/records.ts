@@ -1,7 +1,7 @@
 /** Records: import, report, and reading them back. */
 import { HEADER, invalid, unknown, type JsonObject, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
 import { taggedMember, type Tags } from '../inference/index.ts'
-import { admitBatch, admitImport, admitReport, appendRecords, type Admission, type Place } from '../records/index.ts'
+import { admitBatch, admitImport, admitReport, appendRecords, checkFirstRecords, type Admission, type Place } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { Door } from './door.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
@@ -34,13 +34,14 @@ export async function report(asked: Asked): Promise<Reply> {
 
 type Admit = (body: JsonObject, admission: Admission, tag: (payload: JsonObject) => JsonObject) => readonly NewRecord[]
 
-/** The body is judged before anything is resolved, so that a malformed one creates no scenario; the recipe's own rules follow. */
+/** The body is judged before anything is resolved, so that a bad one creates no scenario; the recipe's own rules follow. */
 async function keep({ door, visit, object }: Asked, place: Place, admit: Admit): Promise<readonly JsonObject[]> {
   const name = scenarioOf(visit.request)
   visit.note.scenario = name
   const tag = tagging(tagsOf(visit.request.headers))
   const body = await object()
-  admit(body, admissionOf(door, null), tag)
+  const asked = admit(body, admissionOf(door, null), tag)
+  if (!door.registry.has(name)) checkFirstRecords(asked, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
     const records = admit(body, admissionOf(door, scenario), tag)
     const rows = await appendRecords(scenario.store, records, place)

@@ -6,13 +6,14 @@ import { modelView, parseModelSettings, scenarioName, type Registry, type Scenar
 import { nameInPath } from './params.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
 
-export function list({ door: { registry } }: Asked): Reply {
-  return json({ scenarios: registry.names().map((name) => listRow(registry, name)) })
+export async function list({ door: { registry } }: Asked): Promise<Reply> {
+  const rows = await Promise.all(registry.names().map((name) => listRow(registry, name)))
+  return json({ scenarios: rows })
 }
 
-function listRow(registry: Registry, name: string): JsonObject {
+async function listRow(registry: Registry, name: string): Promise<JsonObject> {
   const scenario = registry.loaded(name)
-  if (scenario === undefined) return { scenario: name, loaded: false }
+  if (scenario === undefined) return { scenario: name, loaded: false, recipe: await registry.recipeOf(name) }
   return {
     scenario: name,
     loaded: true,

@@ -15,7 +15,12 @@ export interface Listening {
   close(): Promise<void>
 }
 
-export async function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+export async function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+  graceSeconds = SHUTDOWN_GRACE_SECONDS,
+): Promise<Listening> {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -37,7 +42,7 @@ export async function listen(listener: RequestListener, host: string, port: numb
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
-  return { address: addressText(address), port: address.port, close: () => closeGracefully(server) }
+  return { address: addressText(address), port: address.port, close: () => closeGracefully(server, graceSeconds) }
 }
 
 /** What is no HTTP request never becomes one, so nobody further in can answer it. */
@@ -47,13 +52,13 @@ function refuseUnreadable(error: Error, socket: Duplex): void {
 }
 
 /** Answers in flight are finished; whoever is not done after the grace is cut off, and what came so far is kept. */
-async function closeGracefully(server: ReturnType<typeof createServer>): Promise<void> {
+async function closeGracefully(server: ReturnType<typeof createServer>, graceSeconds: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
   server.closeIdleConnections()
   const idle = setInterval(() => server.closeIdleConnections(), 100)
-  const grace = setTimeout(() => server.closeAllConnections(), SHUTDOWN_GRACE_SECONDS * 1000)
+  const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000)
   await closed
   clearInterval(idle)
   clearTimeout(grace)

@@ -5,5 +5,5 @@
 export { admitBatch, admitImport } from './admit-import.ts'
 export { admitReport, type Admission } from './admit-report.ts'
 export { jsonObject } from './fields.ts'
-export { appendRecords, type Place } from './log.ts'
+export { appendRecords, checkFirstRecords, type Place } from './log.ts'
 export { checkShape } from './shape.ts'

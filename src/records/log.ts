@@ -7,13 +7,20 @@ export type Place = (index: number) => string
 /** An id that is stored already is the store's to judge: identical content answers with the stored row, other content is a conflict. */
 export async function appendRecords(store: ScenarioStore, records: readonly NewRecord[], place: Place): Promise<readonly RecordRow[]> {
   const isQuoting = records.some((record) => record.references.length > 0)
-  if (isQuoting) await checkReferences(store, records, place)
+  if (isQuoting) checkReferences(await store.types(idsIn(records)), records, place)
   return store.append(records)
 }
 
-async function checkReferences(store: ScenarioStore, records: readonly NewRecord[], place: Place): Promise<void> {
-  const ids = new Set(records.flatMap((record) => [record.agent_record_id, ...record.references]))
-  const stored = await store.types([...ids])
+/** The first records of a scenario that does not exist yet can quote each other alone; checked before anything is made for them. */
+export function checkFirstRecords(records: readonly NewRecord[], place: Place): void {
+  checkReferences(new Map(), records, place)
+}
+
+function idsIn(records: readonly NewRecord[]): readonly string[] {
+  return [...new Set(records.flatMap((record) => [record.agent_record_id, ...record.references]))]
+}
+
+function checkReferences(stored: ReadonlyMap<string, RequestType>, records: readonly NewRecord[], place: Place): void {
   const types = new Map(stored)
   for (const [index, record] of records.entries()) {
     if (stored.has(record.agent_record_id)) continue

@@ -18,6 +18,7 @@ import {
 } from '../contract/index.ts'
 import { headOf } from '../releases/index.ts'
 import type { ModelFiles, ModelSettings } from './model.ts'
+import { reach } from './reach.ts'
 import { Scenario } from './scenario.ts'
 
 /** Everything scenarios are made of, shared by all of them. */
@@ -73,12 +74,12 @@ function pointBeside(house: Household, name: string, release: Release): void {
 
 /** The same for every scenario of an equal seed: nothing in it depends on who starts from it, or when. */
 async function seedRelease(house: Household, recipe: Recipe): Promise<Release> {
-  const content = await house.contents.write({ kind: 'files', files: recipe.seed ?? {} })
-  return house.contents.seal(content, null, { step: 0, operation: 'create', at: 0 })
+  const content = await reach(house.contents.write({ kind: 'files', files: recipe.seed ?? {} }))
+  return reach(house.contents.seal(content, null, { step: 0, operation: 'create', at: 0 }))
 }
 
 async function existingRelease(house: Household, releaseId: string): Promise<Release> {
-  const release = await house.contents.find(releaseId)
+  const release = await reach(house.contents.find(releaseId))
   if (release === null) throw unknown('unknown_release', 'release_id names no release of this deployment')
   return release
 }

@@ -3,7 +3,7 @@ import { readFile, rename, rm } from 'node:fs/promises'
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { JsonObject, ModelAddress } from '../contract/index.ts'
+import { unavailable, type JsonObject, type ModelAddress } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
 
@@ -67,20 +67,39 @@ export class ModelFiles {
 
   /** A file left by an archived scenario of the same name is of another creation, and is not read. */
   async read(scenario: string, createdAt: number): Promise<ModelSettings | null> {
-    const file = await readFile(this.#pathOf(scenario), 'utf8').catch(() => null)
+    const file = await this.#readFile(scenario)
     if (file === null) return null
     const parsed = kept.safeParse(JSON.parse(file))
     return parsed.success && parsed.data.created_at === createdAt ? parsed.data.settings : null
   }
 
   async write(scenario: string, createdAt: number, own: ModelSettings | null): Promise<void> {
-    if (own === null) await rm(this.#pathOf(scenario), { force: true })
-    else await writeAtomicFile(this.#pathOf(scenario), `${JSON.stringify({ created_at: createdAt, settings: own })}\n`, 0o600)
+    const path = this.#pathOf(scenario)
+    const file = `${JSON.stringify({ created_at: createdAt, settings: own })}\n`
+    await (own === null ? rm(path, { force: true }) : writeAtomicFile(path, file, 0o600)).catch((cause: unknown) => {
+      throw unavailable(
+        'settings_failed',
+        'the model settings cannot be kept; check the disk of the records, then send the request again',
+        {
+          cause,
+        },
+      )
+    })
   }
 
   /** Follows its scenario into the archive, beside its records. */
   async archive(scenario: string, beside: string): Promise<void> {
     await rename(this.#pathOf(scenario), join(this.#directory, `${beside}.model.json`)).catch(() => undefined)
+  }
+
+  /** Settings that are there and cannot be read are not the same as none: the scenario's calls would go elsewhere. */
+  async #readFile(scenario: string): Promise<string | null> {
+    try {
+      return await readFile(this.#pathOf(scenario), 'utf8')
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
+      throw unavailable('settings_failed', 'the model settings of this scenario cannot be read; check the disk of the records', { cause })
+    }
   }
 
   #pathOf(scenario: string): string {

@@ -3,7 +3,8 @@ import { conflict, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown, type
 import { Lane } from '../kit/index.ts'
 import { bindScenario, createScenario, type Household, type NewScenario } from './bind.ts'
 import type { ModelSettings } from './model.ts'
-import type { Scenario } from './scenario.ts'
+import { reach } from './reach.ts'
+import { unknownScenario, type Scenario } from './scenario.ts'
 
 export interface Limits {
   readonly implicitCreation: boolean
@@ -14,7 +15,8 @@ export interface Limits {
 export class Registry {
   readonly #house: Household
   readonly #limits: Limits
-  readonly #known: Set<string>
+  /** Every scenario there is, with its recipe once somebody asked for it. */
+  readonly #known: Map<string, string | null>
   readonly #loaded = new Map<string, Scenario>()
   /** One thing at a time per name: loading, creating and archiving the same scenario never overlap. */
   readonly #lanes = new Map<string, { lane: Lane; waiting: number }>()
@@ -27,7 +29,7 @@ export class Registry {
   private constructor(house: Household, limits: Limits, known: readonly string[]) {
     this.#house = house
     this.#limits = limits
-    this.#known = new Set(known)
+    this.#known = new Map(known.map((name) => [name, null]))
   }
 
   static async open(house: Household, limits: Limits): Promise<Registry> {
@@ -95,9 +97,11 @@ export class Registry {
     return this.#inTurn(name, async () => {
       if (!this.#known.has(name)) throw unknownScenario(name)
       const { store, contents, models, newId } = this.#house
-      const ref = await contents.archive(name, newId())
+      const scenario = this.#loaded.get(name)
+      const ref = await reach(contents.archive(name, newId()))
       await this.#unload(name)
       const rows = await store.archive(name)
+      scenario?.retire()
       this.#known.delete(name)
       this.#modes.delete(name)
       await models.archive(name, rows)
@@ -114,7 +118,18 @@ export class Registry {
   }
 
   names(): readonly string[] {
-    return [...this.#known].sort()
+    return [...this.#known.keys()].sort()
+  }
+
+  /** The recipe a scenario was created with, also while it is not loaded; null when the scenario went away meanwhile. */
+  async recipeOf(name: string): Promise<string | null> {
+    const known = this.#known.get(name) ?? null
+    if (known !== null) return known
+    const [created] = await this.#house.store.scenario(name).commits({ after: -1, limit: 1 })
+    if (created === undefined || !this.#known.has(name)) return null
+    const recipe = String(created.state['recipe'])
+    this.#known.set(name, recipe)
+    return recipe
   }
 
   preloadErrors(): JsonObject {
@@ -132,7 +147,9 @@ export class Registry {
     }
   }
 
+  /** Whoever was cut off is still being kept: that is finished before anything is let go. */
   async close(): Promise<void> {
+    await Promise.all([...this.#loaded.values()].map((scenario) => scenario.idle()))
     await Promise.all([...this.#loaded.keys()].map((name) => this.#inTurn(name, () => this.#unload(name))))
   }
 
@@ -150,7 +167,7 @@ export class Registry {
         'too_many_scenarios',
         `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
       )
-    this.#known.add(name)
+    this.#known.set(name, wish.recipe ?? this.#house.defaultRecipe)
     try {
       await createScenario(this.#house, name, wish, own)
     } catch (error) {
@@ -204,10 +221,6 @@ export class Registry {
       if (turns.waiting === 0) this.#lanes.delete(name)
     }
   }
-}
-
-function unknownScenario(name: string): Error {
-  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist`)
 }
 
 function otherStart(name: string): Error {

@@ -45,16 +45,18 @@ export class Scenario {
   readonly recipeName: string
   readonly recipe: Recipe
   readonly binding: Binding
-  readonly store: ScenarioStore
   readonly commits: readonly Commit[]
   readonly created: Commit
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
+  readonly #store: ScenarioStore
   readonly #deploymentModel: ModelAddress
   readonly #head: Release
   readonly #releaseIds: ReadonlySet<string>
   #model: ModelAddress
   #trainingMode: TrainingMode
+  #isArchived = false
   #users = 0
+  readonly #onIdle: (() => void)[] = []
   #lastUse = 0
 
   constructor(parts: ScenarioParts) {
@@ -62,7 +64,7 @@ export class Scenario {
     this.recipeName = parts.recipeName
     this.recipe = parts.recipe
     this.binding = parts.binding
-    this.store = parts.store
+    this.#store = parts.store
     this.commits = parts.commits
     this.created = parts.created
     this.keep = (record) => this.store.append([record])
@@ -71,6 +73,17 @@ export class Scenario {
     this.#releaseIds = new Set(parts.commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
     this.#model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.#trainingMode = parts.trainingMode
+  }
+
+  /** Rows are found by name, and the name of an archived scenario may be another's by now. */
+  get store(): ScenarioStore {
+    if (this.#isArchived) throw unknownScenario(this.name)
+    return this.#store
+  }
+
+  /** From here on nothing that is still under way reads or keeps anything. */
+  retire(): void {
+    this.#isArchived = true
   }
 
   get surface(): Surface {
@@ -139,6 +152,14 @@ export class Scenario {
     return this.#users === 0
   }
 
+  /** Resolves once nobody works with it. */
+  idle(): Promise<void> {
+    if (this.isIdle) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve)
+    })
+  }
+
   get lastUse(): number {
     return this.#lastUse
   }
@@ -151,6 +172,11 @@ export class Scenario {
     } finally {
       this.#users -= 1
       this.#lastUse = performance.now()
+      if (this.#users === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
     }
   }
+}
+
+export function unknownScenario(name: string): Error {
+  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist`)
 }

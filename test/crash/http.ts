@@ -36,7 +36,9 @@ export function ask(address: string, { method, path, scenario, body, leaveAfter 
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString(), isWhole })
     response.on('data', (part: Buffer) => {
       parts.push(part)
-      if (parts.length >= leaveAfter) response.destroy()
+      if (parts.length < leaveAfter) return
+      heard(false)
+      response.destroy()
     })
     response.on('end', () => heard(true))
     response.on('close', () => heard(false))

@@ -79,8 +79,8 @@ export class Ordeal {
     this.#upstream.answer(scriptOf(() => trigger.happened('answered')))
     this.#upstream.received.length = 0
     let isOver = false
+    const told = (): void => trigger.happened('acknowledged')
     const clients = Array.from({ length: CLIENTS }, (_, index) => {
-      const told = () => trigger.happened('acknowledged')
       return new Client(address, this.#history, random.branch(`${index}`), { label: `${this.#kills}-${index}`, own: `own-${index}` }, told)
     })
     const working = clients.map((client, index) => this.#work(client, index, () => isOver))
@@ -101,13 +101,7 @@ export class Ordeal {
   async #check(address: string, readAgain: () => boolean): Promise<void> {
     const names = await listScenarios(address)
     settleScenarios(this.#history, names)
-    const known = new Set(
-      this.#history
-        .all()
-        .filter(({ fate }) => fate === 'kept')
-        .map(({ id }) => id),
-    )
-    const snapshot = await takeSnapshot(address, this.#place, names, (id) => !this.#judged.has(id) || !known.has(id) || readAgain())
+    const snapshot = await takeSnapshot(address, this.#place, names, (id) => !this.#judged.has(id) || readAgain())
     this.violations.push(...judge(this.#history, snapshot))
     settleRecords(this.#history, snapshot)
     for (const { rows, payloads } of snapshot.scenarios) {

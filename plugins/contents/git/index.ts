@@ -4,12 +4,15 @@ import { define, invalid, unsupported } from '../../../src/contract/index.ts'
 import type { ContentStore, JsonObject } from '../../../src/contract/index.ts'
 import { openContents } from './contents.ts'
 import { requireGit } from './process.ts'
+import { openRefusal } from './refusals.ts'
 
 export default define('contents', {
   async make(config: JsonObject): Promise<ContentStore> {
     const repository = localPath(config['repository'])
     await requireGit()
-    return openContents(repository)
+    return openContents(repository).catch((error: unknown) => {
+      throw openRefusal(error)
+    })
   },
 })
 

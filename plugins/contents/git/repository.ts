@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { invalid } from '../../../src/contract/index.ts'
 import { exists, replaceSynced, syncFolder } from './disk.ts'
 import { git } from './process.ts'
+import { notARepository } from './refusals.ts'
 
 /**
  * Rows name releases that no ref reaches: held ones, and heads whose pointer a crash left behind. Git calls those garbage, so it
@@ -52,6 +53,6 @@ async function createRepository(path: string): Promise<void> {
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
     if (await isRepository(path)) return
-    throw (await exists(path)) ? invalid('bad_repository', 'repository names something that is not a bare git repository') : error
+    throw (await exists(path)) ? notARepository() : error
   }
 }

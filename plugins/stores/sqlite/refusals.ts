@@ -33,7 +33,7 @@ export const closedStore = (): Refusal => unavailable('store_closed', 'the recor
 export function writeRefusal(error: unknown): Refusal | null {
   const code = resultCode(error)
   if (code === null || !STORAGE_CODES.has(code & 0xff)) return null
-  if ((code & 0xff) === SQLITE.full || code === IO_ERROR_SHARED_MEMORY_SIZE) {
+  if (isFull(code)) {
     return unavailable('disk_full', 'the disk of the record store is full; free space and send the request again', { cause: error })
   }
   return storageFailed(error)
@@ -53,7 +53,7 @@ export function openRefusal(error: unknown): Refusal {
       },
     )
   }
-  if (primary === SQLITE.full) {
+  if (code !== null && isFull(code)) {
     return unavailable('disk_full', 'the disk of the record directory is full; free space and start again', { cause: error })
   }
   if (primary === SQLITE.cannotOpen || primary === SQLITE.readOnly || isFileError(error)) return unwritable(error)
@@ -61,6 +61,8 @@ export function openRefusal(error: unknown): Refusal {
     cause: error,
   })
 }
+
+const isFull = (code: number): boolean => (code & 0xff) === SQLITE.full || code === IO_ERROR_SHARED_MEMORY_SIZE
 
 export const isBusy = (error: unknown): boolean => ((resultCode(error) ?? 0) & 0xff) === SQLITE.busy
 

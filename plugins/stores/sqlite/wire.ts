@@ -18,7 +18,7 @@ export interface StoreSettings {
 
 // ── to the writer ────────────────────────────────────────────────────────────────────────────
 
-/** A record without its payload, as a list: cloning lists of primitives between threads costs half of cloning objects. */
+/** A record without its payload, as a list: a list of primitives costs about a quarter less to clone between threads than an object. */
 export type WireRecord = readonly [
   id: string,
   type: RequestType,

@@ -60,7 +60,7 @@ export const door = [
     'errors.409-engine': later('weights', 'An engine without a load id or with inconsistent spans is 409.'),
     'errors.409-delete': later('weights', 'Delete while a weight job is out is 409.'),
     'errors.413': 'An import over its body limit is 413.',
-    'errors.501': 'No gateway, an unsupported mode and a remote repository on delete are 501.',
+    'errors.501': 'No gateway and an unsupported mode are 501.',
     'errors.502': 'An upstream that fails on its own account is 502.',
     'errors.503-store': 'An unreachable store or artifact store is 503.',
     'errors.503-race': 'A lost weight race is 503.',

@@ -1,18 +1,21 @@
 /** Bytes straight onto a socket, for requests that no client library would send. */
 import { connect } from 'node:net'
 
-/** Writes the text, then reads until the service closes or the answer's body is whole. */
-export function sendRaw(address: string, text: string | Uint8Array): Promise<string> {
+/** Writes the text, then reads until the service closes or the answer's body is whole. Cut off, it goes away once the text is out. */
+export function sendRaw(address: string, text: string | Uint8Array, { isCutOff = false } = {}): Promise<string> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
-    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text))
+    const socket = connect({ host: hostname, port: Number(port) }, () =>
+      socket.write(text, () => (isCutOff ? socket.destroy() : undefined)),
+    )
     socket.on('data', (part) => {
       parts.push(part)
       if (isWhole(Buffer.concat(parts).toString('latin1'))) socket.destroy()
     })
     socket.on('close', () => resolve(Buffer.concat(parts).toString()))
-    socket.on('error', reject)
+    // A service that has answered need not read on; what it said is what counts.
+    socket.on('error', (error) => (parts.length === 0 ? reject(error) : resolve(Buffer.concat(parts).toString())))
   })
 }
 

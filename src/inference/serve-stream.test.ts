@@ -1,0 +1,171 @@
+/** The request line over frames, without sockets: however the bytes arrive and wherever they stop, one record and a true end. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { chatStreams } from '../../test/support/chat-streams.ts'
+import { messageStreams } from '../../test/support/message-streams.ts'
+import { bytesOf, eventsOf } from '../../test/support/reading.ts'
+import { responseStreams } from '../../test/support/response-streams.ts'
+import type { Dialect, JsonObject, Runtime } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX } from '../contract/index.ts'
+import { streamDialects } from './dialects/index.ts'
+import { serveStream, type StreamEnd } from './serve-stream.ts'
+import type { ServedStream } from './serve.ts'
+
+interface Played {
+  readonly end: StreamEnd
+  readonly written: Buffer
+  readonly isCut: boolean
+  readonly records: readonly JsonObject[]
+}
+
+const notAsked = (): Promise<never> => Promise.reject(new Error('the runtime is not asked again'))
+const runtime: Runtime = { infer: notAsked, models: notAsked, status: notAsked, close: notAsked }
+const release = { release_id: 'r0', parent_release_id: null, content_id: 'c0' }
+
+async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: Error, keepRaw = false): Promise<Played> {
+  const reader = streamDialects[dialect]?.open()
+  if (reader === undefined) throw new Error(`${dialect} is not streamed`)
+  const records: JsonObject[] = []
+  const written: Buffer[] = []
+  let isCut = false
+  const served: ServedStream = {
+    kind: 'stream',
+    reader,
+    answer: { kind: 'stream', status: 200, headers: {}, chunks: arriving(chunks, failure) },
+    exchange: {
+      release,
+      letGo: () => undefined,
+      request: { bytes: Buffer.from('{}'), fields: {} },
+      scenario: {
+        runtime,
+        surface: {},
+        model: { url: '', model: null, api: 'openai', apiKey: null },
+        head: () => release,
+        hasRelease: () => true,
+        keep: ({ payload }) => Promise.resolve(records.push(JSON.parse(Buffer.from(payload).toString()))),
+      },
+      call: {
+        id: 'receipt-1',
+        dialect,
+        path: '/',
+        headers: {},
+        request: { bytes: Buffer.from('{}'), fields: {} },
+        tags: {},
+        signal: new AbortController().signal,
+        retryTimeoutSeconds: 0,
+        clock: () => 0,
+      },
+    },
+  }
+  const end = await serveStream(
+    served,
+    {
+      write: (bytes) => void written.push(bytes),
+      end: (bytes) => void written.push(bytes),
+      cut: () => {
+        isCut = true
+      },
+    },
+    keepRaw,
+  )
+  return { end, written: Buffer.concat(written), isCut, records }
+}
+
+async function* arriving(chunks: readonly Uint8Array[], failure?: Error): AsyncGenerator<Uint8Array> {
+  yield* chunks
+  if (failure !== undefined) throw failure
+}
+
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const edges = [0, ...new Set(places.map((place) => place % bytes.length)), bytes.length].sort((a, b) => a - b)
+  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge))
+}
+
+/** The first stream of each format is tried at every byte, the others at every so many. */
+const TOLD = (
+  [
+    ['chat', chatStreams],
+    ['responses', responseStreams],
+    ['messages', messageStreams],
+  ] as const
+).flatMap(([dialect, streams]) => streams.map((told, index) => ({ ...told, dialect, step: index === 0 ? 1 : 13 })))
+
+describe.each(TOLD)('a $dialect stream of $name', ({ dialect, frames, whole, step }) => {
+  const bytes = bytesOf(frames)
+  const terminalAt = bytesOf(dialect === 'responses' ? frames.filter((frame) => frame.startsWith('event:')) : frames).length
+
+  it('is relayed and kept alike however it is cut into chunks [decisions.streams-frames]', async () => {
+    const { written: expected } = await play(dialect, [bytes])
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat()), async (places) => {
+        const { end, written, records } = await play(dialect, cutAt(bytes, places))
+        expect(written).toEqual(expected)
+        expect(records).toEqual([{ response: { ...whole, stream: true, complete: true } }])
+        expect(end).toEqual({ receipt: 'receipt-1', cause: null })
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('cut off at any byte leaves exactly one record that says whether it is whole [decisions.streams-broken]', async () => {
+    for (let length = 0; length < bytes.length; length += step) {
+      const { end, written, isCut, records } = await play(dialect, [bytes.subarray(0, length)], new Error('reset by peer'))
+      const isWhole = length >= terminalAt
+      expect(records).toHaveLength(1)
+      expect(records[0]?.['response']).toMatchObject({ stream: true, complete: isWhole, ...(!isWhole && { cause: 'reset by peer' }) })
+      expect(end.cause).toBe(isWhole ? null : 'reset by peer')
+      expect(isCut).toBe(!isWhole)
+      if (!isWhole) expect(bytes.subarray(0, length).subarray(0, written.length)).toEqual(written)
+    }
+  })
+
+  it('that ends at any byte is relayed to its end, with a receipt only where its last event came [decisions.streams-broken]', async () => {
+    for (let length = 0; length < bytes.length; length += step * 5) {
+      const { end, written, isCut, records } = await play(dialect, [bytes.subarray(0, length)])
+      const hasReceipt = eventsOf(written).some(({ data }) => typeof data === 'object' && data['svc.agent_record_id'] === 'receipt-1')
+      expect(records).toHaveLength(1)
+      expect(records[0]?.['response']).toMatchObject({ complete: end.cause === null })
+      expect(hasReceipt).toBe(end.cause === null)
+      expect(isCut).toBe(false)
+      if (!hasReceipt) expect(written).toEqual(bytes.subarray(0, length))
+    }
+  })
+
+  it('keeps its raw frames when told to, up to its last event [decisions.streams-raw]', async () => {
+    const { records } = await play(dialect, [bytes], undefined, true)
+    expect(records[0]?.['response']).toMatchObject({ raw: bytes.subarray(0, terminalAt).toString() })
+  })
+})
+
+describe('a stream', () => {
+  it('whose last frame lacks its blank line is whole all the same', async () => {
+    const { end, written } = await play('chat', [Buffer.from('data: {"id":"x","choices":[]}\n\ndata: [DONE]')])
+    expect(end.cause).toBeNull()
+    expect(written.toString().endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+
+  it.each(['\n', '\r\n', '\r'])('is understood with %j as its line ends [decisions.streams-frames]', async (lineEnd) => {
+    for (const { dialect, frames, whole } of TOLD) {
+      const { records, end } = await play(dialect, [Buffer.from(frames.join('').replaceAll('\n', lineEnd))])
+      expect(end.cause).toBeNull()
+      expect(records).toEqual([{ response: { ...whole, stream: true, complete: true } }])
+    }
+  })
+
+  it('with one event longer than the service holds is broken off', async () => {
+    const half = Buffer.alloc(STREAM_FRAME_BYTES_MAX / 2 + 1, 'x')
+    const { end, isCut } = await play('chat', [Buffer.from('data: '), half, half])
+    expect(end.cause).toBe('the upstream sent an event longer than this service holds')
+    expect(isCut).toBe(true)
+  })
+
+  it.each(['chat', 'responses', 'messages'] as const)('of any bytes at all is relayed as it is and kept once: %s', async (dialect) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 })), async (chunks) => {
+        const { written, records } = await play(dialect, chunks)
+        expect(written).toEqual(Buffer.concat(chunks))
+        expect(records).toHaveLength(1)
+      }),
+    )
+  })
+})

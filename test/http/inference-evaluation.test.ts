@@ -1,0 +1,100 @@
+/** The evaluation routes: the same answers, kept by nobody, for scenarios that are loaded here. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chatStreams } from '../support/chat-streams.ts'
+import { recordsOf } from '../support/kept.ts'
+import { messageStreams } from '../support/message-streams.ts'
+import { responseStreams } from '../support/response-streams.ts'
+import { answerPlainly, sendFrames, sendJson } from '../support/upstream.ts'
+import { world, type World } from '../support/world.ts'
+
+let here: World
+beforeAll(async () => {
+  here = await world()
+})
+beforeEach(() => here.upstream.answer(answerPlainly))
+afterAll(() => here.close())
+
+const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
+const STREAMS = [
+  { path: '/v1/chat/completions', streams: chatStreams },
+  { path: '/v1/responses', streams: responseStreams },
+  { path: '/v1/messages', streams: messageStreams },
+]
+const evaluation = (path: string, scenario = 'played'): string => `/svc/scenarios/${scenario}/evaluation${path}`
+
+describe.each(ROUTES)('the evaluation of %s', (path) => {
+  it('answers like the route it embeds, asked by its path [evaluation.served]', async () => {
+    await here.exchange('played')
+    const body = '{ "model":"m" }'
+    const traffic = await here.post(`${path}?beta=true`, body, { 'x-svc-scenario': 'played' })
+    const asked = here.upstream.received.at(-1)
+    const answer = await here.post(`${evaluation(path)}?beta=true`, body, { 'user-agent': 'agent/1' })
+    expect([answer.status, answer.text]).toEqual([200, traffic.text])
+    const received = here.upstream.received.at(-1)
+    expect(received?.url).toBe(asked?.url)
+    expect(received?.body.toString()).toBe(body)
+    expect(received?.headers['user-agent']).toBe('agent/1')
+  })
+
+  it('is kept by nobody and carries no receipt [evaluation.not-recorded]', async () => {
+    await here.exchange('quiet')
+    const answer = await here.post(evaluation(path, 'quiet'), {})
+    expect(answer.headers).not.toHaveProperty('x-svc-agent-record-id')
+    expect(await recordsOf(here, 'quiet')).toHaveLength(1)
+    expect(here.log.at(-1)).not.toHaveProperty('receipt')
+  })
+
+  it('is 404 for a scenario that is not there, and creates none [evaluation.loaded-only]', async () => {
+    for (const name of ['nowhere', '%01', 'a%2Fb']) {
+      const answer = await here.post(evaluation(path, name), {})
+      expect(answer.status).toBe(404)
+    }
+    const { json } = await here.get('/svc/scenarios')
+    expect(JSON.stringify(json)).not.toContain('nowhere')
+  })
+
+  it('is 404 for a component that is not served [evaluation.component-unknown] [errors.404-evaluation]', async () => {
+    await here.exchange('played')
+    const answer = await here.post(`/svc/scenarios/played/components/skills/evaluation${path}`, {})
+    expect(answer.status).toBe(404)
+    expect((await here.post(`/svc/scenarios/nowhere/components/skills/evaluation${path}`, {})).status).toBe(404)
+  })
+
+  it('refuses in the shape of its format [decisions.errors-shape]', async () => {
+    await here.exchange('played')
+    here.upstream.answer((_received, response) => sendJson(response, 429, { error: { message: 'slow down' } }, { 'retry-after': '3' }))
+    const answer = await here.post(evaluation(path), {})
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '3'])
+    expect(answer.json['type']).toBe(path.startsWith('/v1/messages') ? 'error' : undefined)
+    expect(answer.json).toMatchObject({ error: { message: 'slow down', type: 'rate_limit_error' } })
+  })
+})
+
+describe('an evaluation', () => {
+  it.each(STREAMS)('streams every frame of $path as it came, the last one too [evaluation.served]', async ({ path, streams }) => {
+    await here.exchange('streamed')
+    for (const { frames } of streams) {
+      here.upstream.answer((_received, response) => sendFrames(response, frames))
+      const answer = await here.post(evaluation(path, 'streamed'), { stream: true })
+      const last = frames.findLastIndex((frame) => frame.startsWith('event:') || path.endsWith('/completions'))
+      expect(answer.text).toBe(frames.slice(0, last + 1).join(''))
+    }
+    expect(await recordsOf(here, 'streamed')).toHaveLength(1)
+  })
+
+  it('of a scenario deleted under its episode is 404 [evaluation.deleted]', async () => {
+    await here.exchange('doomed')
+    expect((await here.post(evaluation('/v1/chat/completions', 'doomed'), {})).status).toBe(200)
+    await here.ask('DELETE', '/svc/scenarios/doomed')
+    expect((await here.post(evaluation('/v1/chat/completions', 'doomed'), {})).status).toBe(404)
+  })
+
+  it('of a scenario that exists but is not loaded here is 404, and loads nothing [evaluation.loaded-only]', async () => {
+    const small = await world({ settings: { 'svc.max_loaded_scenarios': 1 } })
+    await small.exchange('first')
+    await small.exchange('second')
+    expect((await small.post(evaluation('/v1/chat/completions', 'first'), {})).status).toBe(404)
+    expect((await small.post(evaluation('/v1/chat/completions', 'second'), {})).status).toBe(200)
+    await small.close()
+  })
+})

@@ -1,0 +1,120 @@
+/** An upstream that says no: its status, its words and its retry headers, in the shape the caller's SDK parses. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordsOf } from '../support/kept.ts'
+import { answerPlainly, sendJson } from '../support/upstream.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+
+let here: World
+beforeAll(async () => {
+  here = await world()
+})
+afterAll(() => here.close())
+
+const scenario = { 'x-svc-scenario': 'refusals' }
+const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
+
+async function refused(
+  status: number,
+  body: string | object,
+  headers: Record<string, string> = {},
+  path = '/v1/chat/completions',
+  sent: object = {},
+): Promise<Answer> {
+  here.upstream.answer((_received, response) => {
+    if (typeof body === 'object') sendJson(response, status, body, headers)
+    else response.writeHead(status, headers).end(body)
+  })
+  const answer = await here.post(path, sent, scenario)
+  here.upstream.answer(answerPlainly)
+  return answer
+}
+
+const TABLE = [
+  ...[400, 401, 403, 404, 408, 409, 422, 429].map((status) => ({ upstream: status, status })),
+  ...[402, 405, 406, 410, 412, 413, 415, 418, 424, 425, 431, 451, 499].map((upstream) => ({ upstream, status: 400 })),
+  ...[300, 301, 302, 304, 307, 308, 500, 501, 502, 503, 504, 520, 529].map((upstream) => ({ upstream, status: 502 })),
+]
+
+describe('an upstream that refuses', () => {
+  it.each(TABLE)('with $upstream is answered with $status and its words [errors.upstream-relay] [errors.400-upstream] [errors.403] [errors.502]', async ({ upstream, status }) => {
+    for (const path of ROUTES) {
+      const body = upstream === 304 ? '' : { error: { message: 'the provider says no', type: 'its_type', code: 'its_code' } }
+      const answer = await refused(upstream, body, { location: 'http://127.0.0.1:1/' }, path)
+      expect(answer.status).toBe(status)
+      expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
+      expect(answer.headers['location']).toBeUndefined()
+      if (upstream !== 304) expect(answer.json).toMatchObject({ error: { message: 'the provider says no' } })
+    }
+  })
+
+  it('leaves no record', async () => {
+    await refused(429, { error: { message: 'slow down' } })
+    await refused(500, { error: { message: 'broken' } }, {}, '/v1/messages', { stream: true })
+    expect(await recordsOf(here, 'refusals')).toEqual([])
+  })
+
+  it('is refused in the same way where a stream was asked for', async () => {
+    const answer = await refused(429, { error: { message: 'slow down' } }, { 'retry-after': '9' }, '/v1/responses', { stream: true })
+    expect(answer.status).toBe(429)
+    expect(answer.headers['content-type']).toBe('application/json')
+    expect(answer.headers['retry-after']).toBe('9')
+  })
+})
+
+describe('the error body', () => {
+  const TYPES = [
+    [400, 'invalid_request_error'],
+    [401, 'authentication_error'],
+    [403, 'permission_error'],
+    [404, 'not_found_error'],
+    [409, 'conflict_error'],
+    [429, 'rate_limit_error'],
+    [500, 'api_error'],
+  ] as const
+
+  it.each(TYPES)('of %i has the shape of the route and the type %s [decisions.errors-shape]', async (status, type) => {
+    const said = { error: { message: 'no', type: 'its_type', code: 'its_code' } }
+    for (const path of ['/v1/chat/completions', '/v1/responses']) {
+      expect((await refused(status, said, {}, path)).json).toEqual({ error: { message: 'no', type, code: 'its_code' } })
+    }
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens', '/v1/messages?beta=true']) {
+      expect((await refused(status, said, {}, path)).json).toEqual({ type: 'error', error: { type, message: 'no' } })
+    }
+  })
+
+  it.each([
+    ['a message under error', { error: { message: 'words' } }, 'words'],
+    ['error as text', { error: 'words' }, 'words'],
+    ['JSON without a message', { detail: 'words' }, '{"detail":"words"}'],
+    ['JSON that is no object', '["words"]', '["words"]'],
+    ['plain text', '  words\n', 'words'],
+    ['HTML', '<h1>words</h1>', '<h1>words</h1>'],
+    ['nothing', '', 'the upstream answered with status 422 and no message'],
+    ['an empty message', { error: { message: '' } }, '{"error":{"message":""}}'],
+  ])('holds what the provider said: %s [decisions.errors-upstream]', async (_shape, body, message) => {
+    expect((await refused(422, body)).json).toMatchObject({ error: { message } })
+  })
+
+  it('holds the first 2,000 characters of a body without a message, counted as people count [decisions.errors-upstream]', async () => {
+    const snow = '🌨'.repeat(2001)
+    const { json } = await refused(400, snow)
+    expect(json).toMatchObject({ error: { message: '🌨'.repeat(2000) } })
+    const long = await refused(500, 'x'.repeat(5_000_000))
+    expect(long.status).toBe(502)
+    expect(long.json).toMatchObject({ error: { message: 'x'.repeat(2000) } })
+    expect((await refused(400, 'x'.repeat(2000))).json).toMatchObject({ error: { message: 'x'.repeat(2000) } })
+  })
+
+  it('keeps retry and rate-limit headers, and no others [decisions.errors-upstream]', async () => {
+    const kept = {
+      'retry-after': 'Wed, 21 Oct 2099 07:28:00 GMT',
+      'retry-after-ms': '1500',
+      'x-should-retry': 'true',
+      'x-ratelimit-limit-requests': '60',
+      'anthropic-ratelimit-tokens-remaining': '0',
+    }
+    const { headers } = await refused(429, { error: { message: 'slow down' } }, { ...kept, 'set-cookie': 'a=b', server: 'up', etag: '"x"' })
+    expect(headers).toMatchObject(kept)
+    expect(Object.keys(headers).filter((name) => ['set-cookie', 'server', 'etag'].includes(name))).toEqual([])
+  })
+})

@@ -1,0 +1,94 @@
+/** A disk that fills up under a running service: nobody gets a receipt for what is not stored, nothing stored is lost, and work goes on after. */
+import { describe, expect, it } from 'vitest'
+import { fillDisk, mountDisk } from '../support/folder.ts'
+import { makePlace } from '../support/place.ts'
+import { send, type Answer } from '../support/world.ts'
+
+const scenario = { 'x-svc-scenario': 'full' }
+const PADDING = 'x'.repeat(32 * 1024)
+const ATTEMPTS_MAX = 200
+
+const chat = (address: string, stream = false): Promise<Answer> =>
+  send(address, 'POST', '/v1/chat/completions', {
+    headers: scenario,
+    body: { model: 'm', messages: [], padding: PADDING, ...(stream && { stream }) },
+  })
+const receiptOf = ({ headers }: Answer): string => String(headers['x-svc-agent-record-id'] ?? '')
+
+/** Exchanges until the first is refused: some room may be left inside files that were larger once. Answers the receipts of the others. */
+async function exchangeUntilFull(address: string): Promise<{ readonly receipts: readonly string[]; readonly refused: Answer }> {
+  const receipts: string[] = []
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const answer = await chat(address)
+    if (answer.status !== 200) return { receipts, refused: answer }
+    receipts.push(receiptOf(answer))
+  }
+  throw new Error('the disk never filled up')
+}
+
+describe('a disk that is full', () => {
+  it('refuses what it cannot keep with 503 and without a receipt, goes on reading, and recovers when space returns', async () => {
+    const disk = mountDisk('size=8m')
+    const place = await makePlace(disk)
+    const { address, close } = await place.start()
+    const first = receiptOf(await chat(address))
+    const free = fillDisk(disk)
+    const { receipts, refused } = await exchangeUntilFull(address)
+    expect([refused.status, receiptOf(refused), refused.text.includes('free space')]).toEqual([503, '', true])
+    const report = { headers: scenario, body: { score: 1, references: [first], feedback: PADDING } }
+    const envelope = { agent_record_id: 'i', request_type: 'inference', payload: { padding: PADDING } }
+    expect((await send(address, 'POST', '/svc/report', report)).status).toBe(503)
+    expect((await send(address, 'POST', '/svc/records', { headers: scenario, body: envelope })).status).toBe(503)
+    expect((await send(address, 'POST', '/svc/records/batch', { headers: scenario, body: { records: [envelope] } })).status).toBe(503)
+    await expect(chat(address, true)).rejects.toThrow()
+    for (const path of ['/healthz', '/svc/status', '/metrics', `/svc/scenarios/full/records/${first}`])
+      expect([path, (await send(address, 'GET', path, {})).status]).toEqual([path, 200])
+    free()
+    const after = [
+      receiptOf(await chat(address)),
+      ...((await send(address, 'POST', '/svc/records', { headers: scenario, body: envelope })).text.match(/"i"/g) ?? []),
+    ]
+    const listed = await send(address, 'GET', '/svc/scenarios/full/records?limit=100', {})
+    expect(idsIn(listed)).toEqual([first, ...receipts, after[0], 'i'])
+    await close()
+    expect(await place.damage()).toEqual([])
+  })
+
+  it('makes no scenario that it cannot keep, with 503, and makes it when space returns', async () => {
+    const disk = mountDisk('size=8m')
+    const place = await makePlace(disk)
+    const { address } = await place.start()
+    await chat(address)
+    const free = fillDisk(disk)
+    await exchangeUntilFull(address)
+    const body = { name: 'late', model: { url: 'http://127.0.0.1:9', api_key: 'k' } }
+    const create = (): Promise<Answer> => send(address, 'POST', '/svc/scenarios', { body })
+    const refused = await create()
+    expect([refused.status, refused.text.includes('internal_error')]).toEqual([503, false])
+    expect((await send(address, 'GET', '/svc/scenarios', {})).text).not.toContain('late')
+    free()
+    expect((await create()).status).toBe(201)
+  })
+
+  it('leaves a scenario whole that it cannot archive, and archives it when space returns', async () => {
+    const disk = mountDisk('size=8m')
+    const place = await makePlace(disk)
+    const { address } = await place.start()
+    const first = receiptOf(await chat(address))
+    const free = fillDisk(disk)
+    await exchangeUntilFull(address)
+    const remove = (): Promise<Answer> => send(address, 'DELETE', '/svc/scenarios/full', {})
+    expect((await remove()).status).toBe(503)
+    expect((await send(address, 'GET', `/svc/scenarios/full/records/${first}`, {})).status).toBe(200)
+    free()
+    expect((await remove()).status).toBe(200)
+    expect((await send(address, 'GET', '/svc/scenarios', {})).json['scenarios']).toEqual([])
+  })
+})
+
+function idsIn({ json }: Answer): readonly unknown[] {
+  const { records } = json
+  return Array.isArray(records)
+    ? records.map((row) => (typeof row === 'object' && row !== null && 'agent_record_id' in row ? row.agent_record_id : null))
+    : []
+}

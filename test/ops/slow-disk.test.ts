@@ -1,0 +1,84 @@
+/** A disk that hangs: whoever needs it waits, nobody else does, and nothing is said before it is true. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { world, type World } from '../support/world.ts'
+
+const store = fileURLToPath(new URL('../fixtures/stalling-store.ts', import.meta.url))
+const scenario = { 'x-svc-scenario': 'slow' }
+
+interface StallingDisk {
+  readonly here: World
+  readonly stall: () => void
+  readonly goOn: () => void
+  /** How many appends hang. */
+  readonly waiting: () => number
+}
+
+async function onStallingDisk(): Promise<StallingDisk> {
+  const here = await world({ settings: { 'storage.record_backend': store } })
+  onTestFinished(() => here.close())
+  const records = join(here.directory, 'records')
+  const flag = join(records, 'stalled')
+  const waiting = join(records, 'waiting')
+  return {
+    here,
+    stall: () => writeFileSync(flag, ''),
+    goOn: () => rmSync(flag, { force: true }),
+    waiting: () => (existsSync(waiting) ? readFileSync(waiting).length : 0),
+  }
+}
+
+it('while the writer is stuck, reads and health are answered, and the write is answered once it is durable', async () => {
+  const { here, stall, goOn, waiting } = await onStallingDisk()
+  const before = await here.exchange('slow')
+  stall()
+  const answered: string[] = []
+  const writes = [
+    here.post('/v1/chat/completions', { model: 'm', messages: [] }, scenario),
+    here.post('/v1/chat/completions', { model: 'm', messages: [], stream: true }, scenario),
+    here.post('/svc/report', { score: 1, references: [before] }, scenario),
+    here.post('/svc/records', { agent_record_id: 'i', request_type: 'inference', payload: {} }, scenario),
+  ].map(async (write, index) => {
+    const answer = await write
+    answered.push(`write ${index}`)
+    return answer.status
+  })
+  await expect.poll(waiting).toBe(4)
+  const reads = [
+    '/healthz',
+    '/svc/scenarios',
+    '/svc/status',
+    '/metrics',
+    '/svc/scenarios/slow/records',
+    `/svc/scenarios/slow/records/${before}`,
+  ]
+  for (const path of reads) expect([path, (await here.get(path)).status]).toEqual([path, 200])
+  expect(answered).toEqual([])
+  const listed = await here.get('/svc/scenarios/slow/records')
+  expect(listed.json['records']).toHaveLength(1)
+  goOn()
+  expect(await Promise.all(writes)).toEqual([200, 200, 200, 200])
+  expect((await here.get('/svc/scenarios/slow/records')).json['records']).toHaveLength(5)
+})
+
+it('a client that goes while the disk hangs does not take the record with it, and stopping waits for it', async () => {
+  const { here, stall, goOn, waiting } = await onStallingDisk()
+  await here.exchange('slow')
+  stall()
+  const gone = new AbortController()
+  const body = JSON.stringify({ model: 'm', messages: [] })
+  const asked = fetch(`${here.address}/v1/chat/completions`, { method: 'POST', headers: scenario, body, signal: gone.signal })
+  await expect.poll(waiting).toBe(1)
+  gone.abort()
+  await expect(asked).rejects.toThrow()
+  const restarted = here.restart()
+  // Whatever would close the store too early has had its chance by then; waiting longer changes nothing.
+  await sleep(250)
+  goOn()
+  await restarted
+  const { records } = (await here.get('/svc/scenarios/slow/records')).json
+  expect(records).toHaveLength(2)
+})

@@ -1,0 +1,130 @@
+/** Browser consoles: who may ask from where, and what a browser gets to see. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { world, type Answer, type World } from '../support/world.ts'
+import { expectRefusal } from './support/refusal.ts'
+import { bearer, named, scenarioNames } from './support/speak.ts'
+
+const LISTED = 'https://console.example.com'
+const ALSO_LISTED = 'http://localhost:3000'
+const TOKEN = 'token-of-the-console'
+
+let here: World
+let plain: World
+beforeAll(async () => {
+  here = await world({ settings: { 'svc.token': TOKEN, 'svc.console-origins': `[${LISTED}, ${ALSO_LISTED}]` } })
+  plain = await world()
+})
+afterAll(async () => {
+  await here.close()
+  await plain.close()
+})
+
+const corsHeaders = ({ headers }: Answer): readonly string[] => Object.keys(headers).filter((name) => name.startsWith('access-control-'))
+const preflight = (origin: string, method = 'POST', headers = 'authorization, content-type, x-svc-scenario'): Promise<Answer> =>
+  here.ask('OPTIONS', '/svc/report', {
+    headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': headers },
+  })
+
+describe('without console origins', () => {
+  it('no answer carries CORS headers, whatever the origin [cors.off]', async () => {
+    const answer = await plain.get('/svc/status', { origin: LISTED })
+    expect(answer.status).toBe(200)
+    expect(corsHeaders(answer)).toEqual([])
+    expect(
+      corsHeaders(await plain.ask('OPTIONS', '/svc/report', { headers: { origin: LISTED, 'access-control-request-method': 'POST' } })),
+    ).toEqual([])
+  })
+})
+
+describe('a preflight', () => {
+  it.each([LISTED, ALSO_LISTED])('from %s needs no token and names what may be sent [cors.preflight]', async (origin) => {
+    const answer = await preflight(origin)
+    expect(answer.status).toBe(204)
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'authorization, content-type, x-svc-scenario',
+      vary: 'Origin',
+    })
+  })
+
+  it('allows no cookies [cors.no-cookies]', async () => {
+    expect((await preflight(LISTED)).headers['access-control-allow-credentials']).toBeUndefined()
+    expect((await here.get('/healthz', { origin: LISTED })).headers['access-control-allow-credentials']).toBeUndefined()
+  })
+
+  it.each([
+    ['PUT', 'authorization'],
+    ['POST', 'authorization, x-svc-tag-a'],
+    ['POST', 'cookie'],
+  ])('for %s with %s is refused without CORS headers [cors.bad-preflight]', async (method, headers) => {
+    const answer = await preflight(LISTED, method, headers)
+    expectRefusal(answer, 401, 'unauthorized')
+    expect(corsHeaders(answer)).toEqual([])
+  })
+})
+
+describe('an origin that is not listed', () => {
+  it.each(['https://evil.example.com', `${LISTED}:8443`, 'http://console.example.com', 'null', `${LISTED}/`, LISTED.toUpperCase()])(
+    '%s is refused before any route runs, without CORS headers [cors.unlisted]',
+    async (origin) => {
+      for (const answer of [
+        await here.post('/svc/report', {}, { origin, ...bearer(TOKEN), ...named('never') }),
+        await here.get('/healthz', { origin }),
+        await preflight(origin),
+      ]) {
+        expectRefusal(answer, 401, 'unauthorized')
+        expect(corsHeaders(answer)).toEqual([])
+      }
+      expect(await scenarioNames(here, bearer(TOKEN))).not.toContain('never')
+    },
+  )
+})
+
+describe('a request from a listed origin', () => {
+  it('keeps bearer authentication [cors.actual]', async () => {
+    expect((await here.get('/svc/status', { origin: LISTED })).status).toBe(401)
+    expect((await here.get('/svc/status', { origin: LISTED, ...bearer(TOKEN) })).status).toBe(200)
+  })
+
+  it('sees its answers, errors and streams, with three headers exposed [cors.exposed] [decisions.artifact-version]', async () => {
+    const headers = { origin: LISTED, ...bearer(TOKEN), ...named('browser') }
+    const answers = [
+      await here.get('/svc/status', headers),
+      await here.get('/svc/status', { origin: LISTED }),
+      await here.get('/nothing', headers),
+      await here.post('/svc/report', '{', headers),
+      await here.post('/v1/chat/completions', { model: 'm', messages: [] }, headers),
+      await here.post('/v1/chat/completions', { model: 'm', messages: [], stream: true }, headers),
+      await here.post('/v1/chat/completions', '{', headers),
+    ]
+    for (const answer of answers) {
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': LISTED,
+        'access-control-expose-headers': 'x-svc-agent-record-id, x-svc-release-id, x-svc-artifact-version',
+      })
+      expect(answer.headers['x-svc-artifact-version']).toBeUndefined()
+    }
+  })
+})
+
+describe('a client without an origin', () => {
+  it('sees no change [cors.no-origin]', async () => {
+    const answer = await here.get('/svc/status', bearer(TOKEN))
+    expect(answer.status).toBe(200)
+    expect(corsHeaders(answer)).toEqual([])
+  })
+})
+
+describe('the list of origins', () => {
+  it.each([
+    'https://a.example.com/',
+    'https://a.example.com/path',
+    'https://user:pass@a.example.com',
+    '*',
+    'https://*.example.com',
+    'a.example.com',
+  ])('takes explicit origins alone: %s is refused at the start [cors.origins]', async (origin) => {
+    await expect(world({ settings: { 'svc.console_origins': `["${origin}"]` } })).rejects.toThrow(/svc\.console_origins/)
+  })
+})

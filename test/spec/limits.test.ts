@@ -1,0 +1,174 @@
+/** Every limit at its edge: the last value that is let through, and the first that is not. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } from '../../src/contract/index.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+import { requestHead, sendRaw, statusOf } from './support/raw.ts'
+import { expectRefusal } from './support/refusal.ts'
+import { errorOf, importInference, inference, named, rowsOf } from './support/speak.ts'
+
+const MIB = 1024 * 1024
+const HERE = named('limits')
+
+let here: World
+beforeAll(async () => {
+  here = await world()
+  await importInference(here, 'limits', 'first')
+})
+afterAll(() => here.close())
+
+/** A JSON object of exactly that many bytes. */
+function bodyOf(bytes: number, head: string, tail: string): Buffer {
+  return Buffer.from(head + 'x'.repeat(bytes - head.length - tail.length) + tail)
+}
+
+describe('bodies', () => {
+  it('of 64 MiB are served whole, and one byte more is 413 [limits.body]', async () => {
+    const body = (bytes: number): Buffer => bodyOf(bytes, '{"model":"m","messages":[],"user":"', '"}')
+    const served = await here.post('/v1/chat/completions', body(BODY_BYTES_MAX), HERE)
+    expect(served.status).toBe(200)
+    expect(here.upstream.received.at(-1)?.body.length).toBe(64 * MIB)
+    expectRefusal(await here.post('/v1/chat/completions', body(BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large')
+  })
+
+  it('of imports end at 10 MiB, announced or not [limits.import-body] [batch.rule-3] [errors.413]', async () => {
+    const one = (bytes: number): Buffer => bodyOf(bytes, '{"agent_record_id":"big","request_type":"inference","payload":{"x":"', '"}}')
+    expect((await here.post('/svc/records', one(IMPORT_BODY_BYTES_MAX), HERE)).status).toBe(200)
+    expectRefusal(await here.post('/svc/records', one(IMPORT_BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large')
+    const batch = bodyOf(10 * MIB + 1, '{"records":[{"agent_record_id":"b","request_type":"inference","payload":{"x":"', '"}}]}')
+    const head = requestHead('POST', '/svc/records/batch', ['x-svc-scenario: limits', 'transfer-encoding: chunked'])
+    const chunked = Buffer.concat([Buffer.from(`${head}${batch.length.toString(16)}\r\n`), batch, Buffer.from('\r\n0\r\n\r\n')])
+    expect(statusOf(await sendRaw(here.address, chunked))).toBe(413)
+    expect((await here.get('/svc/scenarios/limits/records/b')).status).toBe(404)
+  })
+})
+
+describe('a batch', () => {
+  const batch = (records: number): Promise<Answer> =>
+    here.post('/svc/records/batch', { records: Array.from({ length: records }, (_, index) => inference(`batch-${index}`)) }, named('batch'))
+
+  it.each([
+    [0, 400],
+    [1, 200],
+    [1000, 200],
+    [1001, 400],
+  ])('of %i records is %i [limits.batch-size]', async (records, status) => {
+    const answer = await batch(records)
+    expect(answer.status).toBe(status)
+    if (status === 200) expect(rowsOf(answer, 'records')).toHaveLength(records)
+    else expect(errorOf(answer)['message']).toContain('1 to 1000')
+  })
+})
+
+describe('a page', () => {
+  beforeAll(async () => {
+    const records = Array.from({ length: 101 }, (_, index) => inference(`row-${index}`))
+    await here.post('/svc/records/batch', { records }, named('pages'))
+  })
+
+  it.each(['records', 'commits'])('of %s has 1 to 100 rows [limits.page]', async (list) => {
+    for (const limit of ['0', '101', '-1', '1.5', '1e1', '', 'ten', '99999999999999999999'])
+      expectRefusal(await here.get(`/svc/scenarios/pages/${list}?limit=${limit}`), 400, 'invalid_query')
+    for (const limit of ['1', '100']) expect((await here.get(`/svc/scenarios/pages/${list}?limit=${limit}`)).status).toBe(200)
+  })
+
+  it('has 50 rows unless told otherwise, and as many as told [limits.page]', async () => {
+    expect(rowsOf(await here.get('/svc/scenarios/pages/records'), 'records')).toHaveLength(50)
+    expect(rowsOf(await here.get('/svc/scenarios/pages/records?limit=1'), 'records')).toHaveLength(1)
+    expect(rowsOf(await here.get('/svc/scenarios/pages/records?limit=100'), 'records')).toHaveLength(100)
+  })
+})
+
+describe('the commit filter', () => {
+  const filter = (ids: readonly string[]): Promise<Answer> =>
+    here.get(`/svc/scenarios/limits/commits?${ids.map((id) => `record_id=${encodeURIComponent(id)}`).join('&')}`)
+
+  it.each([
+    ['100 ids', 200, Array.from({ length: 100 }, (_, index) => `id-${index}`)],
+    ['101 ids', 400, Array.from({ length: 101 }, (_, index) => `id-${index}`)],
+    ['an id of 256 characters', 200, ['🐟'.repeat(256)]],
+    ['an id of 257 characters', 400, ['🐟'.repeat(257)]],
+    ['an empty id', 400, ['']],
+  ])('with %s is %i [limits.commit-filter] [decisions.code-points]', async (_title, status, ids) => {
+    expect((await filter(ids)).status).toBe(status)
+  })
+})
+
+describe('a record id', () => {
+  it.each([
+    ['one character', 'x', 200],
+    ['256 code points', '🐟'.repeat(256), 200],
+    ['257 code points', '🐟'.repeat(257), 400],
+    ['nothing', '', 400],
+    ['blanks alone', ' \t ', 400],
+  ])('of %s: import, report and reference [decisions.record-id-supplied] [decisions.code-points]', async (_title, id, status) => {
+    const answer = await here.post('/svc/records', inference(id), named('ids'))
+    expect(answer.status).toBe(status)
+    expect((await here.post('/svc/report', { references: [id] }, named('ids'))).status).toBe(status)
+    expect((await here.post('/svc/report', { agent_record_id: `${id}` }, named('report-ids'))).status).toBe(status)
+    if (status !== 200) expect(errorOf(answer)['message']).toMatch(/^agent_record_id: .*1 to 256/)
+  })
+})
+
+describe('a scenario name', () => {
+  it.each([
+    ['one character', 'x', 201],
+    ['200 code points', '🐟'.repeat(200), 201],
+    ['201 code points', '🐟'.repeat(201), 400],
+    ['a slash', 'a/b', 400],
+    ['a dot', '.', 400],
+    ['two dots', '..', 400],
+    ['three dots', '...', 201],
+    ['a control character', 'a\u0001b', 400],
+    ['a line end', 'a\nb', 400],
+    ['blanks alone', '   ', 400],
+    ['quotes and spaces', `it's "so" <b>`, 201],
+  ])('of %s [decisions.scenario-name]', async (_title, name, status) => {
+    const answer = await here.post('/svc/scenarios', { name })
+    expect(answer.status).toBe(status)
+    if (status === 201) expect((await here.get(`/svc/scenarios/${encodeURIComponent(name)}/contract`)).json['scenario']).toBe(name)
+  })
+
+  it('is trimmed, in the body and in the header [decisions.scenario-name]', async () => {
+    expect((await here.post('/svc/scenarios', { name: '  trimmed  ' })).json['scenario']).toBe('trimmed')
+    expect((await here.post('/svc/report', {}, named('  trimmed\t'))).json['scenario']).toBe('trimmed')
+  })
+})
+
+describe('tags', () => {
+  const tagged = (tags: Readonly<Record<string, string>>): Promise<Answer> =>
+    here.post('/svc/records', inference(`tags-${Object.keys(tags).length}`), { ...named('tags'), ...tags })
+  const many = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-svc-tag-t${index}`, 'v']))
+
+  it('may be 64 of 1024 characters each [decisions.code-points]', async () => {
+    const wide = Buffer.from('é'.repeat(1024)).toString('latin1')
+    const wider = Buffer.from('é'.repeat(1025)).toString('latin1')
+    expect((await tagged(many(64))).status).toBe(200)
+    expectRefusal(await tagged(many(65)), 400, 'too_many_tags')
+    expect((await tagged({ 'x-svc-tag-wide': wide })).status).toBe(200)
+    expectRefusal(await tagged({ 'x-svc-tag-wide': wider }), 400, 'tag_too_long')
+  })
+})
+
+describe('nesting and references', () => {
+  it('go as deep as 256 levels and not further', async () => {
+    const nested = (depth: number): string => `{"metadata":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}}`
+    expect((await here.post('/svc/report', nested(256), HERE)).status).toBe(200)
+    expectRefusal(await here.post('/svc/report', nested(257), HERE), 400, 'nested_too_deep')
+  })
+
+  it('quote as many as 1000 receipts in one report and not more', async () => {
+    const records = Array.from({ length: 1000 }, (_, index) => inference(`quoted-${index}`))
+    await here.post('/svc/records/batch', { records }, named('quotes'))
+    const ids = records.map((record) => String(record['agent_record_id']))
+    expect((await here.post('/svc/report', { references: ids }, named('quotes'))).status).toBe(200)
+    const answer = await here.post('/svc/report', { references: [...ids, 'one-more'] }, named('quotes'))
+    expectRefusal(answer, 400, 'invalid_field')
+    expect(errorOf(answer)['message']).toMatch(/^references: .*1000/)
+  })
+})
+
+it('record bodies may take 20 GiB unless told otherwise [limits.record-storage]', async () => {
+  expect(RECORD_CAPACITY_BYTES_DEFAULT).toBe(20 * 1024 ** 3)
+  expect((await here.get('/svc/status')).json).toMatchObject({ storage: { capacity_bytes: 21_474_836_480 } })
+})

@@ -1,0 +1,116 @@
+/** How the service says that it is: readiness, the status object, the numbers for a monitor, and the table of routes. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/http/routes.ts'
+import { world, type World } from '../support/world.ts'
+import { errorOf, importInference, named } from './support/speak.ts'
+
+let here: World
+beforeAll(async () => {
+  here = await world()
+  await importInference(here, 'seen', 'a')
+})
+afterAll(() => here.close())
+
+it('readiness is {ok: true}, token or not [routes.healthz]', async () => {
+  const answer = await here.get('/healthz')
+  expect(answer).toMatchObject({ status: 200, json: { ok: true } })
+})
+
+describe('the status', () => {
+  it('has the fields of the interface and the storage beside them [status.fields]', async () => {
+    const answer = await here.get('/svc/status')
+    expect(answer.json).toMatchObject({
+      error: null,
+      preload_errors: {},
+      last_drain_at: null,
+      training_job: null,
+      storage: { records: 1, lost_records: 0, lost_bytes: 0 },
+    })
+    expect(answer.json['serving']).toBeTypeOf('object')
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('shows each loaded scenario [status.scenario]', async () => {
+    expect((await here.get('/svc/status')).json['scenarios']).toEqual({
+      seen: {
+        scenario_step: 0,
+        last_committed_step: null,
+        current_runtime_load_id: null,
+        checkpoint_storage: null,
+        batch_ready: false,
+        training_mode: 'auto',
+        processor: {},
+        inference_admission: null,
+      },
+    })
+  })
+})
+
+describe('the metrics', () => {
+  it('are text that a monitor can read: each line a comment or a sample', async () => {
+    await here.get('/svc/nothing')
+    const answer = await here.get('/metrics')
+    expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+    expect(answer.text.endsWith('\n')).toBe(true)
+    const lines = answer.text.trimEnd().split('\n')
+    for (const line of lines)
+      expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [-+0-9.eE]+)$/)
+    const names = lines.flatMap((line) => /^# TYPE ([a-z_]+)/.exec(line)?.[1] ?? [])
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('count the requests of each route by its pattern, never by its path', async () => {
+    const count = async (): Promise<number> =>
+      Number(
+        /svc_request_seconds_count\{route="\/svc\/scenarios\/:scenario\/contract",status="200"\} (\d+)/.exec(
+          (await here.get('/metrics')).text,
+        )?.[1],
+      )
+    await here.get('/svc/scenarios/seen/contract')
+    const before = await count()
+    await here.get('/svc/scenarios/seen/contract')
+    expect(await count()).toBe(before + 1)
+    expect((await here.get('/metrics')).text).not.toContain('/svc/scenarios/seen')
+  })
+})
+
+describe('the route table', () => {
+  it.each(routes)('$method $path is answered by a handler of its own [routes.table]', async ({ method, path }) => {
+    const answer = await here.ask(method, path.replaceAll(/:\w+/g, 'spare'), {
+      headers: named('table'),
+      ...(method === 'POST' && { body: '{}' }),
+    })
+    expect(errorOf(answer)['code']).not.toBe('unknown_route')
+    expect(errorOf(answer)['code']).not.toBe('internal_error')
+    expect(answer.status).not.toBe(405)
+  })
+
+  it('keeps /v1 for the formats of providers and no version for our own [routes.version-prefix]', () => {
+    const others = routes.map(({ path }) => path).filter((path) => !/^\/(v1\/|svc\/|healthz$|metrics$)/.test(path))
+    expect(others).toEqual([])
+    const versioned = routes.filter(({ path }) => path.startsWith('/svc/') && path.includes('/v1/') && !path.includes('/evaluation/v1/'))
+    expect(versioned).toEqual([])
+  })
+
+  it('takes the scenario from the path where it stands there, whatever the header says [routes.scenario-path]', async () => {
+    await importInference(here, 'other', 'b')
+    expect((await here.get('/svc/scenarios/seen/records', named('other'))).json).toMatchObject({ scenario: 'seen' })
+    expect((await here.get('/svc/scenarios/seen/records')).status).toBe(200)
+  })
+
+  it.each([
+    '/v1/chat/completions',
+    '/v1/images',
+    '/svc/records',
+    '/svc/records/batch',
+    '/svc/report',
+    '/svc/train',
+    '/svc/harness/proposals',
+  ])('wants a scenario header on %s [routes.scenario-header] [inference.scenario-required]', async (path) => {
+    for (const headers of [{}, named(''), named('   ')]) {
+      const answer = await here.post(path, {}, headers)
+      expect(answer.status).toBe(400)
+      expect(errorOf(answer)).toMatchObject({ code: 'scenario_missing', message: expect.stringContaining('x-svc-scenario') })
+    }
+  })
+})

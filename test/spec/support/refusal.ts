@@ -1,0 +1,24 @@
+/** What every refusal must look like, whichever rule it is about. */
+import { expect } from 'vitest'
+import type { Answer } from '../../support/world.ts'
+import { errorOf } from './speak.ts'
+
+/** A path of a machine, a line of a stack, or a module of ours. */
+const LEAK = /\/(?:work|home|tmp|usr|var|root)\/|\bat \w+.*:\d+:\d+|node_modules|\.ts\b/
+
+/** Status, shape, request id, retry advice, and a message that gives nothing away. */
+export function expectRefusal(answer: Answer, status: number, code: string | null, isMessages = false): void {
+  const error = errorOf(answer)
+  expect({ status: answer.status, code: error['code'] ?? null, text: answer.text }).toMatchObject({
+    status,
+    code: isMessages ? null : code,
+  })
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/)
+  expect(answer.headers['content-type']).toBe('application/json')
+  expect(Object.keys(answer.json)).toEqual(isMessages ? ['type', 'error'] : ['error'])
+  expect(Object.keys(error).sort()).toEqual(isMessages ? ['message', 'type'] : ['code', 'message', 'type'])
+  expect(error['type']).toMatch(/^[a-z_]+$/)
+  expect(String(error['message']).length).toBeGreaterThan(10)
+  expect(answer.text).not.toMatch(LEAK)
+  expect(answer.headers['x-should-retry']).toBe(status === 409 ? 'false' : undefined)
+}

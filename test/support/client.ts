@@ -1,0 +1,62 @@
+/** A client that reads an answer as its bytes come, and can walk away at any moment. */
+import { request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { until } from './wait.ts'
+
+export interface Open {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** What came so far. */
+  readonly text: string
+  /** Waits until that text has come. */
+  seen(text: string): Promise<void>
+  /** How the answer ended: by its own end, or with the connection cut. */
+  readonly over: Promise<'ended' | 'cut'>
+  /** Closes the connection without a word. */
+  drop(): void
+}
+
+/** A request under way, whose answer has not begun. */
+export interface Sent {
+  readonly answer: Promise<Open>
+  drop(): void
+}
+
+export function sendAndListen(address: string, path: string, body: string | object, headers: Readonly<Record<string, string>> = {}): Sent {
+  const { hostname, port } = new URL(address)
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const options = { hostname, port, path, method: 'POST', agent: false, headers: { 'content-length': bytes.length, ...headers } } as const
+  const request = httpRequest(options)
+  const answer = new Promise<Open>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', (response) => resolve(listen(request, response)))
+  })
+  // Whoever drops the request before its answer does not wait for it.
+  answer.catch(() => undefined)
+  request.end(bytes)
+  return { answer, drop: () => request.destroy() }
+}
+
+/** The answer once it has begun. */
+export function openStream(address: string, path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Open> {
+  return sendAndListen(address, path, body, headers).answer
+}
+
+function listen(request: ClientRequest, response: IncomingMessage): Open {
+  const parts: Buffer[] = []
+  const text = (): string => Buffer.concat(parts).toString()
+  response.on('data', (part: Buffer) => parts.push(part))
+  response.on('error', () => undefined)
+  const over = new Promise<'ended' | 'cut'>((resolve) => {
+    response.on('close', () => resolve(response.complete ? 'ended' : 'cut'))
+  })
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    get text() {
+      return text()
+    },
+    seen: (wanted) => until(() => text().includes(wanted)),
+    over,
+    drop: () => request.destroy(),
+  }
+}

@@ -1,0 +1,78 @@
+/** Runs the command as a process of its own and reads along. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Command {
+  /** What it printed so far. */
+  readonly out: string
+  readonly err: string
+  /** Resolves once it printed that; rejects when it ends without. */
+  said(text: string): Promise<void>
+  signal(signal: 'SIGTERM' | 'SIGKILL'): void
+  readonly ended: Promise<Ended>
+}
+
+const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
+
+/** The environment is given whole: nothing of the machine's own reaches the command but what a process cannot do without. */
+export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, HOME, ...environment } })
+  const printed = { out: '', err: '' }
+  let listeners: (() => void)[] = []
+  const read = (name: 'out' | 'err') => (part: Buffer) => {
+    printed[name] += part.toString()
+    for (const listener of listeners) listener()
+  }
+  child.stdout.on('data', read('out'))
+  child.stderr.on('data', read('err'))
+  const ended = once(child, 'close').then(([code]: unknown[]): Ended => ({ code: typeof code === 'number' ? code : null, ...printed }))
+  return {
+    get out() {
+      return printed.out
+    },
+    get err() {
+      return printed.err
+    },
+    said(text) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (`${printed.out}${printed.err}`.includes(text)) resolve()
+      }
+      listeners = [...listeners, look]
+      look()
+      void ended.then(({ err }) => reject(new Error(`the command ended without saying ${JSON.stringify(text)}: ${err}`)))
+      return promise
+    },
+    signal: (signal) => void child.kill(signal),
+    ended,
+  }
+}
+
+export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return startCommand(args, environment).ended
+}
+
+/** `section.key` to value, as on the command line. */
+export function settingsOf(settings: Readonly<Record<string, string | number>>): readonly string[] {
+  return Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
+}
+
+/** `svc serve`, once it is ready. */
+export async function serveCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly command: Command; readonly address: string }> {
+  const command = startCommand(['serve', ...args], environment)
+  await command.said('svc is ready at ')
+  const [, address = ''] = /ready at (\S+)/.exec(command.out) ?? []
+  return { command, address }
+}

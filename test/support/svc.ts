@@ -1,0 +1,4 @@
+/** The command, run from its sources. */
+import { main } from '../../src/cli/index.ts'
+
+await main()
