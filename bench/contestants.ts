@@ -75,7 +75,7 @@ async function startPortkey({ directory, upstreamPort, format }: Site): Promise<
 }
 
 /** Starting twice in one directory finds the records of the first start again. */
-export async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Promise<Running> {
+async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Promise<Running> {
   const port = await freePort()
   const settings = {
     '--svc.port': String(port),

@@ -35,7 +35,7 @@ export type ShapeName = keyof typeof SHAPES
 export const STREAM_SHAPE = { bytes: 2048, turns: 4, tools: 0 } as const
 
 /** The only thing a gateway passes on unchanged in every format is the model's name, so the knobs of the canned upstream ride in it. */
-export function modelOf(plan: StreamPlan | undefined): string {
+function modelOf(plan: StreamPlan | undefined): string {
   return plan === undefined ? 'mock' : `mock-${plan.tokens}x${plan.gapMs}ms`
 }
 

@@ -15,7 +15,8 @@ export function nginxVersion(): string | undefined {
 }
 
 export function installNginx(): void {
-  const { status } = spawnSync('apt-get', ['install', '-y', 'nginx-light'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const [command = '', ...args] = HOW_TO_INSTALL.split(' ')
+  const { status } = spawnSync(command, [...args, '-y'], { stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) throw new Error(`cannot install nginx; try ${HOW_TO_INSTALL}`)
 }
 

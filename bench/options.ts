@@ -3,10 +3,10 @@
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-export const CONTESTANTS = ['direct', 'nginx', 'portkey', 'svc-memory', 'svc-durable'] as const
+const CONTESTANTS = ['direct', 'nginx', 'portkey', 'svc-memory', 'svc-durable'] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
-export const PARTS = ['json', 'shapes', 'sse', 'streams', 'import'] as const
+const PARTS = ['json', 'shapes', 'sse', 'streams', 'import'] as const
 export type PartName = (typeof PARTS)[number]
 
 /** The short run compares with nobody and leaves out the large bodies. */

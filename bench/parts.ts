@@ -15,6 +15,7 @@ const ROW_PLAN: StreamPlan = { tokens: 64, gapMs: 0 }
 const CROWD_PLAN: StreamPlan = { tokens: 64, gapMs: 20 }
 export const CROWD_STREAMS = 1000
 const STALL_MS = 200
+const STREAM_WARM_UP_SECONDS = 1
 const IMPORT = { batches: 40, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
 
 export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
@@ -67,15 +68,21 @@ async function jsonWindow(turn: Turn, window: string, job: JsonJob): Promise<voi
 }
 
 async function takeSse(turn: Turn): Promise<void> {
+  await warmStreams(turn)
   await sseWindow(turn, 'paced', sseJob(turn, TTFT_PLAN, TTFT_CONCURRENCY))
   await sseWindow(turn, 'in a row', sseJob(turn, ROW_PLAN, 32))
 }
 
 /** The streams start spread over the length of one, so that all of them are open when the first ends and the pace is even. */
 async function takeStreams(turn: Turn): Promise<void> {
+  await warmStreams(turn)
   const staggerMs = CROWD_PLAN.tokens * CROWD_PLAN.gapMs
   const seconds = Math.max(turn.rig.options.seconds, (2 * staggerMs) / 1000)
   await sseWindow(turn, 'crowd', { ...sseJob(turn, CROWD_PLAN, CROWD_STREAMS), staggerMs, seconds })
+}
+
+async function warmStreams(turn: Turn): Promise<void> {
+  await turn.rig.generator.run({ ...sseJob(turn, ROW_PLAN, 32), seconds: STREAM_WARM_UP_SECONDS })
 }
 
 function sseJob(turn: Turn, plan: StreamPlan, concurrency: number): SseJob {

@@ -42,6 +42,7 @@ function mark(met: boolean | undefined): string {
 function costs({ contestants }: Options, samples: readonly Sample[]): string {
   const json = (window: string, metric: string) => (who: Who) => middle(samples, tiny(who, window, metric))
   const added = (metric: string) => (who: Who) => difference(samples, tiny(who, 'c=1', metric), tiny('direct', 'c=1', metric))
+  const diskP50 = (middle(samples, tiny('disk', 'before', 'p50_ms')) + middle(samples, tiny('disk', 'after', 'p50_ms'))) / 2
   const shape = (window: string) => (who: Who) => middle(samples, { part: 'shapes', who, window, metric: 'cpu_micros' })
   const lines: readonly (readonly [string, (who: Who) => number])[] = [
     ['CPU us/request, c=32', json('c=32', 'cpu_micros')],
@@ -50,7 +51,7 @@ function costs({ contestants }: Options, samples: readonly Sample[]): string {
     ...CONCURRENCIES.map((concurrency) => [`requests/s, c=${concurrency}`, json(`c=${concurrency}`, 'per_second')] as const),
     ['added p50 ms, c=1', added('p50_ms')],
     ['added p99 ms, c=1', added('p99_ms')],
-    ['added p50 / fdatasync p50', (who) => added('p50_ms')(who) / middle(samples, tiny('disk', 'append', 'p50_ms'))],
+    ['added p50 / fdatasync p50', (who) => added('p50_ms')(who) / diskP50],
     ['added time to first token ms', (who) => addedTtft(samples, who)],
     ['CPU us/frame, streams in a row', (who) => middle(samples, { part: 'sse', who, window: 'in a row', metric: 'cpu_micros' })],
     ['RSS MiB after c=64', (who) => json('c=64', 'rss_bytes')(who) / MIB],
@@ -105,6 +106,7 @@ function streams(samples: readonly Sample[]): string {
 
 function disk(samples: readonly Sample[]): string {
   const found = samples.filter(({ who }) => who === 'disk')
+  if (found.length === 0) return ''
   const of = (metric: string): string => {
     const values = found.map(({ metrics }) => metrics[metric] ?? Number.NaN)
     return `${fine(median(values))} (${fine(Math.min(...values))} to ${fine(Math.max(...values))})`

@@ -10,7 +10,9 @@ import { checkReceipts } from './receipts.ts'
 import type { Rig, Upstream } from './rig.ts'
 
 const DISK_SECONDS = 0.5
-const WARM_UP_SECONDS = 3
+const WARM_UP_REQUESTS = 20_000
+const WARM_UP_SECONDS_MAX = 8
+const WARM_UP_SECONDS_QUICK = 2
 const KILL_CONCURRENCY = 32
 const KILL_AFTER_MS = 600
 
@@ -34,7 +36,6 @@ export interface Turn {
 export async function inRounds(rig: Rig, part: Part, take: (turn: Turn) => Promise<void>): Promise<void> {
   const lasting = new Map<ContestantName, Running>()
   for (let round = 0; round < part.rounds; round += 1) {
-    sampleDisk(rig, part, round)
     for (const name of rotated(part.contestants, round)) {
       rig.progress(`${part.name}: round ${round + 1} of ${part.rounds}, ${name}`)
       const contestant = CONTESTANT[name]
@@ -51,10 +52,10 @@ function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
   return [...items.slice(at), ...items.slice(0, at)]
 }
 
-function sampleDisk(rig: Rig, part: Part, round: number): void {
+function sampleDisk({ rig, part, round }: Turn, window: 'before' | 'after'): void {
   const { p50Ms, p99Ms, perSecond } = measureDisk(rig.directory, DISK_SECONDS)
   const metrics = { p50_ms: p50Ms, p99_ms: p99Ms, per_second: perSecond }
-  rig.samples.push({ part: part.name, round, who: 'disk', window: 'append', metrics, failures: {} })
+  rig.samples.push({ part: part.name, round, who: 'disk', window, metrics, failures: {} })
 }
 
 async function lastingOne(rig: Rig, part: Part, contestant: Contestant, lasting: Map<ContestantName, Running>): Promise<Running> {
@@ -72,15 +73,28 @@ async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contes
   const receipts = contestant.durable ? { receiptsFile: join(site.directory, 'receipts') } : {}
   await warmUp(rig, running, receipts)
   const turn: Turn = { rig, part, round, contestant, running, ...receipts }
-  await take(turn)
-  if (contestant.durable) await killAndCheck(turn, site)
+  if (contestant.durable) await measuredAndKilled(turn, site, take)
+  else await take(turn)
   await running.process?.kill()
   rig.clear(site)
 }
 
-/** Code that has not run often is not yet compiled; nobody is measured in that state. */
+/** The disk of the same minute is measured on both sides: it may be ten times slower a minute later. */
+async function measuredAndKilled(turn: Turn, site: Site, take: (turn: Turn) => Promise<void>): Promise<void> {
+  sampleDisk(turn, 'before')
+  await take(turn)
+  sampleDisk(turn, 'after')
+  await killAndCheck(turn, site)
+}
+
+/** Code that has not run often is not yet compiled; nobody is measured in that state, or it is the compiler that is measured. */
 async function warmUp(rig: Rig, running: Running, receipts: { readonly receiptsFile?: string } = {}): Promise<void> {
-  await rig.generator.run(tinyJob(rig, running, { concurrency: 32, seconds: Math.min(WARM_UP_SECONDS, rig.options.seconds), ...receipts }))
+  const secondsMax = rig.options.quick ? WARM_UP_SECONDS_QUICK : WARM_UP_SECONDS_MAX
+  let requests = 0
+  for (let seconds = 0; seconds < secondsMax && requests < WARM_UP_REQUESTS; seconds += 1) {
+    const result = await rig.generator.run(tinyJob(rig, running, { concurrency: 32, seconds: 1, ...receipts }))
+    requests += result.requests
+  }
 }
 
 export function tinyJob(

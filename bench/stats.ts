@@ -1,7 +1,7 @@
 /** Percentiles and medians; every published number is one of these. */
 
 /** The value below which `share` of the sorted values lie; NaN of none. */
-export function percentile(sorted: ArrayLike<number>, share: number): number {
+function percentile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return Number.NaN
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }

@@ -5,7 +5,7 @@ import { loadPlugin, servedUrl, type LoadedConfig } from './config/index.ts'
 import type { ContentStore, Gateway, Kind, Kinds, ModelAddress, Runtime, Store } from './contract/index.ts'
 import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId } from './kit/index.ts'
-import { ModelFiles, Registry, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
 
 export interface Service {
   readonly address: string
@@ -14,8 +14,10 @@ export interface Service {
 
 const clock = (): number => Date.now() / 1000
 
-/** The address of calls that go nowhere: the embedded model answers them. */
-const EMBEDDED: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
+/** The address of calls that leave this process for no upstream: the runtime itself answers them. */
+function nowhere({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
+  return { url: '', model: exampleModel, api: 'openai', apiKey: null }
+}
 
 export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock), graceSeconds?: number): Promise<Service> {
   const { config } = loaded
@@ -40,12 +42,11 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
       store,
       contents,
       runtime,
-      models: new ModelFiles(config.storage.agent_record_dir),
+      files: new ScenarioFiles(config.storage.agent_record_dir),
       recipes: await loadRecipes(loaded, load),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
-      model: loaded.upstream.model ?? EMBEDDED,
-      directory: config.storage.agent_record_dir,
+      model: loaded.upstream.model ?? nowhere(loaded),
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),

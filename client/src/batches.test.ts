@@ -6,12 +6,12 @@ import type { Batch } from './batches.ts'
 import { envelope, envelopes } from './testing/files.ts'
 
 describe('batches', () => {
-  it('end at the record cap', async () => {
+  it('end at the record cap [importer.batch-size]', async () => {
     const batches = await collect(envelopes(7), { batchRecordsMax: 3, batchBytesMax: 4096 })
     expect(batches.map((batch) => batch.lines.map((line) => line.number))).toEqual([[1, 2, 3], [4, 5, 6], [7]])
   })
 
-  it('fill the byte cap to the last byte and not beyond', async () => {
+  it('fill the byte cap to the last byte and not beyond [importer.batch-bytes]', async () => {
     const exact = Buffer.byteLength(bodyOf({ end: 0, lines: ['r1', 'r2'].map((id) => ({ number: 1, id, text: envelope(id) })) }))
     expect(await sizesOfTwo(exact)).toEqual([2])
     expect(await sizesOfTwo(exact - 1)).toEqual([1, 1])

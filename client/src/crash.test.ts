@@ -10,7 +10,7 @@ import { envelopes, sourceFile } from './testing/files.ts'
 const RECORDS = 60
 const ENTRY = fileURLToPath(new URL('main.ts', import.meta.url))
 
-it('an import killed again and again ends with every record once and a count that is right', async () => {
+it('an import killed again and again ends with every record once and a count that is right [importer.resume] [importer.count]', async () => {
   const service = await fakeService()
   const file = sourceFile(envelopes(RECORDS))
   for (const batchesBeforeKill of [1, 2, 5]) {
@@ -29,7 +29,7 @@ it('an import killed again and again ends with every record once and a count tha
   expect(JSON.parse(readFileSync(`${file}.reef-import.json`, 'utf8'))).toMatchObject({ count: RECORDS })
 })
 
-it('of two imports of one file at once, one runs and the other says so', async () => {
+it('of two imports of one file at once, one runs and the other says so [importer.lock]', async () => {
   const service = await fakeService('hang')
   const file = sourceFile(envelopes(RECORDS))
   const first = startImport(file, service.url)

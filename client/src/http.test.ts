@@ -9,14 +9,14 @@ import { envelope } from './testing/files.ts'
 const BATCH: Batch = { end: 0, lines: ['a', 'b'].map((id, index) => ({ number: index + 7, id, text: envelope(id) })) }
 
 describe('trouble that may pass', () => {
-  it.each([408, 429, 500, 502, 503, 504])('such as %i is tried again with the same ids', async (status) => {
+  it.each([408, 429, 500, 502, 503, 504])('such as %i is tried again with the same ids [importer.retries]', async (status) => {
     const service = await fakeService({ status }, { status })
     expect(await send(service)).toEqual([1, 2])
     expect(new Set(service.requests.map((request) => request.body)).size).toBe(1)
     expect([...service.stored.keys()]).toEqual(['a', 'b'])
   })
 
-  it('such as a broken connection is tried again', async () => {
+  it('such as a broken connection is tried again [importer.retries]', async () => {
     const service = await fakeService('drop')
     expect(await send(service)).toEqual([1])
     expect(service.stored.size).toBe(2)
@@ -50,7 +50,7 @@ describe('trouble that may pass', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30])
   })
 
-  it('ends after as many retries as asked for, saying what it was and where', async () => {
+  it('ends after as many retries as asked for, saying what it was and where [importer.retries]', async () => {
     const service = await fakeService('drop', 'drop', 'drop')
     await expect(send(service, { retries: 2 })).rejects.toThrow(/lines 7 to 8: the service cannot be reached .*gave up after 3 attempts/)
     expect(service.requests).toHaveLength(3)

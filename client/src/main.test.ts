@@ -8,7 +8,7 @@ import { fakeService } from './testing/fake-service.ts'
 import { envelope, envelopes, sourceFile } from './testing/files.ts'
 
 describe('a whole import', () => {
-  it('stores every record once, in order, and says how many', async () => {
+  it('stores every record once, in order, and says how many [importer.sends] [importer.count]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(300))
     const ran = await run(file, service.url)
@@ -18,7 +18,7 @@ describe('a whole import', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('sends each envelope as the text it is, behind the scenario, with the token from the environment', async () => {
+  it('sends each envelope as the text it is, behind the scenario, with the token from the environment [importer.token] [auth.3]', async () => {
     const service = await fakeService()
     const text = '{"agent_record_id": "é", "request_type":"inference", "payload":{"big":12345678901234567890}}'
     await run(sourceFile(`\ufeff${text}\r\n\n   \n`), `${service.url}/`, [], { SVC_TOKEN: 'secret' }, 'ünïcode')
@@ -40,7 +40,7 @@ describe('a whole import', () => {
     expect(service.requests).toEqual([])
   })
 
-  it('repeated sends nothing and reports the same count', async () => {
+  it('repeated sends nothing and reports the same count [importer.resume] [importer.count]', async () => {
     const service = await fakeService()
     const file = sourceFile(`${envelopes(5)}\n\n`)
     await run(file, service.url)
@@ -49,7 +49,7 @@ describe('a whole import', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('leaves a progress file with the place and the position, and neither token nor payload', async () => {
+  it('leaves a progress file with the place and the position, and neither token nor payload [importer.progress]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(3))
     await run(file, service.url, [], { SVC_TOKEN: 'secret-token' })
@@ -95,7 +95,7 @@ describe('a line that cannot be sent', () => {
 })
 
 describe('the position', () => {
-  it('does not move past a refused batch, and the refusal names the line of the file', async () => {
+  it('does not move past a refused batch, and the refusal names the line of the file [importer.permanent]', async () => {
     const body = JSON.stringify({ error: { message: 'records[1].payload: must be an object', type: 'invalid', code: 'bad_envelope' } })
     const service = await fakeService('store', { status: 400, body })
     const file = sourceFile(`\n${envelopes(6)}`)
@@ -119,7 +119,7 @@ describe('the position', () => {
     expect(ran.err).toContain('line 6: the service answered 409: record_conflict')
   })
 
-  it('is not taken from another file, service or scenario', async () => {
+  it('is not taken from another file, service or scenario [importer.resume]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(2))
     await run(file, service.url)
@@ -138,7 +138,7 @@ describe('the position', () => {
     expect(service.requests).toEqual([])
   })
 
-  it('goes where --progress says', async () => {
+  it('goes where --progress says [importer.progress]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(2))
     const elsewhere = `${dirname(file)}/deep/er/progress.json`
@@ -149,7 +149,7 @@ describe('the position', () => {
 })
 
 describe('a source or progress file in other hands', () => {
-  it('that changes while it is imported stops the import before the next batch', async () => {
+  it('that changes while it is imported stops the import before the next batch [importer.resume]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(6))
     service.onStored = () => appendFileSync(file, envelope('late'))
@@ -158,7 +158,7 @@ describe('a source or progress file in other hands', () => {
     expect(service.stored.size).toBe(3)
   })
 
-  it('that another run holds is left alone', async () => {
+  it('that another run holds is left alone [importer.lock]', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(2))
     {

@@ -6,7 +6,7 @@ import { parseOptions } from './options.ts'
 const GOOD = ['import', 'x.jsonl', '--url', 'https://host/base/', '--scenario', ' s ']
 
 describe('options', () => {
-  it('have the documented defaults', () => {
+  it('have the documented defaults [importer.batch-size] [importer.batch-bytes] [importer.retries]', () => {
     expect(parseOptions(GOOD, {})).toMatchObject({
       url: 'https://host/base',
       scenario: 's',

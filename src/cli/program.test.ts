@@ -68,7 +68,7 @@ describe('printing the configuration', () => {
     expect(out).not.toContain('hunter2')
   })
 
-  test('config schema prints the JSON schema', async () => {
+  test('config schema prints the JSON schema [config.schema]', async () => {
     const { exit, out } = await run('config', 'schema')
     expect(exit).toBe(0)
     expect(JSON.parse(out)).toHaveProperty('properties.svc.properties.port')

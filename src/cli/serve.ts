@@ -27,6 +27,8 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
 
 async function start(loaded: LoadedConfig, surroundings: Surroundings): Promise<RunningService | null> {
   const house = await surroundings.house()
+  // Records, archives and releases hold what people wrote: they are their owner's alone.
+  process.umask(0o077)
   try {
     return await house.startService(loaded)
   } catch (error) {

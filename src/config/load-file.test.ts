@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
 const file = join(folder, 'svc.yaml')
 const probe = () => Promise.resolve(null)
 
-test('a file is read, and plug-in paths start from its folder', async () => {
+test('a file is read, and plug-in paths start from its folder [config.file]', async () => {
   writeFileSync(file, '\uFEFFsvc:\r\n  port: 9001\r\n')
   const loaded = await loadConfig({ file, environment: {}, probe })
   expect(loaded.config.svc.port).toBe(9001)

@@ -24,7 +24,7 @@ function problemsOf(reading: Reading): readonly string[] {
 }
 
 describe('defaults', () => {
-  test('are those of the decisions, key by key', () => {
+  test('are those of the decisions, key by key [config.defaults] [decisions.state-directory]', () => {
     const { config } = read({})
     expect(config).toEqual({
       svc: {
@@ -84,19 +84,19 @@ describe('precedence', () => {
   const environment = { SVC_UPSTREAM_MODEL: 'from-environment', SVC_UPSTREAM_API: 'anthropic' }
   const text = 'inference:\n  upstream-model: from-file\n'
 
-  test('the command line wins over the file', () => {
+  test('the command line wins over the file [config.precedence]', () => {
     const { config, origins } = read({ text, environment, args: ['--inference.upstream_model', 'from-args'] })
     expect(config.inference.upstream_model).toBe('from-args')
     expect(origins.get('inference.upstream_model')).toBe('command line')
   })
 
-  test('the file wins over the environment and says its line', () => {
+  test('the file wins over the environment and says its line [config.precedence]', () => {
     const { config, origins } = read({ text, environment })
     expect(config.inference.upstream_model).toBe('from-file')
     expect(origins.get('inference.upstream_model')).toBe('file:2')
   })
 
-  test('the environment wins over the default and says its variable', () => {
+  test('the environment wins over the default and says its variable [config.precedence]', () => {
     const { config, origins } = read({ text, environment })
     expect(config.inference.upstream_api).toBe('anthropic')
     expect(origins.get('inference.upstream_api')).toBe('environment SVC_UPSTREAM_API')
@@ -138,14 +138,14 @@ describe('the file', () => {
     expect(read({ text: '# nothing\nsvc:\nstorage:\n  record_backend:\nrecipes:\ninference: {gateway: }\n' }).config).toEqual(defaults)
   })
 
-  test('hyphens and underscores are equal', () => {
+  test('hyphens and underscores are equal [config.spelling]', () => {
     expect(read({ text: 'svc: {max-scenarios: 5}\nstorage: {keep-raw-streams: true}' }).config).toMatchObject({
       svc: { max_scenarios: 5 },
       storage: { keep_raw_streams: true },
     })
   })
 
-  test('variables are filled in and read as the kind of value the key takes', () => {
+  test('variables are filled in and read as the kind of value the key takes [config.interpolation]', () => {
     const text = [
       'svc:',
       '  port: ${PORT:-8901}',
@@ -181,7 +181,7 @@ describe('the file', () => {
   })
 })
 
-describe('the command line', () => {
+describe('the command line [config.flags]', () => {
   test.each([
     [['--svc.port', '9000'], { port: 9000 }],
     [['--svc.port=9000'], { port: 9000 }],
@@ -226,7 +226,7 @@ describe('the command line', () => {
 })
 
 describe('recipes', () => {
-  test('sections at the top belong to the one recipe', () => {
+  test('sections at the top belong to the one recipe [config.recipes]', () => {
     const text = 'recipe: ./mine.ts\ndata: {training_mode: hybrid}\npipeline: {task2batch: {config: {batch_size: 4}}}\n'
     const { config, origins } = read({ text })
     expect(config.recipes).toEqual({
@@ -239,7 +239,7 @@ describe('recipes', () => {
     expect(origins.get('data.training_mode')).toBe('file:2')
   })
 
-  test('named recipes carry their own sections, and names keep their hyphens', () => {
+  test('named recipes carry their own sections, and names keep their hyphens [config.recipes]', () => {
     const text =
       'recipe: my-review\nrecipes:\n  my-review:\n    use: "@acme/review#recipe"\n    data: {batch-policy: records}\n  record-only:\n'
     const { config, origins } = read({ text })

@@ -17,7 +17,7 @@ test('the page names every key', () => {
   expect(allKeys().filter(({ key }) => !page.includes(`| \`${key}\` |`))).toEqual([])
 })
 
-test('the JSON schema requires nothing and refuses what it does not know', () => {
+test('the JSON schema requires nothing and refuses what it does not know [config.schema]', () => {
   expect(configJsonSchema()).toMatchObject({ type: 'object', additionalProperties: false, properties: { svc: { type: 'object' } } })
   expect(configJsonSchema()).not.toHaveProperty('required')
 })

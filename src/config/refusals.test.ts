@@ -92,7 +92,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['__proto__: {a: 1}', '__proto__ is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
 ]
 
-describe('a wrong line is refused by its number', () => {
+describe('a wrong line is refused by its number [config.refusal]', () => {
   test.each(REFUSED)('%j', (text, problem) => {
     const line = text.trimEnd().split('\n').length
     expect(problemsOf(text)).toEqual([`svc.yaml:${line}: ${problem}`])

@@ -74,7 +74,7 @@ describe('the order of discovery', () => {
     })
   })
 
-  test('else the practice model', async () => {
+  test('else the practice model [config.upstream]', async () => {
     expect(await discover('', {})).toEqual({
       runtime: 'practice',
       model: null,

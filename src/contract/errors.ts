@@ -28,6 +28,11 @@ export class Refusal extends Error {
   }
 }
 
+/** By shape, not by class: a plug-in may bring its own copy of this page. */
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === 'Refusal' && 'kind' in error && 'code' in error && 'detail' in error
+}
+
 export const invalid = (code: string, message: string): Refusal => new Refusal('invalid', code, message)
 export const unauthorized = (message: string): Refusal => new Refusal('unauthorized', 'unauthorized', message)
 export const unknown = (code: string, message: string): Refusal => new Refusal('unknown', code, message)

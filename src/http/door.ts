@@ -24,7 +24,7 @@ export interface Door {
 
 /** One request on its way through: everything the log line and the handlers need to know of it. */
 export interface Visit {
-  /** The request's id; the receipt of the exchange, when one is kept under it. */
+  /** The request's id, on every answer and in the log. The receipt is another one: nobody may hear it before the record is durable. */
   readonly id: string
   readonly request: IncomingMessage
   /** The pattern of the route that let it in. */

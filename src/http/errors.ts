@@ -1,5 +1,5 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
-import { Refusal, type JsonObject, type RefusalKind } from '../contract/index.ts'
+import { isRefusal, Refusal, type JsonObject, type RefusalKind } from '../contract/index.ts'
 
 export interface ErrorAnswer {
   readonly status: number
@@ -31,8 +31,8 @@ const TYPES: Readonly<Record<number, string>> = {
 }
 
 export function answerError(error: unknown, path: string): ErrorAnswer {
-  const refusal = error instanceof Refusal ? error : internal()
-  const status = error instanceof Refusal ? statusOf(refusal) : 500
+  const refusal = isRefusal(error) ? error : internal()
+  const status = isRefusal(error) ? statusOf(refusal) : 500
   return { status, headers: headersOf(refusal), body: bodyOf(refusal, status, path) }
 }
 
@@ -41,7 +41,7 @@ function internal(): Refusal {
   return new Refusal('unavailable', 'internal_error', 'the service failed on its own account; its log has the cause under this request id')
 }
 
-export function statusOf(refusal: Refusal): number {
+function statusOf(refusal: Refusal): number {
   if (refusal.kind !== 'upstream') return STATUS[refusal.kind]
   const status = refusal.detail.upstreamStatus ?? 502
   if (RELAYED.has(status)) return status

@@ -68,7 +68,7 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
   const bytes = await readBody(request, bytesMax)
   const { clock, retryTimeoutSeconds } = door
   return {
-    id: visit.id,
+    id: door.newId(),
     dialect,
     path: pathWithQuery(visit, path),
     headers: forwardedHeaders(request.headers),

@@ -1,6 +1,6 @@
 /** Every request enters here: origin, route, pass, handler, and one line in the log when its answer is over. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { HEADER, Refusal, unknown } from '../contract/index.ts'
+import { HEADER, isRefusal, Refusal, unknown } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
@@ -53,7 +53,7 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
     response.writeHead(204, arrival.headers).end()
     return
   }
-  const lookup = table.find(method, path)
+  const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
   arrival.route = lookup.kind === 'found' ? lookup.match.route : null
   const visitor = door.keys.admit(
     arrival.route?.gate ?? null,
@@ -94,7 +94,7 @@ function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: u
 
 /** A refusal is the caller's to mend and one word in the request's line, with its cause when a disk failed; anything else is ours, with its stack. */
 function noteError(door: Door, id: string, note: Visit['note'], error: unknown): void {
-  if (error instanceof Refusal) {
+  if (isRefusal(error)) {
     note.code = error.code
     if (error.kind === 'unavailable' && error.cause instanceof Error) note.cause = error.cause.message
     return

@@ -17,9 +17,9 @@ export interface Asked {
   readonly visit: Visit
   readonly query: URLSearchParams
   /** The body, read up to the route's limit. */
-  bytes(): Promise<Buffer>
+  readonly bytes: () => Promise<Buffer>
   /** The body as a strict JSON object. */
-  object(): Promise<JsonObject>
+  readonly object: () => Promise<JsonObject>
 }
 
 export type Handler = (asked: Asked) => Promise<Reply> | Reply

@@ -8,14 +8,16 @@ export function health(): Reply {
 }
 
 export async function status({ door: { registry, store, runtime } }: Asked): Promise<Reply> {
-  const loaded = registry.names().flatMap((name) => registry.loaded(name) ?? [])
-  const scenarios: Record<string, Json> = {}
-  for (const scenario of loaded) scenarios[scenario.name] = await scenarioStatus(scenario)
+  const rows: [string, Json][] = []
+  for (const name of registry.names()) {
+    const scenario = registry.loaded(name)
+    if (scenario !== undefined) rows.push([name, await scenarioStatus(scenario)])
+  }
   return liveJson({
     error: null,
     preload_errors: registry.preloadErrors(),
     last_drain_at: null,
-    scenarios,
+    scenarios: Object.fromEntries(rows),
     serving: await runtime.status(),
     training_job: null,
     storage: { ...(await store.usage()) },

@@ -2,7 +2,7 @@
  * Inference: freeze, prepare, ask, verify, keep: one exchange, whole or streamed, in three dialects.
  * Does not choose the release, know routes, or know where records go.
  */
-export { taggedMember, type RequestBody, type Tags } from './payload.ts'
+export { taggedMember, type Tags } from './payload.ts'
 export { serve, type Call, type Served, type Serving } from './serve.ts'
-export { serveStream, type Outlet, type StreamEnd } from './serve-stream.ts'
+export { serveStream, type Outlet } from './serve-stream.ts'
 export { refusalOfUpstream } from './upstream-refusal.ts'

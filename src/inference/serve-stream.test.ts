@@ -1,5 +1,5 @@
 /** The request line over frames, without sockets: however the bytes arrive and wherever they stop, one record and a true end. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chatStreams } from '../../test/support/chat-streams.ts'
 import { messageStreams } from '../../test/support/message-streams.ts'

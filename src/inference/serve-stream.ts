@@ -61,7 +61,7 @@ class Relay {
   async #relay(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
     for await (const chunk of chunks) {
       const frames = this.#splitter.push(chunk)
-      if (this.#splitter.rest.length > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
+      if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
       const end = frames.findIndex((frame) => this.#take(frame))
       const passed = end === -1 ? frames : frames.slice(0, end)
       if (passed.length > 0) await this.#outlet.write(oneBuffer(passed))

@@ -30,7 +30,7 @@ export interface Serving extends Named {
 }
 
 export interface Call {
-  /** The request's id; the receipt, when the exchange is kept. */
+  /** The receipt, when the exchange is kept. */
   readonly id: string
   readonly dialect: Dialect
   readonly path: string

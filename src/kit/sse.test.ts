@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FrameSplitter, readEvent, writeEvent, type ServerSentEvent } from './sse.ts'
 
@@ -18,12 +18,13 @@ const stream = fc.array(fc.tuple(line, lineEnd), { maxLength: 30 }).map((lines) 
 interface Split {
   readonly frames: readonly Buffer[]
   readonly rest: Buffer
+  readonly restBytes: number
 }
 
 function split(chunks: readonly Uint8Array[]): Split {
   const splitter = new FrameSplitter()
   const frames = chunks.flatMap((chunk) => splitter.push(chunk))
-  return { frames, rest: splitter.rest }
+  return { frames, rest: splitter.rest, restBytes: splitter.restBytes }
 }
 
 const byteByByte = (bytes: Buffer): Buffer[] => Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1))
@@ -51,8 +52,9 @@ describe('frames', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(fc.nat(20)), (raw, sizes) => {
         const bytes = Buffer.from(raw)
-        const { frames, rest } = split(chunked(bytes, sizes))
+        const { frames, rest, restBytes } = split(chunked(bytes, sizes))
         expect(Buffer.concat([...frames, rest])).toEqual(bytes)
+        expect(restBytes).toBe(rest.length)
       }),
     )
   })

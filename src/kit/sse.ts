@@ -2,49 +2,71 @@
 
 const LF = 0x0a
 const CR = 0x0d
-const EMPTY = Buffer.alloc(0)
 
 /**
  * Cuts a stream behind its blank lines, for LF, CRLF and CR line ends alike. A frame keeps its blank line, so all frames and the rest,
  * put together, are exactly the bytes that came in.
  */
 export class FrameSplitter {
-  #held: Buffer = EMPTY
-  /** Up to here the held bytes were looked at. */
-  #seen = 0
+  /** Pieces of the frame that is not whole yet. They are put together once, when it is. */
+  #held: Buffer[] = []
+  #heldBytes = 0
   /** Whether the line being read is empty so far; a line end then closes the frame. */
-  #blank = true
+  #isBlank = true
+  /** Whether the last byte was a carriage return: it may be half of CRLF, so its line is not over before the next byte is seen. */
+  #isCrOpen = false
 
   /** The frames this chunk completed. */
   push(chunk: Uint8Array): Buffer[] {
-    const data = this.#held.length === 0 ? asBuffer(chunk) : Buffer.concat([this.#held, chunk])
+    const data = asBuffer(chunk)
     const frames: Buffer[] = []
+    let isBlank = this.#isBlank
+    let isCrOpen = this.#isCrOpen
     let start = 0
-    let at = this.#seen
+    let at = 0
     while (at < data.length) {
       const byte = data[at]
-      if (byte !== LF && byte !== CR) {
-        this.#blank = false
+      if (!isCrOpen && byte !== LF) {
+        if (byte === CR) isCrOpen = true
+        else isBlank = false
         at += 1
         continue
       }
-      // A carriage return that ends the chunk may be half of CRLF: its line is not over before the next byte is seen.
-      if (byte === CR && at + 1 === data.length) break
-      at += byte === CR && data[at + 1] === LF ? 2 : 1
-      if (this.#blank) {
-        frames.push(data.subarray(start, at))
+      // A line ends here: with this LF, or with the CR before this byte.
+      if (byte === LF) at += 1
+      isCrOpen = false
+      if (isBlank) {
+        frames.push(this.#whole(data.subarray(start, at)))
         start = at
       }
-      this.#blank = true
+      isBlank = true
     }
-    this.#held = data.subarray(start)
-    this.#seen = at - start
+    this.#isBlank = isBlank
+    this.#isCrOpen = isCrOpen
+    if (start < data.length) this.#hold(data.subarray(start))
     return frames
   }
 
   /** What came after the last whole frame. */
   get rest(): Buffer {
-    return this.#held
+    return Buffer.concat(this.#held)
+  }
+
+  get restBytes(): number {
+    return this.#heldBytes
+  }
+
+  #hold(piece: Buffer): void {
+    this.#held.push(piece)
+    this.#heldBytes += piece.length
+  }
+
+  #whole(end: Buffer): Buffer {
+    if (this.#heldBytes === 0) return end
+    const frame = Buffer.concat([...this.#held, end])
+    this.#held = []
+    this.#heldBytes = 0
+    return frame
   }
 }
 

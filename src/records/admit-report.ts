@@ -61,8 +61,9 @@ function refuseRepeated(references: readonly string[], at: string): void {
 }
 
 function refuseEligibility(metadata: Json | undefined, at: string): void {
-  const training = isObject(metadata) ? metadata['training'] : undefined
-  if (isObject(training) && 'eligible' in training)
+  if (!isObject(metadata)) return
+  const { training } = metadata
+  if ('training.eligible' in metadata || (isObject(training) && 'eligible' in training))
     throw invalid('eligibility_removed', `${prefix(at)}metadata.training.eligible: was removed; a report cannot opt out of training`)
 }
 

@@ -1,6 +1,4 @@
 /** Makes a scenario's first release and row, and binds a scenario's rows to its recipe. */
-import { join } from 'node:path'
-import { hash } from 'node:crypto'
 import {
   invalid,
   unavailable,
@@ -17,7 +15,9 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { headOf } from '../releases/index.ts'
-import type { ModelFiles, ModelSettings } from './model.ts'
+import { createdWith } from './creation.ts'
+import type { ScenarioFiles } from './files.ts'
+import type { ModelSettings } from './model.ts'
 import { reach } from './reach.ts'
 import { Scenario } from './scenario.ts'
 
@@ -25,13 +25,12 @@ import { Scenario } from './scenario.ts'
 export interface Household {
   readonly store: Store
   readonly contents: ContentStore
-  readonly models: ModelFiles
+  readonly files: ScenarioFiles
   readonly recipes: ReadonlyMap<string, ConfiguredRecipe>
   readonly defaultRecipe: string
   readonly runtime: Runtime
   readonly gateway: Gateway | null
   readonly model: ModelAddress
-  readonly directory: string
   readonly clock: () => number
   readonly newId: () => string
   /** The evaluation routes of that scenario, with the token that opens them alone. */
@@ -61,9 +60,9 @@ export async function createScenario(house: Household, name: string, wish: NewSc
     invalid('unknown_recipe', `recipe: ${JSON.stringify(recipeName)} is not configured here`),
   )
   const release = wish.release === null ? await seedRelease(house, recipe) : await existingRelease(house, wish.release)
-  const recorded_at = house.clock()
-  if (own !== null) await house.models.write(name, recorded_at, own)
-  await house.store.scenario(name).commit(creationRow(release, recipeName, recorded_at))
+  const created = creationRow(house, release, recipeName)
+  if (own !== null) await house.files.writeModel(created, own)
+  await house.store.scenario(name).commit(created)
   pointBeside(house, name, release)
 }
 
@@ -84,17 +83,17 @@ async function existingRelease(house: Household, releaseId: string): Promise<Rel
   return release
 }
 
-function creationRow(release: Release, recipe: string, recorded_at: number): Commit {
+function creationRow(house: Household, release: Release, recipe: string): Commit {
   return {
     step: 0,
     operation: 'create',
-    recorded_at,
+    recorded_at: house.clock(),
     release,
     pending: false,
     outcome: 'published',
     consumed_ids: [],
     metrics: {},
-    state: { recipe },
+    state: { recipe, folder: house.newId() },
   }
 }
 
@@ -103,7 +102,7 @@ export async function bindScenario(house: Household, name: string, chosenMode: T
   const commits = await allCommits(house, name)
   const [created] = commits
   if (created === undefined) throw unavailable('store_damaged', `scenario ${JSON.stringify(name)} has no creation row; run svc verify`)
-  const recipeName = String(created.state['recipe'])
+  const recipeName = createdWith(created, 'recipe')
   const { recipe, config, trainingMode } = recipeOf(house, recipeName, () =>
     unavailable(
       'recipe_missing',
@@ -116,12 +115,12 @@ export async function bindScenario(house: Household, name: string, chosenMode: T
     runtime: house.runtime,
     ...(house.gateway !== null && { gateway: house.gateway }),
     evaluation: house.evaluation(name),
-    directory: join(house.directory, 'scenarios', hash('sha256', name)),
+    directory: house.files.folderOf(created),
   }
   const binding = await recipe.bind(scope)
-  const modelSettings = await house.models.read(name, created.recorded_at)
+  const modelSettings = await house.files.readModel(created)
   pointBeside(house, name, headOf(commits))
-  return new Scenario({
+  const scenario = new Scenario({
     name,
     recipeName,
     recipe,
@@ -133,6 +132,13 @@ export async function bindScenario(house: Household, name: string, chosenMode: T
     modelSettings,
     trainingMode: chosenMode ?? trainingMode,
   })
+  try {
+    scenario.checkMode(scenario.trainingMode)
+  } catch (error) {
+    await binding.close()
+    throw error
+  }
+  return scenario
 }
 
 async function allCommits(house: Household, name: string): Promise<readonly Commit[]> {

@@ -3,7 +3,8 @@
  * Does not parse requests, or train.
  */
 export type { ConfiguredRecipe, Household } from './bind.ts'
-export { ModelFiles, modelView, parseModelSettings } from './model.ts'
+export { ScenarioFiles } from './files.ts'
+export { modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './name.ts'
 export { Registry } from './registry.ts'
 export type { EvaluationServing, Scenario } from './scenario.ts'

@@ -1,10 +1,6 @@
 /** A scenario's own model settings: what is left out falls back to the deployment's; the key is kept, used, and never shown. */
-import { readFile, rename, rm } from 'node:fs/promises'
-import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { z } from 'zod'
-import { unavailable, type JsonObject, type ModelAddress } from '../contract/index.ts'
-import { writeAtomicFile } from '../kit/index.ts'
+import type { JsonObject, ModelAddress } from '../contract/index.ts'
 import { checkShape } from '../records/index.ts'
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -53,56 +49,4 @@ function isBaseUrl(value: string): boolean {
   const url = new URL(value)
   const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '' && !/[?#]/.test(value)
   return (url.protocol === 'http:' || url.protocol === 'https:') && isPlain && !/\/v1\/*$/.test(url.pathname)
-}
-
-const kept = z.object({ created_at: z.number(), settings })
-
-/** The settings of all scenarios, one file each, readable by the owner alone. */
-export class ModelFiles {
-  readonly #directory: string
-
-  constructor(directory: string) {
-    this.#directory = directory
-  }
-
-  /** A file left by an archived scenario of the same name is of another creation, and is not read. */
-  async read(scenario: string, createdAt: number): Promise<ModelSettings | null> {
-    const file = await this.#readFile(scenario)
-    if (file === null) return null
-    const parsed = kept.safeParse(JSON.parse(file))
-    return parsed.success && parsed.data.created_at === createdAt ? parsed.data.settings : null
-  }
-
-  async write(scenario: string, createdAt: number, own: ModelSettings | null): Promise<void> {
-    const path = this.#pathOf(scenario)
-    const file = `${JSON.stringify({ created_at: createdAt, settings: own })}\n`
-    await (own === null ? rm(path, { force: true }) : writeAtomicFile(path, file, 0o600)).catch((cause: unknown) => {
-      throw unavailable(
-        'settings_failed',
-        'the model settings cannot be kept; check the disk of the records, then send the request again',
-        {
-          cause,
-        },
-      )
-    })
-  }
-
-  /** Follows its scenario into the archive, beside its records. */
-  async archive(scenario: string, beside: string): Promise<void> {
-    await rename(this.#pathOf(scenario), join(this.#directory, `${beside}.model.json`)).catch(() => undefined)
-  }
-
-  /** Settings that are there and cannot be read are not the same as none: the scenario's calls would go elsewhere. */
-  async #readFile(scenario: string): Promise<string | null> {
-    try {
-      return await readFile(this.#pathOf(scenario), 'utf8')
-    } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-      throw unavailable('settings_failed', 'the model settings of this scenario cannot be read; check the disk of the records', { cause })
-    }
-  }
-
-  #pathOf(scenario: string): string {
-    return join(this.#directory, 'models', `${hash('sha256', scenario)}.json`)
-  }
 }

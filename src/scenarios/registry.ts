@@ -1,7 +1,16 @@
 /** Creates, loads, unloads and archives scenarios, and is the only one that holds them. */
-import { conflict, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown, type JsonObject, type TrainingMode } from '../contract/index.ts'
+import {
+  conflict,
+  SCENARIO_LOAD_RETRY_AFTER_SECONDS,
+  unavailable,
+  unknown,
+  type Commit,
+  type JsonObject,
+  type TrainingMode,
+} from '../contract/index.ts'
 import { Lane } from '../kit/index.ts'
 import { bindScenario, createScenario, type Household, type NewScenario } from './bind.ts'
+import { createdWith } from './creation.ts'
 import type { ModelSettings } from './model.ts'
 import { reach } from './reach.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -56,7 +65,7 @@ export class Registry {
   /** A scenario that is loaded in this process, for callers that must never load or create one. */
   useLoaded<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     const loaded = this.#loaded.get(name)
-    if (loaded === undefined) throw unknownScenario(name)
+    if (loaded === undefined) throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} is not loaded in this process`)
     return loaded.use(work)
   }
 
@@ -78,7 +87,7 @@ export class Registry {
     return this.use(name, async (scenario) => {
       if (mode !== undefined) scenario.checkMode(mode)
       if (own !== undefined) {
-        await this.#house.models.write(name, scenario.created.recorded_at, own)
+        await this.#house.files.writeModel(scenario.created, own)
         scenario.useModel(own)
       }
       if (mode !== undefined) {
@@ -96,15 +105,16 @@ export class Registry {
   remove(name: string): Promise<readonly string[]> {
     return this.#inTurn(name, async () => {
       if (!this.#known.has(name)) throw unknownScenario(name)
-      const { store, contents, models, newId } = this.#house
+      const { store, contents, files, newId } = this.#house
       const scenario = this.#loaded.get(name)
+      const created = await this.#creationRow(name)
       const ref = await reach(contents.archive(name, newId()))
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
       this.#known.delete(name)
       this.#modes.delete(name)
-      await models.archive(name, rows)
+      if (created !== undefined) await files.archive(created, rows)
       return [rows, ref]
     })
   }
@@ -125,11 +135,16 @@ export class Registry {
   async recipeOf(name: string): Promise<string | null> {
     const known = this.#known.get(name) ?? null
     if (known !== null) return known
-    const [created] = await this.#house.store.scenario(name).commits({ after: -1, limit: 1 })
+    const created = await this.#creationRow(name)
     if (created === undefined || !this.#known.has(name)) return null
-    const recipe = String(created.state['recipe'])
+    const recipe = createdWith(created, 'recipe')
     this.#known.set(name, recipe)
     return recipe
+  }
+
+  async #creationRow(name: string): Promise<Commit | undefined> {
+    const [created] = await this.#house.store.scenario(name).commits({ after: -1, limit: 1 })
+    return created
   }
 
   preloadErrors(): JsonObject {
@@ -180,9 +195,10 @@ export class Registry {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return loaded
     if (!this.#known.has(name)) throw unknownScenario(name)
-    await this.#makeRoom()
+    const leaving = this.#placeTakenBy()
     this.#loading += 1
     try {
+      if (leaving !== null) await this.#unload(leaving.name)
       const scenario = await bindScenario(this.#house, name, this.#modes.get(name))
       this.#loaded.set(name, scenario)
       this.#preloadErrors.delete(name)
@@ -192,16 +208,16 @@ export class Registry {
     }
   }
 
-  /** The scenario idle longest makes room for the next; when all are busy the caller is asked to come again. */
-  async #makeRoom(): Promise<void> {
-    if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return
+  /** The scenario idle longest makes room for the next, null while there is room; when all are busy the caller is asked to come again. */
+  #placeTakenBy(): Scenario | null {
+    if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return null
     const idle = [...this.#loaded.values()].filter((scenario) => scenario.isIdle).sort((a, b) => a.lastUse - b.lastUse)
     const [longest] = idle
     if (longest === undefined)
       throw unavailable('too_many_loaded', 'as many scenarios as svc.max_loaded_scenarios allows are busy; try again shortly', {
         retryAfterSeconds: SCENARIO_LOAD_RETRY_AFTER_SECONDS,
       })
-    await this.#unload(longest.name)
+    return longest
   }
 
   async #unload(name: string): Promise<void> {
@@ -224,5 +240,8 @@ export class Registry {
 }
 
 function otherStart(name: string): Error {
-  return conflict('other_release', `scenario ${JSON.stringify(name)} was bound to another starting release; leave x-svc-release-id out`)
+  return conflict(
+    'other_release',
+    `scenario ${JSON.stringify(name)} was bound to another starting release; leave the release out, or use another scenario`,
+  )
 }

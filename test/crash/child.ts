@@ -1,7 +1,7 @@
 /** Starts the service as a child on the run's own data, and kills it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -21,8 +21,11 @@ export interface Child {
   readonly address: Promise<string | null>
   /** Its exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>
-  kill(signal: 'SIGKILL' | 'SIGTERM'): void
+  stop(): void
+  /** At once: the service alone, as when it runs out of memory, or with every git it started, as when its container or machine goes. */
+  kill(who: Victim): void
 }
+export type Victim = 'service' | 'family'
 
 const ENTRY = fileURLToPath(new URL('service.ts', import.meta.url))
 
@@ -35,9 +38,30 @@ export function startChild(place: Place, upstreamUrl: string): Child {
     'storage.artifact_repository': place.repository,
   }
   const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
-  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', openSync(place.log, 'a')] })
-  const ended = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null))
-  return { address: Promise.race([firstLine(child), ended.then(() => null)]), ended, kill: (signal) => void child.kill(signal) }
+  const log = openSync(place.log, 'a')
+  // A process group of its own, so that it can be killed with its children and without us.
+  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', log], detached: true })
+  closeSync(log)
+  const killAll = (): void => killFamily(child)
+  process.once('exit', killAll)
+  const ended = once(child, 'exit').then(([code]: unknown[]) => {
+    process.off('exit', killAll)
+    return typeof code === 'number' ? code : null
+  })
+  return {
+    address: Promise.race([firstLine(child), ended.then(() => null)]),
+    ended,
+    stop: () => void child.kill('SIGTERM'),
+    kill: (who) => (who === 'family' ? killAll() : void child.kill('SIGKILL')),
+  }
+}
+
+function killFamily({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Gone already, all of them.
+  }
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {

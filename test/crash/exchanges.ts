@@ -24,7 +24,7 @@ export function requestOf(dialect: Dialect, stream: boolean, mark: string): Json
 }
 
 /** A few words, now and then some tens of kilobytes: bodies of one page and of many. */
-export function wordsOf(mark: string): readonly string[] {
+function wordsOf(mark: string): readonly string[] {
   const random = randomOf(mark)
   const count = random.fraction() < 0.1 ? random.between(2000, 9000) : random.between(2, 12)
   return Array.from({ length: count }, (_, index) => `${mark}-${index}é `)

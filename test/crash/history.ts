@@ -6,7 +6,7 @@ import type { Dialect, JsonObject } from '../../src/contract/index.ts'
  * - kept: its receipt was seen, or it was found stored after a crash. It must be there from then on.
  * - absent: it was not there after a crash, or was refused. It must stay away unless it is sent again.
  */
-export type Fate = 'open' | 'kept' | 'absent'
+type Fate = 'open' | 'kept' | 'absent'
 
 export interface Sent {
   readonly mark: string

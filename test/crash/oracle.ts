@@ -201,7 +201,7 @@ function isAsStored(sent: Sent, payload: JsonObject): boolean {
 }
 
 /** Reports keep four fields, so theirs stands in the metadata. */
-export function markOf(payload: JsonObject): string {
+function markOf(payload: JsonObject): string {
   const { metadata } = payload
   const mark = payload[MARK] ?? (isObject(metadata) ? metadata[MARK] : undefined)
   return typeof mark === 'string' ? mark : ''

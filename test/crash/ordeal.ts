@@ -19,7 +19,7 @@ export interface Outcome {
   readonly acknowledged: number
   readonly removed: number
   /** How many rows and bodies were judged, over all restarts. */
-  readonly checks: number
+  readonly rows: number
   readonly bodies: number
 }
 
@@ -34,7 +34,7 @@ export class Ordeal {
   /** What was on its way when the last kill came, and is safe to send again. */
   #interrupted: readonly Sent[] = []
   #kills = 0
-  #checks = 0
+  #rows = 0
   #bodies = 0
 
   constructor(place: Place, upstream: Upstream, seed: string) {
@@ -45,7 +45,7 @@ export class Ordeal {
 
   outcome(): Outcome {
     const { acknowledged, removed } = this.#history
-    return { kills: this.#kills, acknowledged, removed: removed.length, checks: this.#checks, bodies: this.#bodies }
+    return { kills: this.#kills, acknowledged, removed: removed.length, rows: this.#rows, bodies: this.#bodies }
   }
 
   /** Answers a line about how it went. */
@@ -53,10 +53,13 @@ export class Ordeal {
     const random = this.#random.branch(`round-${round}`)
     const kill = drawKill(random)
     const child = startChild(this.#place, this.#upstream.url)
-    if (kill.when === 'starting') await sleep(kill.afterMs)
-    else await this.#live(child, kill, random)
-    child.kill('SIGKILL')
-    await child.ended
+    try {
+      if (kill.when === 'starting') await sleep(kill.afterMs)
+      else await this.#live(child, kill, random)
+    } finally {
+      child.kill(kill.who)
+      await child.ended
+    }
     this.#kills += 1
     const { acknowledged, removed } = this.#history
     return `${round}/${rounds} killed ${describe(kill)}: ${acknowledged} acknowledged, ${removed.length} archived, ${this.violations.length} broken`
@@ -65,8 +68,11 @@ export class Ordeal {
   /** The last start: everything is read, and the service stops when asked to. */
   async finish(): Promise<void> {
     const child = startChild(this.#place, this.#upstream.url)
-    await this.#check(await ready(child), () => true)
-    child.kill('SIGTERM')
+    try {
+      await this.#check(await ready(child), () => true)
+    } finally {
+      child.stop()
+    }
     const code = await child.ended
     if (code !== 0) this.violations.push({ rule: 'answer', detail: `the service ended with ${code} when asked to stop` })
   }
@@ -78,24 +84,24 @@ export class Ordeal {
     const trigger = new Trigger(kill)
     this.#upstream.answer(scriptOf(() => trigger.happened('answered')))
     this.#upstream.received.length = 0
-    let isOver = false
-    const told = (): void => trigger.happened('acknowledged')
-    const clients = Array.from({ length: CLIENTS }, (_, index) => {
-      return new Client(address, this.#history, random.branch(`${index}`), { label: `${this.#kills}-${index}`, own: `own-${index}` }, told)
-    })
-    const working = clients.map((client, index) => this.#work(client, index, () => isOver))
-    await trigger.moment()
-    isOver = true
-    child.kill('SIGKILL')
+    const working = this.#clients(address, trigger, random).map((client, index) =>
+      client.work(this.#interrupted.filter((_, at) => at % CLIENTS === index)),
+    )
+    const death = await Promise.race([trigger.moment(), child.ended])
+    if (death !== undefined) this.#history.surprise(`the service ended by itself, with ${death}`)
+    trigger.isOver = true
+    child.kill(kill.who)
     await Promise.all(working)
     const open = this.#history.all().filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
     this.#interrupted = [...Map.groupBy(open, ({ batch, mark }) => batch ?? mark).values()].flatMap(([first]) => first ?? [])
   }
 
-  /** What the last crash interrupted is sent again first, shared among the clients. */
-  async #work(client: Client, index: number, isOver: () => boolean): Promise<void> {
-    for (const sent of this.#interrupted.filter((_, at) => at % CLIENTS === index)) if (!isOver()) await client.sendAgain(sent)
-    await client.work(isOver)
+  #clients(address: string, trigger: Trigger, random: Random): readonly Client[] {
+    const told = { onAcknowledged: () => trigger.happened('acknowledged'), onSurprise: () => trigger.now(), isOver: () => trigger.isOver }
+    return Array.from({ length: CLIENTS }, (_, index) => {
+      const part = { label: `${this.#kills}-${index}`, own: `own-${index}`, random: random.branch(`${index}`), ...told }
+      return new Client(address, this.#history, part)
+    })
   }
 
   async #check(address: string, readAgain: () => boolean): Promise<void> {
@@ -105,7 +111,7 @@ export class Ordeal {
     this.violations.push(...judge(this.#history, snapshot))
     settleRecords(this.#history, snapshot)
     for (const { rows, payloads } of snapshot.scenarios) {
-      this.#checks += rows.length
+      this.#rows += rows.length
       this.#bodies += payloads.size
       for (const id of payloads.keys()) this.#judged.add(id)
     }
@@ -119,5 +125,5 @@ async function ready(child: Child): Promise<string> {
 }
 
 function describe(kill: Kill): string {
-  return 'count' in kill ? `at the ${kill.count}. time something was ${kill.when}` : `${kill.afterMs} ms into ${kill.when}`
+  return `(${kill.who}) ${'count' in kill ? `at the ${kill.count}. time something was ${kill.when}` : `${kill.afterMs} ms into ${kill.when}`}`
 }

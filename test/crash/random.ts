@@ -1,4 +1,5 @@
 /** Chance that can be repeated: the same seed, the same choices. */
+import { hash } from 'node:crypto'
 
 export interface Random {
   /** From 0 up to, but not including, 1. */
@@ -11,7 +12,8 @@ export interface Random {
 }
 
 export function randomOf(seed: string): Random {
-  let state = hashOf(seed)
+  // Hashed, so that seeds that look alike have nothing in common.
+  let state = hash('sha256', seed, 'buffer').readInt32LE()
   const fraction = (): number => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -25,11 +27,4 @@ export function randomOf(seed: string): Random {
     pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
     branch: (label) => randomOf(`${seed}/${label}`),
   }
-}
-
-/** FNV-1a. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
-  return hash
 }

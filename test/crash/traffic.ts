@@ -11,32 +11,39 @@ const STREAMED: readonly [Dialect, ...Dialect[]] = ['chat', 'responses', 'messag
 const WHOLE: readonly [Dialect, ...Dialect[]] = [...STREAMED, 'count_tokens']
 const RECEIPT = 'x-svc-agent-record-id'
 
-export interface Names {
-  /** Of this client and this life of the service: its marks begin with it. */
+/** One client's part in one life of the service. */
+export interface Part {
+  /** Its marks begin with it. */
   readonly label: string
   /** A scenario that no other client touches, now or after a restart. */
   readonly own: string
+  readonly random: Random
+  /** Whether the service has been killed: from then on an answer may break off. */
+  readonly isOver: () => boolean
+  readonly onAcknowledged: () => void
+  readonly onSurprise: () => void
 }
 
 export class Client {
   readonly #address: string
   readonly #history: History
-  readonly #random: Random
-  readonly #names: Names
-  readonly #onAcknowledged: () => void
+  readonly #part: Part
   #count = 0
 
-  constructor(address: string, history: History, random: Random, names: Names, onAcknowledged: () => void) {
+  constructor(address: string, history: History, part: Part) {
     this.#address = address
     this.#history = history
-    this.#random = random
-    this.#names = names
-    this.#onAcknowledged = onAcknowledged
+    this.#part = part
   }
 
-  /** One thing after another until told to stop. */
-  async work(isOver: () => boolean): Promise<void> {
-    while (!isOver()) await this.#next()
+  get #random(): Random {
+    return this.#part.random
+  }
+
+  /** What an earlier crash interrupted, then one thing after another while the service lives. */
+  async work(interrupted: readonly Sent[]): Promise<void> {
+    for (const sent of interrupted) if (!this.#part.isOver()) await this.#repeat(sent)
+    while (!this.#part.isOver()) await this.#next()
   }
 
   async #next(): Promise<void> {
@@ -62,7 +69,7 @@ export class Client {
     if (typeof receipt === 'string') this.#acknowledge(sent, receipt)
     else this.#refused([sent], heard)
     if (heard.isWhole && heard.status === 200 && heard.text !== JSON.stringify(answerOf(dialect, mark)))
-      this.#history.surprise(`${mark} was answered with something else than the model said`)
+      this.#surprise(`${mark} was answered with something else than the model said`)
   }
 
   async #stream(scenario: string, leaveAfter: number): Promise<void> {
@@ -73,9 +80,9 @@ export class Client {
     const heard = await ask(this.#address, { method: 'POST', path: pathOf(dialect), scenario, body, leaveAfter })
     const receipt = /"svc\.agent_record_id":"([^"]+)"/.exec(heard.text)?.[1]
     if (receipt !== undefined) this.#acknowledge(sent, receipt)
-    else this.#refused([sent], heard)
+    else if (leaveAfter === Infinity) this.#refused([sent], heard)
     if (heard.isWhole && heard.status === 200 && receipt === undefined)
-      this.#history.surprise(`the stream of ${mark} ended as if whole, without its receipt (${textOf(mark).length} characters)`)
+      this.#surprise(`the stream of ${mark} ended as if whole, without its receipt (${textOf(mark).length} characters)`)
   }
 
   async #report(scenario: string): Promise<void> {
@@ -118,10 +125,10 @@ export class Client {
     const scenario = this.#random.pick(SCENARIOS)
     const own = this.#history.of(scenario).filter(canBeSentAgain)
     const chosen = own[this.#random.between(0, own.length - 1)]
-    if (chosen !== undefined) await this.sendAgain(chosen)
+    if (chosen !== undefined) await this.#repeat(chosen)
   }
 
-  async sendAgain(sent: Sent): Promise<void> {
+  async #repeat(sent: Sent): Promise<void> {
     if (sent.batch === null) return this.#post(this.#history.send(sent))
     const members = this.#history.of(sent.scenario).filter(({ batch }) => batch === sent.batch)
     await this.#postBatch(
@@ -151,7 +158,7 @@ export class Client {
 
   /** A scenario of this client's own, under a name that comes back: made, used, removed. */
   async #makeAndRemove(): Promise<void> {
-    const name = this.#names.own
+    const name = this.#part.own
     if (!this.#history.scenarios.has(name)) {
       this.#history.create(name)
       const made = await ask(this.#address, { method: 'POST', path: '/svc/scenarios', body: { name } })
@@ -173,7 +180,7 @@ export class Client {
 
   #mark(): string {
     this.#count += 1
-    return `${this.#names.label}.${this.#count}`
+    return `${this.#part.label}.${this.#count}`
   }
 
   #sending(what: Pick<Sent, 'mark' | 'scenario' | 'payload'> & Partial<Sent>): Sent {
@@ -182,13 +189,19 @@ export class Client {
 
   #acknowledge(sent: Sent, id: string): void {
     this.#history.acknowledge(sent, id)
-    this.#onAcknowledged()
+    this.#part.onAcknowledged()
   }
 
-  /** A whole answer that is no success is a surprise here: nothing these clients send deserves one. A broken one says nothing. */
+  #surprise(what: string): void {
+    this.#history.surprise(what)
+    this.#part.onSurprise()
+  }
+
+  /** Nothing these clients send deserves a refusal, and no answer may break off before the kill. */
   #refused(sent: readonly Sent[], heard: Heard): void {
-    if (!heard.isWhole || heard.status === 200) return
-    this.#history.surprise(`${sent[0]?.mark ?? 'a scenario'} was answered with ${heard.status}: ${heard.text.slice(0, 200)}`)
+    if (!heard.isWhole && this.#part.isOver()) return
+    const how = heard.isWhole ? `answered with ${heard.status}` : `cut off, after status ${heard.status}`
+    this.#surprise(`${sent[0]?.mark ?? 'a scenario'} was ${how}: ${heard.text.slice(0, 200)}`)
   }
 }
 

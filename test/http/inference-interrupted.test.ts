@@ -90,7 +90,7 @@ describe.each(PATHS)('a stream of %s', (path) => {
 
   it('whose client leaves before the first frame is stored too', async () => {
     const { name, headers } = fresh()
-    here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders())
+    here.upstream.answer((_received, response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders())
     const stream = await openStream(here.address, path, { stream: true }, headers)
     stream.drop()
     await until(async () => (await responsesOf(here, name)).length > 0)

@@ -104,7 +104,7 @@ describe('the stored response of a stream', () => {
 
   it('holds the raw frames too when storage.keep_raw_streams is on [decisions.streams-raw]', async () => {
     await here.restart({ 'storage.keep_raw_streams': true })
-    const [{ frames }] = chatStreams as readonly [(typeof chatStreams)[number]]
+    const frames = chatStreams[0]?.frames ?? []
     here.upstream.answer((_received, answer) => sendFrames(answer, frames))
     await here.post('/v1/chat/completions', '{"stream":true}', { 'x-svc-scenario': 'raw' })
     expect((await newest('raw'))?.['payload']).toMatchObject({ response: { raw: frames.join('') } })

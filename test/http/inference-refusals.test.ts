@@ -36,16 +36,19 @@ const TABLE = [
 ]
 
 describe('an upstream that refuses', () => {
-  it.each(TABLE)('with $upstream is answered with $status and its words [errors.upstream-relay] [errors.400-upstream] [errors.403] [errors.502]', async ({ upstream, status }) => {
-    for (const path of ROUTES) {
-      const body = upstream === 304 ? '' : { error: { message: 'the provider says no', type: 'its_type', code: 'its_code' } }
-      const answer = await refused(upstream, body, { location: 'http://127.0.0.1:1/' }, path)
-      expect(answer.status).toBe(status)
-      expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
-      expect(answer.headers['location']).toBeUndefined()
-      if (upstream !== 304) expect(answer.json).toMatchObject({ error: { message: 'the provider says no' } })
-    }
-  })
+  it.each(TABLE)(
+    'with $upstream is answered with $status and its words [errors.upstream-relay] [errors.400-upstream] [errors.403] [errors.502]',
+    async ({ upstream, status }) => {
+      for (const path of ROUTES) {
+        const body = upstream === 304 ? '' : { error: { message: 'the provider says no', type: 'its_type', code: 'its_code' } }
+        const answer = await refused(upstream, body, { location: 'http://127.0.0.1:1/' }, path)
+        expect(answer.status).toBe(status)
+        expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
+        expect(answer.headers['location']).toBeUndefined()
+        if (upstream !== 304) expect(answer.json).toMatchObject({ error: { message: 'the provider says no' } })
+      }
+    },
+  )
 
   it('leaves no record', async () => {
     await refused(429, { error: { message: 'slow down' } })

@@ -55,7 +55,7 @@ describe('a crash while a scenario is made', () => {
     expect((await create(service.address)).status).toBe(201)
   })
 
-  it('between its row and its pointer: it is there with its first release, and loading points at it', async () => {
+  it('between its row and its pointer: it is there with its first release, and loading points at it [scenario.restart]', async () => {
     const place = await makePlace()
     await dieAt(place, 'after-creation-row', create)
     expect(place.refs().has(pointer)).toBe(false)
@@ -69,7 +69,7 @@ describe('a crash while a scenario is made', () => {
 })
 
 describe('a crash while a scenario is removed', () => {
-  it('between the rename of its pointer and the archive of its rows: it is whole, and can be removed again', async () => {
+  it('between the rename of its pointer and the archive of its rows: it is whole, and can be removed again [delete.rule-1]', async () => {
     const place = await makePlace()
     const receipt = await dieRemoving(place, 'before-archive')
     expect(place.refs().has(pointer)).toBe(false)
@@ -84,7 +84,7 @@ describe('a crash while a scenario is removed', () => {
     expect(await place.damage()).toEqual([])
   })
 
-  it('between the export of its rows and its mark: it is whole, the export is gone, and it can be removed again', async () => {
+  it('between the export of its rows and its mark: it is whole, the export is gone, and it can be removed again [delete.rule-1]', async () => {
     const place = await makePlace()
     const receipt = await dieRemoving(place, 'exported')
     expect(archives(place)).toEqual([expect.stringMatching(/\.sqlite3$/)])
@@ -101,7 +101,7 @@ describe('a crash while a scenario is removed', () => {
     expect(await place.damage()).toEqual([])
   })
 
-  it('after its rows were set aside: it is gone, its archive is whole, and its name is free', async () => {
+  it('after its rows were set aside: it is gone, its archive is whole, and its name is free [delete.name-free]', async () => {
     const place = await makePlace()
     const receipt = await dieRemoving(place, 'after-archive')
     const service = await place.start()

@@ -58,7 +58,7 @@ const visits: readonly Asked[] = [
 ]
 
 describe('the log', () => {
-  it('holds one JSON line per request with its id, route, status, time, scenario and receipt', async () => {
+  it('holds one JSON line per request with its id, route, status, time, scenario and receipt [decisions.errors-request-id]', async () => {
     const place = await makePlace()
     const { command, address } = await serveCommand(place.args(), environment)
     const answers: Answer[] = []
@@ -87,7 +87,7 @@ describe('the log', () => {
 })
 
 describe('a secret', () => {
-  it('appears in no log line, answer, record, error, status, metric or printed configuration', async () => {
+  it('appears in no log line, answer, record, error, status, metric or printed configuration [decisions.errors-message] [config.print]', async () => {
     const place = await makePlace()
     const { command, address } = await serveCommand(place.args(), environment)
     const spoken: string[] = []

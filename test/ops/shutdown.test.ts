@@ -59,7 +59,7 @@ function streamThrough(upstream: Upstream): { open(): void } {
 }
 
 describe('a service asked to stop', () => {
-  it('finishes a stream in flight, with its receipt, and ends with code 0', async () => {
+  it('finishes a stream in flight, with its receipt, and ends with code 0 [decisions.streams-durable]', async () => {
     const { upstream, records, args } = await makePlace()
     const gate = streamThrough(upstream)
     const { command, address } = await serveCommand(args())
@@ -117,7 +117,7 @@ describe('a service asked to stop', () => {
     await expect(rest).rejects.toThrow()
   })
 
-  it('cuts an endless stream after the grace, and keeps what came of it as incomplete', async () => {
+  it('cuts an endless stream after the grace, and keeps what came of it as incomplete [decisions.streams-broken]', async () => {
     const { upstream, records, start } = await makePlace()
     streamThrough(upstream)
     const service = await start({ graceSeconds: 0.05 })

@@ -31,7 +31,7 @@ async function onStallingDisk(): Promise<StallingDisk> {
   }
 }
 
-it('while the writer is stuck, reads and health are answered, and the write is answered once it is durable', async () => {
+it('while the writer is stuck, reads and health are answered, and the write is answered once it is durable [decisions.streams-durable]', async () => {
   const { here, stall, goOn, waiting } = await onStallingDisk()
   const before = await here.exchange('slow')
   stall()

@@ -96,15 +96,27 @@ describe('with authentication on [auth.1] [auth.2] [auth.5] [auth.5-header-wins]
   it.each(openRoutes)(
     'another method on $path is 405 with allow, and only for a token [decisions.auth-method]',
     async ({ path, method }) => {
-      const allowed = openRoutes.filter((route) => route.path === path).map((route) => route.method)
-      for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter(
-        (one) => !allowed.some((each) => each === one),
-      )) {
+      const allowed = new Set<string>(openRoutes.filter((route) => route.path === path).map((route) => route.method))
+      if (allowed.has('GET')) allowed.add('HEAD')
+      for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter((one) => !allowed.has(one))) {
         expect((await here.ask(other, path)).status).toBe(401)
         expect((await here.ask(other, path, { headers: bearer(evaluation) })).status).toBe(401)
         const answer = await here.ask(other, path, { headers: bearer(TOKEN) })
         expect(answer).toMatchObject({ status: 405, headers: { allow: expect.stringContaining(method) } })
       }
+    },
+  )
+
+  it.each(openRoutes.filter(({ method, gate }) => method === 'GET' && gate !== 'open'))(
+    'HEAD $path is as closed as GET',
+    async ({ path }) => {
+      expect((await here.ask('HEAD', path)).status).toBe(401)
+      const [head, get] = [
+        await here.ask('HEAD', path, { headers: bearer(TOKEN) }),
+        await here.ask('GET', path, { headers: bearer(TOKEN) }),
+      ]
+      expect(head.status).toBe(get.status)
+      expect(head.text).toBe('')
     },
   )
 

@@ -33,9 +33,14 @@ function tagsIn(literal: string): readonly string[] {
   return [...literal.matchAll(TAG)].flatMap(([, id = '']) => (families.has(familyOf(id)) ? [id] : []))
 }
 
-/** Without its tags, and without the marks that stand for a row's values. */
+/** Without its tags, and with a dot for every mark that stands for a row's value. */
 function titleOf(literal: string): string {
-  return literal.replaceAll(TAG, '').replaceAll(/\\(.)/g, '$1').replaceAll(/\s+/g, ' ').trim()
+  return literal
+    .replaceAll(TAG, '')
+    .replaceAll(/%[sdifjo]|\$\{[^}]*\}|\$[a-zA-Z][\w.]*/g, '…')
+    .replaceAll(/\\(.)/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }
 
 export function conformancePage(): string {

@@ -131,17 +131,18 @@ describe('the error table', () => {
   })
 })
 
-describe('an upstream', () => {
-  const answerWith = async (status: number, body: object | string, headers: Record<string, string> = {}): Promise<Answer> => {
-    here.upstream.answer((_received, response) => {
-      if (typeof body === 'object') sendJson(response, status, body, headers)
-      else response.writeHead(status, headers).end(body)
-    })
-    const answer = await here.post('/v1/chat/completions', chat, KNOWN)
-    here.upstream.answer(answerPlainly)
-    return answer
-  }
+/** One call that the upstream answers with this. */
+async function answerWith(status: number, body: object | string, headers: Record<string, string> = {}): Promise<Answer> {
+  here.upstream.answer((_received, response) => {
+    if (typeof body === 'object') sendJson(response, status, body, headers)
+    else response.writeHead(status, headers).end(body)
+  })
+  const answer = await here.post('/v1/chat/completions', chat, KNOWN)
+  here.upstream.answer(answerPlainly)
+  return answer
+}
 
+describe('an upstream', () => {
   it.each([400, 401, 403, 404, 408, 409, 422, 429])(
     'that refuses with %i is relayed with its words [errors.upstream-relay]',
     async (status) => {

@@ -1,5 +1,5 @@
 /** Arbitrary bodies, queries and headers at every plain route: an answer of the error table or a success, never a failure of ours. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { world, type World } from '../support/world.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { world, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, scenarioNames } from './support/speak.ts'
+import { errorOf, named, scenarioNames, textAt } from './support/speak.ts'
 
 const HERE = named('plain')
 
@@ -11,7 +11,7 @@ let head: string
 beforeAll(async () => {
   here = await world()
   const created = await here.post('/svc/scenarios', { name: 'plain' })
-  head = String(created.json['release_id'])
+  head = textAt(created.json, 'release_id')
 })
 afterAll(() => here.close())
 

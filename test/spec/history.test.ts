@@ -39,11 +39,10 @@ describe('the records', () => {
 
   it('come page by page, each once, until there is no next [history.records]', async () => {
     const seen: unknown[] = []
-    let after: unknown = 0
-    for (let pages = 0; after !== null && pages < 9; pages += 1) {
-      const { json, ...answer } = await list(`limit=3&after_sequence=${String(after)}`)
-      seen.push(...rowsOf({ json, ...answer }, 'records').map((row) => row['sequence']))
-      after = json['next_after_sequence'] ?? null
+    for (let after: unknown = 0; typeof after === 'number' && seen.length < 20;) {
+      const answer = await list(`limit=3&after_sequence=${after}`)
+      seen.push(...rowsOf(answer, 'records').map((row) => row['sequence']))
+      after = answer.json['next_after_sequence']
     }
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
@@ -71,7 +70,7 @@ describe('the records', () => {
     expect(row?.['created_at']).toBe(1_700_000_000.5)
     expect(rowsOf(await commits(), 'commits')[0]?.['recorded_at']).toBe(1_700_000_001.5)
     const [live] = rowsOf(await list('limit=1'), 'records')
-    expect(String(live?.['created_at'])).toMatch(/^\d{10}(\.\d+)?$/)
+    expect(JSON.stringify(live?.['created_at'])).toMatch(/^\d{10}(\.\d+)?$/)
   })
 })
 

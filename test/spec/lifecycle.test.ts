@@ -54,7 +54,7 @@ describe('a deleted scenario', () => {
   it('takes its model settings along, still readable by the owner alone [delete.rule-1] [decisions.model-file]', async () => {
     await here.post('/svc/scenarios', { name: 'filed', model: { api_key: KEY } })
     const [rows] = archivedOf(await remove('filed'))
-    const file = join(here.directory, 'records', `${rows}.model.json`)
+    const file = join(here.directory, 'records', `${rows}.files`, 'model.json')
     expect(await readFile(file, 'utf8')).toContain(KEY)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
@@ -120,6 +120,22 @@ describe('a call under way', () => {
       here.upstream.answer(answerPlainly)
     },
   )
+
+  it('of an evaluation still ends when its scenario is deleted, and the next is 404 [evaluation.deleted]', async () => {
+    await here.post('/svc/scenarios', { name: 'under' })
+    const gate = Promise.withResolvers<void>()
+    here.upstream.answer(async (received, response) => {
+      await gate.promise
+      answerPlainly(received, response)
+    })
+    const playing = here.post('/svc/scenarios/under/evaluation/v1/chat/completions', chat)
+    await vi.waitFor(() => expect(here.upstream.open).toBe(1))
+    expect((await remove('under')).status).toBe(200)
+    gate.resolve()
+    expect((await playing).status).toBe(200)
+    expectRefusal(await here.post('/svc/scenarios/under/evaluation/v1/chat/completions', chat), 404, 'unknown_scenario')
+    here.upstream.answer(answerPlainly)
+  })
 })
 
 describe('a restart', () => {
@@ -158,41 +174,5 @@ describe('a restart', () => {
     await remove('deleted')
     await here.restart()
     expect(await scenarioNames(here)).not.toContain('deleted')
-  })
-})
-
-describe('evaluation', () => {
-  it('answers like the route it embeds, and is kept by nobody [evaluation.served] [evaluation.not-recorded]', async () => {
-    await here.post('/svc/scenarios', { name: 'played' })
-    for (const route of ['chat/completions', 'responses', 'messages', 'messages/count_tokens']) {
-      const answer = await here.post(`/svc/scenarios/played/evaluation/v1/${route}?beta=true`, chat)
-      expect(answer.status).toBe(200)
-      expect(here.upstream.received.at(-1)?.url).toBe(`/v1/${route}?beta=true`)
-      expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
-    }
-    expect(await recordIds(here, 'played')).toEqual([])
-  })
-
-  it('serves what is loaded here, never creates, and knows no component of a flat release [evaluation.loaded-only] [evaluation.component-unknown]', async () => {
-    expectRefusal(await here.post('/svc/scenarios/unmade/evaluation/v1/responses', chat), 404, 'unknown_scenario')
-    expect(await scenarioNames(here)).not.toContain('unmade')
-    await here.post('/svc/scenarios', { name: 'flat' })
-    expectRefusal(await here.post('/svc/scenarios/flat/components/weights/evaluation/v1/responses', chat), 404, 'unknown_component')
-  })
-
-  it('under way when its scenario is deleted still ends, and the next is 404 [evaluation.deleted]', async () => {
-    await here.post('/svc/scenarios', { name: 'under' })
-    const gate = Promise.withResolvers<void>()
-    here.upstream.answer(async (received, response) => {
-      await gate.promise
-      answerPlainly(received, response)
-    })
-    const playing = here.post('/svc/scenarios/under/evaluation/v1/chat/completions', chat)
-    await vi.waitFor(() => expect(here.upstream.open).toBe(1))
-    expect((await remove('under')).status).toBe(200)
-    gate.resolve()
-    expect((await playing).status).toBe(200)
-    expectRefusal(await here.post('/svc/scenarios/under/evaluation/v1/chat/completions', chat), 404, 'unknown_scenario')
-    here.upstream.answer(answerPlainly)
   })
 })

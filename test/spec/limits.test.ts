@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } 
 import { world, type Answer, type World } from '../support/world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, rowsOf } from './support/speak.ts'
+import { errorOf, importInference, inference, named, rowsOf, textAt } from './support/speak.ts'
 
 const MIB = 1024 * 1024
 const HERE = named('limits')
@@ -21,13 +21,14 @@ function bodyOf(bytes: number, head: string, tail: string): Buffer {
   return Buffer.from(head + 'x'.repeat(bytes - head.length - tail.length) + tail)
 }
 
+const chatOf = (bytes: number): Buffer => bodyOf(bytes, '{"model":"m","messages":[],"user":"', '"}')
+
 describe('bodies', () => {
   it('of 64 MiB are served whole, and one byte more is 413 [limits.body]', async () => {
-    const body = (bytes: number): Buffer => bodyOf(bytes, '{"model":"m","messages":[],"user":"', '"}')
-    const served = await here.post('/v1/chat/completions', body(BODY_BYTES_MAX), HERE)
+    const served = await here.post('/v1/chat/completions', chatOf(BODY_BYTES_MAX), HERE)
     expect(served.status).toBe(200)
     expect(here.upstream.received.at(-1)?.body.length).toBe(64 * MIB)
-    expectRefusal(await here.post('/v1/chat/completions', body(BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large')
+    expectRefusal(await here.post('/v1/chat/completions', chatOf(BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large')
   })
 
   it('of imports end at 10 MiB, announced or not [limits.import-body] [batch.rule-3] [errors.413]', async () => {
@@ -42,17 +43,17 @@ describe('bodies', () => {
   })
 })
 
-describe('a batch', () => {
-  const batch = (records: number): Promise<Answer> =>
-    here.post('/svc/records/batch', { records: Array.from({ length: records }, (_, index) => inference(`batch-${index}`)) }, named('batch'))
+const sendBatch = (records: number): Promise<Answer> =>
+  here.post('/svc/records/batch', { records: Array.from({ length: records }, (_, index) => inference(`batch-${index}`)) }, named('batch'))
 
+describe('a batch', () => {
   it.each([
     [0, 400],
     [1, 200],
     [1000, 200],
     [1001, 400],
   ])('of %i records is %i [limits.batch-size]', async (records, status) => {
-    const answer = await batch(records)
+    const answer = await sendBatch(records)
     expect(answer.status).toBe(status)
     if (status === 200) expect(rowsOf(answer, 'records')).toHaveLength(records)
     else expect(errorOf(answer)['message']).toContain('1 to 1000')
@@ -78,10 +79,10 @@ describe('a page', () => {
   })
 })
 
-describe('the commit filter', () => {
-  const filter = (ids: readonly string[]): Promise<Answer> =>
-    here.get(`/svc/scenarios/limits/commits?${ids.map((id) => `record_id=${encodeURIComponent(id)}`).join('&')}`)
+const filterBy = (ids: readonly string[]): Promise<Answer> =>
+  here.get(`/svc/scenarios/limits/commits?${ids.map((id) => `record_id=${encodeURIComponent(id)}`).join('&')}`)
 
+describe('the commit filter', () => {
   it.each([
     ['100 ids', 200, Array.from({ length: 100 }, (_, index) => `id-${index}`)],
     ['101 ids', 400, Array.from({ length: 101 }, (_, index) => `id-${index}`)],
@@ -89,7 +90,7 @@ describe('the commit filter', () => {
     ['an id of 257 characters', 400, ['🐟'.repeat(257)]],
     ['an empty id', 400, ['']],
   ])('with %s is %i [limits.commit-filter] [decisions.code-points]', async (_title, status, ids) => {
-    expect((await filter(ids)).status).toBe(status)
+    expect((await filterBy(ids)).status).toBe(status)
   })
 })
 
@@ -104,7 +105,7 @@ describe('a record id', () => {
     const answer = await here.post('/svc/records', inference(id), named('ids'))
     expect(answer.status).toBe(status)
     expect((await here.post('/svc/report', { references: [id] }, named('ids'))).status).toBe(status)
-    expect((await here.post('/svc/report', { agent_record_id: `${id}` }, named('report-ids'))).status).toBe(status)
+    expect((await here.post('/svc/report', { agent_record_id: id }, named('report-ids'))).status).toBe(status)
     if (status !== 200) expect(errorOf(answer)['message']).toMatch(/^agent_record_id: .*1 to 256/)
   })
 })
@@ -134,25 +135,26 @@ describe('a scenario name', () => {
   })
 })
 
-describe('tags', () => {
-  const tagged = (tags: Readonly<Record<string, string>>): Promise<Answer> =>
-    here.post('/svc/records', inference(`tags-${Object.keys(tags).length}`), { ...named('tags'), ...tags })
-  const many = (count: number): Record<string, string> =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-svc-tag-t${index}`, 'v']))
+const sendTagged = (tags: Readonly<Record<string, string>>): Promise<Answer> =>
+  here.post('/svc/records', inference(`tags-${Object.keys(tags).length}`), { ...named('tags'), ...tags })
+const manyTags = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-svc-tag-t${index}`, 'v']))
 
+describe('tags', () => {
   it('may be 64 of 1024 characters each [decisions.code-points]', async () => {
     const wide = Buffer.from('é'.repeat(1024)).toString('latin1')
     const wider = Buffer.from('é'.repeat(1025)).toString('latin1')
-    expect((await tagged(many(64))).status).toBe(200)
-    expectRefusal(await tagged(many(65)), 400, 'too_many_tags')
-    expect((await tagged({ 'x-svc-tag-wide': wide })).status).toBe(200)
-    expectRefusal(await tagged({ 'x-svc-tag-wide': wider }), 400, 'tag_too_long')
+    expect((await sendTagged(manyTags(64))).status).toBe(200)
+    expectRefusal(await sendTagged(manyTags(65)), 400, 'too_many_tags')
+    expect((await sendTagged({ 'x-svc-tag-wide': wide })).status).toBe(200)
+    expectRefusal(await sendTagged({ 'x-svc-tag-wide': wider }), 400, 'tag_too_long')
   })
 })
 
+const nested = (depth: number): string => `{"metadata":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}}`
+
 describe('nesting and references', () => {
   it('go as deep as 256 levels and not further', async () => {
-    const nested = (depth: number): string => `{"metadata":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}}`
     expect((await here.post('/svc/report', nested(256), HERE)).status).toBe(200)
     expectRefusal(await here.post('/svc/report', nested(257), HERE), 400, 'nested_too_deep')
   })
@@ -160,7 +162,7 @@ describe('nesting and references', () => {
   it('quote as many as 1000 receipts in one report and not more', async () => {
     const records = Array.from({ length: 1000 }, (_, index) => inference(`quoted-${index}`))
     await here.post('/svc/records/batch', { records }, named('quotes'))
-    const ids = records.map((record) => String(record['agent_record_id']))
+    const ids = records.map((record) => textAt(record, 'agent_record_id'))
     expect((await here.post('/svc/report', { references: ids }, named('quotes'))).status).toBe(200)
     const answer = await here.post('/svc/report', { references: [...ids, 'one-more'] }, named('quotes'))
     expectRefusal(answer, 400, 'invalid_field')

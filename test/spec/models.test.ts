@@ -71,11 +71,12 @@ describe('the model of a scenario', () => {
 
   it('is kept in a file that only its owner can read [decisions.model-file]', async () => {
     await here.post('/svc/scenarios', { name: 'filed', model: { api_key: KEY } })
-    const folder = join(here.directory, 'records', 'models')
-    const files = await readdir(folder)
-    expect(files.length).toBeGreaterThan(0)
-    for (const file of files) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600)
-    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
+    const folder = join(here.directory, 'records', 'scenarios')
+    const files = await readdir(folder, { recursive: true })
+    const models = files.filter((file) => file.endsWith('model.json')).map((file) => join(folder, file))
+    expect(models.length).toBeGreaterThan(0)
+    for (const file of models) expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const texts = await Promise.all(models.map((file) => readFile(file, 'utf8')))
     expect(texts.some((text) => text.includes(KEY))).toBe(true)
   })
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf } from './support/speak.ts'
+import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf, textAt } from './support/speak.ts'
 
 let here: World
 beforeAll(async () => {
@@ -162,7 +162,7 @@ describe('a report', () => {
 
   it('without an id is given one of 32 hex characters that sort by age [decisions.record-id]', async () => {
     const ids: string[] = []
-    for (let n = 0; n < 20; n += 1) ids.push(String((await report('aged', {})).json['agent_record_id']))
+    for (let n = 0; n < 20; n += 1) ids.push(textAt((await report('aged', {})).json, 'agent_record_id'))
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/)
     expect(ids.toSorted()).toEqual(ids)
     expect(await recordIds(here, 'aged')).toEqual(ids)

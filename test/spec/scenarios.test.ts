@@ -195,6 +195,17 @@ describe('as many scenarios as are allowed', () => {
     await small.close()
   })
 
+  it('is never exceeded by many that come at once [scenario.max-loaded]', async () => {
+    const small = await world({ settings: { 'svc.max_loaded_scenarios': 2, recipe: OPEN_RECIPE } })
+    const names = Array.from({ length: 8 }, (_, index) => `s${index}`)
+    for (const name of names) await importInference(small, name, 'a')
+    const answers = await Promise.all(names.map((name) => small.get(`/svc/scenarios/${name}/records`)))
+    for (const { status } of answers) expect([200, 503]).toContain(status)
+    const rows = rowsOf(await small.get('/svc/scenarios'), 'scenarios')
+    expect(rows.filter((row) => row['loaded'] === true).length).toBeLessThanOrEqual(2)
+    await small.close()
+  })
+
   it('busy with calls are not unloaded: the next is 503 with Retry-After [scenario.max-loaded-busy] [errors.503-loaded] [limits.scenarios]', async () => {
     const small = await world({ settings: { 'svc.max_loaded_scenarios': 1 } })
     const gate = Promise.withResolvers<void>()

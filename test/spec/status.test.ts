@@ -46,6 +46,12 @@ describe('the status', () => {
   })
 })
 
+it('a scenario may have a name that objects know', async () => {
+  await importInference(here, '__proto__', 'a')
+  expect((await here.get('/svc/status')).text).toContain('"__proto__":{"scenario_step":0')
+  expect((await here.ask('DELETE', '/svc/scenarios/__proto__')).status).toBe(200)
+})
+
 describe('the metrics', () => {
   it('are text that a monitor can read: each line a comment or a sample', async () => {
     await here.get('/svc/nothing')

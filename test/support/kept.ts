@@ -8,7 +8,7 @@ export async function recordsOf(here: World, scenario: string): Promise<readonly
   const rows = Array.isArray(json['records']) ? json['records'] : []
   return Promise.all(
     rows.map(async (row) => {
-      const id = isObject(row) ? String(row['agent_record_id']) : ''
+      const id = isObject(row) && typeof row['agent_record_id'] === 'string' ? row['agent_record_id'] : ''
       return (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).json
     }),
   )

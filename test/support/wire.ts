@@ -10,8 +10,10 @@ export interface Wire {
   close(): Promise<void>
 }
 
+const hangUp = (socket: Socket): void => void socket.destroy()
+
 export async function startWire(): Promise<Wire> {
-  let act: (socket: Socket) => void = (socket) => socket.destroy()
+  let act: (socket: Socket) => void = hangUp
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)

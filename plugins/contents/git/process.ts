@@ -32,17 +32,22 @@ export async function git(args: readonly string[], input = ''): Promise<Buffer> 
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const child = spawn('git', [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
     env: environment(),
-    timeout: GIT_TIMEOUT_MILLIS,
+    // A signal, not a timeout: the timer of a git that never started would hold the process.
+    signal: AbortSignal.timeout(GIT_TIMEOUT_MILLIS),
     stdio: 'pipe',
   })
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  child.on('error', (cause) => reject(unavailable('git_missing', 'git could not be started; install git 2.36 or newer', { cause })))
+  const command = args.find((arg) => !arg.startsWith('-')) ?? ''
+  child.on('error', (cause) => {
+    if (cause.name === 'AbortError') reject(new GitError(command, `no end after ${GIT_TIMEOUT_MILLIS / 1000} s`))
+    else reject(unavailable('git_missing', 'git could not be started; install git 2.36 or newer', { cause }))
+  })
   child.on('close', (code, signal) => {
     if (code === 0) resolve(Buffer.concat(stdout))
-    else reject(new GitError(args.find((arg) => !arg.startsWith('-')) ?? '', `${Buffer.concat(stderr).toString()} (${code ?? signal})`))
+    else reject(new GitError(command, `${Buffer.concat(stderr).toString()} (${code ?? signal})`))
   })
   // A git that died early closes its input; its exit says why, the broken pipe does not.
   child.stdin.on('error', () => undefined)

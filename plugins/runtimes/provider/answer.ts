@@ -39,7 +39,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
       this.#reject(encoded(status, this.#headers))
       controller.abort(new Error('the answer came compressed'))
     } else if (status === 200 && isEventStream(this.#headers)) {
-      this.#chunks = new ChunkQueue(controller)
+      this.#chunks = new ChunkQueue(controller, this.#signal)
       this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks })
     }
   }

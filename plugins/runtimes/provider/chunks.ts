@@ -7,6 +7,7 @@ const END_GRACE_MS = 50
 
 export class ChunkQueue implements AsyncIterableIterator<Uint8Array> {
   readonly #controller: Dispatcher.DispatchController
+  readonly #signal: AbortSignal
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #isOver = false
@@ -14,8 +15,9 @@ export class ChunkQueue implements AsyncIterableIterator<Uint8Array> {
   #isLeft = false
   #pull: { resolve: (result: IteratorResult<Uint8Array>) => void; reject: (error: unknown) => void } | null = null
 
-  constructor(controller: Dispatcher.DispatchController) {
+  constructor(controller: Dispatcher.DispatchController, signal: AbortSignal) {
     this.#controller = controller
+    this.#signal = signal
   }
 
   push(chunk: Buffer): void {
@@ -42,7 +44,9 @@ export class ChunkQueue implements AsyncIterableIterator<Uint8Array> {
     this.#pull?.reject(error)
   }
 
+  /** Once the call is given up nothing follows, whatever came before. */
   next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#signal.aborted) return Promise.reject(this.#error ?? new Error('the caller went away'))
     const chunk = this.#waiting.shift()
     if (chunk !== undefined) {
       this.#waitingBytes -= chunk.length

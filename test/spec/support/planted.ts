@@ -49,18 +49,6 @@ async function plantReleases(contents: ContentStore): Promise<Planted['releases'
 async function plantRows(directory: string, releases: Planted['releases']): Promise<void> {
   const store = await sqlite.plugin.make({ directory, capacity_bytes: 1_000_000 })
   const scenario = store.scenario(PLANTED)
-  const row = (step: number, more: Partial<Commit>): Commit => ({
-    step,
-    operation: 'train',
-    recorded_at: AT + step,
-    release: null,
-    pending: false,
-    outcome: 'published',
-    consumed_ids: [],
-    metrics: {},
-    state: { recipe: 'record-only', secret_of_the_method: true },
-    ...more,
-  })
   await scenario.commit(row(0, { operation: 'create', release: releases.created }))
   await scenario.append(['r1', 'r2', 'r3'].map(record))
   await scenario.commit(row(1, { release: releases.trained, consumed_ids: ['r2', 'r1'], metrics: { wins: 3, losses: 1, own: { x: 1 } } }))
@@ -70,6 +58,19 @@ async function plantRows(directory: string, releases: Planted['releases']): Prom
   await scenario.commit(row(5, { release: releases.head, consumed_ids: ['r1'] }))
   await store.close()
 }
+
+const row = (step: number, more: Partial<Commit>): Commit => ({
+  step,
+  operation: 'train',
+  recorded_at: AT + step,
+  release: null,
+  pending: false,
+  outcome: 'published',
+  consumed_ids: [],
+  metrics: {},
+  state: { recipe: 'record-only', folder: 'planted', secret_of_the_method: true },
+  ...more,
+})
 
 const record = (id: string): NewRecord => ({
   agent_record_id: id,

@@ -1,7 +1,7 @@
 /** What every refusal must look like, whichever rule it is about. */
 import { expect } from 'vitest'
 import type { Answer } from '../../support/world.ts'
-import { errorOf } from './speak.ts'
+import { errorOf, textAt } from './speak.ts'
 
 /** A path of a machine, a line of a stack, or a module of ours. */
 const LEAK = /\/(?:work|home|tmp|usr|var|root)\/|\bat \w+.*:\d+:\d+|node_modules|\.ts\b/
@@ -18,7 +18,7 @@ export function expectRefusal(answer: Answer, status: number, code: string | nul
   expect(Object.keys(answer.json)).toEqual(isMessages ? ['type', 'error'] : ['error'])
   expect(Object.keys(error).sort()).toEqual(isMessages ? ['message', 'type'] : ['code', 'message', 'type'])
   expect(error['type']).toMatch(/^[a-z_]+$/)
-  expect(String(error['message']).length).toBeGreaterThan(10)
+  expect(textAt(error, 'message').length).toBeGreaterThan(10)
   expect(answer.text).not.toMatch(LEAK)
   expect(answer.headers['x-should-retry']).toBe(status === 409 ? 'false' : undefined)
 }

@@ -1,5 +1,5 @@
 /** Short words for what the spec's tests say over and over. */
-import { hash } from 'node:crypto'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject, type JsonObject } from '../../../src/contract/index.ts'
@@ -32,6 +32,13 @@ export async function importInference(here: World, scenario: string, id: string,
   return id
 }
 
+/** A field that is text, or the test is told what came instead. */
+export function textAt(json: JsonObject, key: string): string {
+  const value = json[key]
+  if (typeof value !== 'string') throw new Error(`${key} is no text in ${JSON.stringify(json)}`)
+  return value
+}
+
 /** The rows a list route answers with under that name. */
 export function rowsOf({ json }: Answer, name: string): readonly JsonObject[] {
   const rows = json[name]
@@ -40,16 +47,23 @@ export function rowsOf({ json }: Answer, name: string): readonly JsonObject[] {
 
 export async function recordIds(here: World, scenario: string): Promise<readonly string[]> {
   const answer = await here.get(`/svc/scenarios/${encodeURIComponent(scenario)}/records?limit=100`)
-  return rowsOf(answer, 'records').map((row) => String(row['agent_record_id']))
+  return rowsOf(answer, 'records').map((row) => textAt(row, 'agent_record_id'))
 }
 
 export async function scenarioNames(here: World, headers: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
-  return rowsOf(await here.get('/svc/scenarios', headers), 'scenarios').map((row) => String(row['scenario']))
+  return rowsOf(await here.get('/svc/scenarios', headers), 'scenarios').map((row) => textAt(row, 'scenario'))
 }
 
 /** What the open recipe was handed for that scenario: its evaluation routes and their token. */
 export async function handedEvaluation({ directory }: World, scenario: string): Promise<{ url: string; apiKey: string }> {
-  const file = join(directory, 'records', 'scenarios', hash('sha256', scenario), 'evaluation.json')
-  const { url, apiKey }: { url: string; apiKey: string } = JSON.parse(await readFile(file, 'utf8'))
-  return { url, apiKey }
+  const files = globSync(join(directory, 'records', 'scenarios', '*', 'evaluation.json'))
+  const handed = await Promise.all(files.map(readEvaluation))
+  const found = handed.find(({ url }) => url.endsWith(`/svc/scenarios/${encodeURIComponent(scenario)}/evaluation`))
+  if (found === undefined) throw new Error(`nothing was handed to the recipe of ${scenario}`)
+  return found
+}
+
+async function readEvaluation(file: string): Promise<{ url: string; apiKey: string }> {
+  const evaluation: { url: string; apiKey: string } = JSON.parse(await readFile(file, 'utf8'))
+  return evaluation
 }

@@ -1,0 +1,91 @@
+/** The two routes beside inference that real clients try: the list of models, and a socket. */
+import { request } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answerPlainly, sendJson } from '../support/upstream.ts'
+import { world, type World } from '../support/world.ts'
+
+let here: World
+beforeAll(async () => {
+  here = await world({ settings: { 'svc.token': 'service-token', 'inference.upstream_api_key': 'up-key' } })
+})
+beforeEach(() => here.upstream.answer(answerPlainly))
+afterAll(() => here.close())
+
+const token = { authorization: 'Bearer service-token' }
+
+describe('GET /v1/models', () => {
+  it('is relayed with its query and the configured key, without a scenario [decisions.inference-models]', async () => {
+    const answer = await here.get('/v1/models?limit=3', { ...token, 'user-agent': 'goose/1', cookie: 'a=b' })
+    expect([answer.status, answer.json]).toEqual([200, { object: 'list', data: [{ id: 'm', object: 'model' }] }])
+    const received = here.upstream.received.at(-1)
+    expect(received).toMatchObject({
+      method: 'GET',
+      url: '/v1/models?limit=3',
+      headers: { authorization: 'Bearer up-key', 'user-agent': 'goose/1' },
+    })
+    expect(received?.headers).not.toHaveProperty('cookie')
+  })
+
+  it('neither creates the scenario it names nor records anything in it [decisions.inference-models]', async () => {
+    expect((await here.get('/v1/models', { ...token, 'x-svc-scenario': 'unheard-of' })).status).toBe(200)
+    expect((await here.get('/svc/scenarios/unheard-of/records', token)).status).toBe(404)
+    await here.post('/svc/scenarios', { name: 'known' }, token)
+    expect((await here.get('/v1/models', { ...token, 'x-svc-scenario': 'known' })).status).toBe(200)
+    expect((await here.get('/svc/scenarios/known/records', token)).json['records']).toEqual([])
+  })
+
+  it('asks the model of the scenario it names, in the form that model speaks', async () => {
+    const other = await world()
+    const model = { url: other.upstream.url, api: 'anthropic', api_key: 'own-key' }
+    await here.post('/svc/scenarios', { name: 'own', model }, token)
+    expect((await here.get('/v1/models', { ...token, 'x-svc-scenario': 'own' })).status).toBe(200)
+    expect(other.upstream.received.at(-1)?.headers).toMatchObject({ 'x-api-key': 'own-key', 'anthropic-version': '2023-06-01' })
+    await other.close()
+  })
+
+  it('keeps the refusal of the upstream', async () => {
+    here.upstream.answer((_received, response) => sendJson(response, 404, { error: { message: 'no list here' } }))
+    const answer = await here.get('/v1/models', token)
+    expect([answer.status, answer.json]).toMatchObject([404, { error: { message: 'no list here' } }])
+    here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {}\n\n'))
+    expect((await here.get('/v1/models', token)).status).toBe(502)
+  })
+
+  it('is closed like any other route', async () => {
+    expect((await here.get('/v1/models')).status).toBe(401)
+  })
+})
+
+describe('GET /v1/responses', () => {
+  const upgrade = {
+    ...token,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
+
+  it('that asks for a socket is answered 426 at once [decisions.inference-websocket]', async () => {
+    const answer = await here.get('/v1/responses', upgrade)
+    expect([answer.status, answer.headers['allow']]).toEqual([426, 'POST'])
+    expect(answer.json).toMatchObject({ error: { code: 'upgrade_required' } })
+  })
+
+  it('leaves the connection usable for the POST that follows', async () => {
+    const { hostname, port } = new URL(here.address)
+    const status = await new Promise<number>((resolve, reject) => {
+      const asked = request({
+        hostname,
+        port,
+        path: '/v1/responses',
+        method: 'POST',
+        headers: { ...upgrade, 'x-svc-scenario': 's' },
+        agent: false,
+      })
+      asked.on('response', (response) => resolve(response.resume().statusCode ?? 0))
+      asked.on('error', reject)
+      asked.end('{}')
+    })
+    expect(status).toBe(200)
+  })
+})

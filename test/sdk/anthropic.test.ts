@@ -1,0 +1,125 @@
+/** The official Anthropic SDK, unmodified. */
+import Anthropic, {
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+} from '@anthropic-ai/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messageFrames, sendJson } from '../support/upstream.ts'
+import { world, type World } from '../support/world.ts'
+import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, TOKEN, TOOL } from './service.ts'
+
+const asked = { model: 'm', max_tokens: 200, messages: [{ role: 'user' as const, content: 'Say hello.' }] }
+const calling = {
+  ...asked,
+  tools: [{ name: TOOL.name, description: TOOL.description, input_schema: { ...TOOL.schema, required: ['at'] } }],
+  tool_choice: { type: 'any' as const },
+}
+
+let here: World
+let anthropic: Anthropic
+
+async function open(settings: Record<string, string | number | boolean>): Promise<void> {
+  here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
+  here.upstream.answer(answerOrCall)
+  anthropic = new Anthropic({ baseURL: here.address, apiKey: TOKEN, defaultHeaders: HEADERS, maxRetries: 0 })
+}
+
+describe.each(RUNTIMES)('messages over $runtime', ({ settings }) => {
+  beforeAll(() => open(settings))
+  afterAll(() => here.close())
+
+  it('are answered whole, the receipt in a header [inference.formats] [inference.receipt-header]', async () => {
+    const { data, response } = await anthropic.messages.create(asked).withResponse()
+    expect(data.content[0]).toMatchObject({ type: 'text' })
+    await expectKept(here, response.headers.get('x-svc-agent-record-id'))
+  })
+
+  it('are streamed, the receipt on message_stop [inference.receipt-messages]', async () => {
+    const events = await all(await anthropic.messages.create({ ...asked, stream: true }))
+    expect(events.filter((event) => receiptOf(event) !== null).map(({ type }) => type)).toEqual(['message_stop'])
+    await expectKept(here, receiptOf(events.at(-1) ?? {}))
+  })
+
+  it('run through the stream helper, which sees the receipt too', async () => {
+    const receipts: (string | null)[] = []
+    const stream = anthropic.messages.stream(asked)
+    stream.on('streamEvent', (event) => receipts.push(receiptOf(event)))
+    const message = await stream.finalMessage()
+    expect(message.stop_reason).toBe('end_turn')
+    expect(await stream.finalText()).not.toBe('')
+    await expectKept(here, receipts.at(-1))
+  })
+
+  it('call tools, whole and streamed', async () => {
+    const whole = await anthropic.messages.create(calling)
+    const streamed = await anthropic.messages.stream(calling).finalMessage()
+    for (const { content, stop_reason } of [whole, streamed]) {
+      expect(stop_reason).toBe('tool_use')
+      const call = content.find(({ type }) => type === 'tool_use')
+      expect(call).toMatchObject({ name: TOOL.name, input: { at: expect.anything() } })
+    }
+  })
+
+  it('are served to the beta client as well [decisions.inference-query]', async () => {
+    const { data, response } = await anthropic.beta.messages.create({ ...asked, betas: ['files-api-2025-04-14'] }).withResponse()
+    expect(data.type).toBe('message')
+    await expectKept(here, response.headers.get('x-svc-agent-record-id'))
+  })
+
+  it('are counted, and the count is recorded like any inference [inference.count-tokens] [decisions.count-tokens]', async () => {
+    const { model, messages } = asked
+    const { data, response } = await anthropic.messages.countTokens({ model, messages }).withResponse()
+    expect(data.input_tokens).toBeGreaterThan(0)
+    await expectKept(here, response.headers.get('x-svc-agent-record-id'))
+  })
+})
+
+describe('what goes wrong', () => {
+  beforeAll(() => open({}))
+  afterAll(() => here.close())
+
+  it.each([
+    [400, BadRequestError, 400, 'invalid_request_error'],
+    [401, AuthenticationError, 401, 'authentication_error'],
+    [403, PermissionDeniedError, 403, 'permission_error'],
+    [404, NotFoundError, 404, 'not_found_error'],
+    [409, ConflictError, 409, 'conflict_error'],
+    [422, UnprocessableEntityError, 422, 'api_error'],
+    [429, RateLimitError, 429, 'rate_limit_error'],
+    [413, BadRequestError, 400, 'invalid_request_error'],
+    [529, InternalServerError, 502, 'api_error'],
+  ])('is the error class of its status: %i upstream [decisions.errors-shape]', async (upstream, errorClass, status, type) => {
+    const said = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+    here.upstream.answer((_received, response) => sendJson(response, upstream, said))
+    const error = await anthropic.messages.create(asked).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toBeInstanceOf(errorClass)
+    expect(error).toMatchObject({ status, error: { type: 'error', error: { type, message: 'Overloaded' } } })
+    here.upstream.answer(answerOrCall)
+  })
+
+  it('on our own account has the shape of the format: no scenario', async () => {
+    const nobody = new Anthropic({ baseURL: here.address, apiKey: TOKEN, maxRetries: 0 })
+    await expect(nobody.messages.create(asked)).rejects.toMatchObject({
+      status: 400,
+      error: { type: 'error', error: { type: 'invalid_request_error' } },
+    })
+  })
+
+  it('in the middle of a stream is thrown to whoever reads it', async () => {
+    here.upstream.answer((_received, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(messageFrames.slice(0, 3).join(''))
+      setImmediate(() => response.destroy())
+    })
+    await expect(anthropic.messages.stream(asked).finalMessage()).rejects.toThrow()
+    here.upstream.answer(answerOrCall)
+  })
+})
