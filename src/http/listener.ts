@@ -55,12 +55,12 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
   }
   const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
   arrival.route = lookup.kind === 'found' ? lookup.match.route : null
-  const visitor = door.keys.admit(
+  door.keys.admit(
     arrival.route?.gate ?? null,
     knockOf(arrival.query, (name) => single(request.headers[name])),
   )
   const { route, params } = matched(lookup, arrival)
-  const visit: Visit = { ...arrival, route: route.path, params, visitor }
+  const visit: Visit = { ...arrival, route: route.path, params }
   if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
   else await plain(visit, response)
 }

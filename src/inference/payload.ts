@@ -21,7 +21,7 @@ const END = Buffer.from('}')
 export function exchangePayload(request: RequestBody, tags: Tags, response: Uint8Array): Buffer {
   const { fields, bytes } = request
   const isTagged = Object.keys(tags).length > 0
-  if ('response' in fields || (isTagged && ('metadata' in fields || 'metadata_tags' in fields))) return assemble(fields, tags, response)
+  if ('response' in fields || (isTagged && 'metadata' in fields)) return assemble(fields, tags, response)
 
   const brace = bytes.lastIndexOf(CLOSING_BRACE)
   const head = bytes.subarray(0, brace)

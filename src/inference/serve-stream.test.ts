@@ -8,7 +8,7 @@ import { responseStreams } from '../../test/support/response-streams.ts'
 import type { Dialect, JsonObject, Runtime } from '../contract/index.ts'
 import { STREAM_FRAME_BYTES_MAX } from '../contract/index.ts'
 import { streamDialects } from './dialects/index.ts'
-import { serveStream, type StreamEnd } from './serve-stream.ts'
+import { serveStream, type Outlet, type StreamEnd } from './serve-stream.ts'
 import type { ServedStream } from './serve.ts'
 
 interface Played {
@@ -23,15 +23,38 @@ const runtime: Runtime = { infer: notAsked, models: notAsked, status: notAsked, 
 const release = { release_id: 'r0', parent_release_id: null, content_id: 'c0' }
 
 async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: Error, keepRaw = false): Promise<Played> {
+  const records: JsonObject[] = []
+  const sink = new Sink()
+  const keep = (record: JsonObject): Promise<unknown> => Promise.resolve(records.push(record))
+  const end = await serveStream(served(dialect, arriving(chunks, failure), keep), sink, keepRaw)
+  return { end, written: Buffer.concat(sink.written), isCut: sink.isCut, records }
+}
+
+/** Takes whatever is written. */
+class Sink implements Outlet {
+  readonly written: Buffer[] = []
+  isCut = false
+
+  write(bytes: Buffer): void {
+    this.written.push(bytes)
+  }
+
+  end(bytes: Buffer): void {
+    this.written.push(bytes)
+  }
+
+  cut(): void {
+    this.isCut = true
+  }
+}
+
+function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (record: JsonObject) => Promise<unknown>): ServedStream {
   const reader = streamDialects[dialect]?.open()
   if (reader === undefined) throw new Error(`${dialect} is not streamed`)
-  const records: JsonObject[] = []
-  const written: Buffer[] = []
-  let isCut = false
-  const served: ServedStream = {
+  return {
     kind: 'stream',
     reader,
-    answer: { kind: 'stream', status: 200, headers: {}, chunks: arriving(chunks, failure) },
+    answer: { kind: 'stream', status: 200, headers: {}, chunks },
     exchange: {
       release,
       letGo: () => undefined,
@@ -42,7 +65,7 @@ async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: E
         model: { url: '', model: null, api: 'openai', apiKey: null },
         head: () => release,
         hasRelease: () => true,
-        keep: ({ payload }) => Promise.resolve(records.push(JSON.parse(Buffer.from(payload).toString()))),
+        keep: ({ payload }) => keep(JSON.parse(Buffer.from(payload).toString())),
       },
       call: {
         id: 'receipt-1',
@@ -57,18 +80,6 @@ async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: E
       },
     },
   }
-  const end = await serveStream(
-    served,
-    {
-      write: (bytes) => void written.push(bytes),
-      end: (bytes) => void written.push(bytes),
-      cut: () => {
-        isCut = true
-      },
-    },
-    keepRaw,
-  )
-  return { end, written: Buffer.concat(written), isCut, records }
 }
 
 async function* arriving(chunks: readonly Uint8Array[], failure?: Error): AsyncGenerator<Uint8Array> {
@@ -149,6 +160,16 @@ describe('a stream', () => {
       const { records, end } = await play(dialect, [Buffer.from(frames.join('').replaceAll('\n', lineEnd))])
       expect(end.cause).toBeNull()
       expect(records).toEqual([{ response: { ...whole, stream: true, complete: true } }])
+    }
+  })
+
+  it('whose record cannot be stored is cut off before its last event [decisions.streams-durable]', async () => {
+    for (const { dialect, frames } of TOLD) {
+      const sink = new Sink()
+      const failing = served(dialect, arriving([bytesOf(frames)]), () => Promise.reject(new Error('the disk is full')))
+      await expect(serveStream(failing, sink, false)).rejects.toThrow('the disk is full')
+      expect(sink.isCut).toBe(true)
+      expect(Buffer.concat(sink.written).toString()).not.toContain('agent_record_id')
     }
   })
 

@@ -27,7 +27,7 @@ async function writeSynced(path: string, text: string, mode: number): Promise<vo
   }
 }
 
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

@@ -2,8 +2,8 @@
  * Kit: small tools that know no noun of the service.
  * Does not import anything of the house, and does not grow past eight files.
  */
-export { syncFolder, writeAtomicFile } from './atomic-file.ts'
+export { writeAtomicFile } from './atomic-file.ts'
 export { newId } from './ids.ts'
 export { Lane } from './lane.ts'
-export { FrameSplitter, readEvent, writeEvent, type ServerSentEvent } from './sse.ts'
+export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints } from './text.ts'

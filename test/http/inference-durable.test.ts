@@ -101,7 +101,7 @@ describe('a whole answer', () => {
     expect((await answer).headers['x-svc-agent-record-id']).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('is withheld with a 503 when its record cannot be stored', async () => {
+  it('is withheld with a 503 when its record cannot be stored [errors.503-store]', async () => {
     const stored = (await responsesOf(here, 'held')).length
     heldStore().hold()
     const sent = sendAndListen(here.address, '/v1/chat/completions', {}, scenario)

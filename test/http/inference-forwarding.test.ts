@@ -56,7 +56,7 @@ describe.each(ROUTES)('$path', ({ path, key }) => {
     expect((await forwarded(`${path}?a=%2F&b[]=1&&c`)).url).toBe(`${path}?a=%2F&b[]=1&&c`)
   })
 
-  it('sends the configured key in the form of its format, and identity as the encoding [decisions.inference-credentials]', async () => {
+  it('sends the configured key in the form of its format, and identity as the encoding [decisions.inference-credentials] [decisions.streams-identity]', async () => {
     const { headers } = await forwarded(path)
     expect(meaningful(headers)).toEqual({ ...key, 'content-type': 'application/json', 'accept-encoding': 'identity' })
   })

@@ -6,7 +6,7 @@ import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { world, type Answer, type World } from '../support/world.ts'
 
 let here: World
 beforeAll(async () => {
@@ -17,10 +17,13 @@ afterAll(() => here.close())
 const RESPONSE = '{"id":"x",  "choices":[]}'
 
 async function kept(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Json | undefined> {
+  return (await keptRecord(body, headers)).json['payload']
+}
+
+async function keptRecord(body: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(RESPONSE))
   const answer = await here.post('/v1/chat/completions', body, { 'x-svc-scenario': 'payload', ...headers })
-  const record = await here.get(`/svc/scenarios/payload/records/${String(answer.headers['x-svc-agent-record-id'])}`)
-  return record.json['payload']
+  return here.get(`/svc/scenarios/payload/records/${String(answer.headers['x-svc-agent-record-id'])}`)
 }
 
 const response = { id: 'x', choices: [] }
@@ -63,6 +66,13 @@ describe('the stored payload', () => {
     expect(await kept('{"response":{"mine":1},"a":1}')).toEqual({ a: 1, response })
     expect(await kept('{"response":1}', tag)).toEqual({ metadata: { tags }, response })
     expect(await kept('{"response":1}')).toEqual({ response })
+  })
+
+  it('never holds a key twice, whatever members the body brought', async () => {
+    const { text } = await keptRecord('{"response":1,"metadata":2,"metadata_tags":3}', tag)
+    for (const name of ['response', 'metadata', 'metadata_tags']) expect(text.split(`"${name}":`)).toHaveLength(2)
+    const odd = await keptRecord('{"response":1}', {})
+    expect(odd.text.endsWith(`"payload":{"response":${RESPONSE}}}`)).toBe(true)
   })
 
   it('decodes tags that were sent as UTF-8, and leaves blank ones out', async () => {

@@ -165,6 +165,8 @@ const DOUBTFUL_PATHS = [
   '/svc/scenarios/mine/evaluation/v1/models',
   '/svc/scenarios/mine/evaluation/v1/chat%2fcompletions',
   '/svc/harness/releases/0/page/',
+  '/svc/harness/releases/%2e%2e/page',
+  '/svc/harness/requests/%2e/page',
   '/nothing/here',
   '/',
 ]

@@ -29,6 +29,7 @@ export const harness = [
     'harness.install-3': later(delivery, 'Without a scenario one named harness-… is created, unless implicit creation is off.'),
     'harness.install-4': later(delivery, 'A slow script starts with a preamble after half a second and fails in script form.'),
     'harness.install-5': later(delivery, 'The script refuses while a requires item is not checked off.'),
+    'harness.install-address': later(delivery, 'The model binding names the address the request reached, also behind a gateway.'),
     'harness.install-record': later(delivery, '~/.reef/installs holds the sha256 of each file and the address.'),
     'harness.install-token': later(delivery, 'The token is filled from SVC_TOKEN when the script runs.'),
     'harness.setup': later('wrapper commands', 'svc-<adapter> setup records check-offs, also for a pending release.'),

@@ -50,6 +50,7 @@ export const scenarios = [
     'mode.hybrid': later('training', 'hybrid runs queued instructions first, with the next units riding beside.'),
     'mode.budgets': later('evolution', 'Step budgets stop automatic steps only.'),
     'mode.proposer': later('evolution', 'manual and hybrid need a proposer that takes requests, else 501.'),
+    'training.threads': later('training', 'Each scenario trains beside its requests, so that no record waits for a step.'),
     'instruction.lifecycle': later('training', 'An instruction is consumed by exactly one committed row, also when its step fails.'),
   }),
   ...section('History', {

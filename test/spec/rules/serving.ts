@@ -6,7 +6,7 @@ export const serving = [
     'routes.healthz': 'GET /healthz answers {ok} and is the readiness check.',
     'routes.scenario-header': 'A scenario-scoped route without a scenario header, or with a blank one, is 400.',
     'routes.scenario-path': 'A route with the scenario in its path takes it from there, not from the header.',
-    'routes.table': 'Every method and path of the route table is answered by a handler.',
+    'routes.table': 'Every method and path of the route table is answered by a handler, and no other path is.',
     'routes.version-prefix': 'Inference routes stand under /v1; own routes stand under /svc without a version segment.',
   }),
   ...section('Inference', {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isObject, type JsonObject } from '../../../src/contract/index.ts'
 import type { Answer, World } from '../../support/world.ts'
 
-export const OPEN_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'open-recipe.ts')
+export const OPEN_RECIPE = join(import.meta.dirname, '..', '..', 'fixtures', 'open-recipe.ts')
 
 export const named = (scenario: string): Record<string, string> => ({ 'x-svc-scenario': scenario })
 
