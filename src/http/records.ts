@@ -40,10 +40,11 @@ async function keep({ door, visit, object }: Asked, place: Place, admit: Admit):
   visit.note.scenario = name
   const tag = tagging(tagsOf(visit.request.headers))
   const body = await object()
-  const asked = admit(body, admissionOf(door, null), tag)
-  if (!door.registry.has(name)) checkFirstRecords(asked, place)
+  const loaded = door.registry.loaded(name) ?? null
+  const admitted = admit(body, admissionOf(door, loaded), tag)
+  if (!door.registry.has(name)) checkFirstRecords(admitted, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
-    const records = admit(body, admissionOf(door, scenario), tag)
+    const records = scenario === loaded ? admitted : admit(body, admissionOf(door, scenario), tag)
     const rows = await appendRecords(scenario.store, records, place)
     return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
   })

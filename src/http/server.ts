@@ -8,6 +8,8 @@ import { unreadableAnswer } from './unreadable.ts'
 /** Longer than the pools of usual clients keep a connection, so that it is they who let go. */
 const KEEP_ALIVE_MS = 75_000
 const SLOW_CLIENT_CHECK_MS = 5000
+/** Connections the system may hold for us while a burst is being accepted, one per turn of the event loop. */
+const BACKLOG = 4096
 
 export interface Listening {
   readonly address: string
@@ -38,7 +40,7 @@ export async function listen(
   server.on('clientError', refuseUnreadable)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')

@@ -1,32 +1,27 @@
 /** Strict JSON for the service's own routes: what it lets through can be stored, compared and printed without surprise. */
+import { isUtf8 } from 'node:buffer'
 import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../contract/index.ts'
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The object a body holds. Refuses, naming the place: anything but an object, a key given twice (one of the two would be lost), a lone
  * surrogate (it has no UTF-8), a number beyond a double's range (it would come back as null), and nesting nobody could walk.
  */
-export function parseStrictObject(bytes: Uint8Array): JsonObject {
+export function parseStrictObject(bytes: Buffer): JsonObject {
   const text = decodeUtf8(bytes)
-  refuseDeepNesting(text)
   const value = parseObject(text)
-  checkValue(value, '')
-  refuseRepeatedKeys(text)
+  checkStructure(text)
+  checkValues(value)
   return value
 }
 
 /** The object a provider's body holds. What the service does not read is the provider's to judge. */
-export function parseLooseObject(bytes: Uint8Array): JsonObject {
+export function parseLooseObject(bytes: Buffer): JsonObject {
   return parseObject(decodeUtf8(bytes))
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw invalid('malformed_json', 'the body is not valid UTF-8; send JSON encoded as UTF-8')
-  }
+function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw invalid('malformed_json', 'the body is not valid UTF-8; send JSON encoded as UTF-8')
+  return bytes.toString()
 }
 
 function parseObject(text: string): JsonObject {
@@ -50,68 +45,79 @@ function placeOf(error: unknown): string {
   return position === undefined ? '' : ` (at position ${position})`
 }
 
-function checkValue(value: Json, path: string): void {
-  if (typeof value === 'string') checkText(value, path)
-  else if (typeof value === 'number') checkNumber(value, path)
-  else if (isObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      checkText(key, path)
-      checkValue(member, path === '' ? key : `${path}.${key}`)
-    }
-  } else if (value !== null && typeof value === 'object') {
-    for (const [index, member] of value.entries()) checkValue(member, `${path}[${index}]`)
-  }
-}
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const COMMA = 0x2c
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 
-function checkText(text: string, path: string): void {
-  if (!text.isWellFormed()) throw invalid('lone_surrogate', `${path || 'a key'} holds half of a surrogate pair; send well-formed Unicode`)
-}
-
-function checkNumber(number: number, path: string): void {
-  if (!Number.isFinite(number)) throw invalid('number_out_of_range', `${path} is beyond the range of a number; send a finite one`)
-}
-
-function refuseDeepNesting(text: string): void {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const mark = text[at]
-    if (mark === '"') at = endOfString(text, at)
-    else if (mark === '{' || mark === '[') depth += 1
-    else if (mark === '}' || mark === ']') depth -= 1
-    if (depth > JSON_DEPTH_MAX) throw invalid('nested_too_deep', `the body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
-  }
-}
-
-/** Finds a key that stands twice in one object, in text that JSON.parse accepted. */
-function refuseRepeatedKeys(text: string): void {
+/** One walk over text that JSON.parse accepted: how deep it nests, and whether a key stands twice in one object. */
+function checkStructure(text: string): void {
+  /** The keys of each object that is open, null for a list. */
   const open: (Set<string> | null)[] = []
   let isKey = false
   for (let at = 0; at < text.length; at++) {
-    const mark = text[at]
-    if (mark === '"') {
+    const mark = text.charCodeAt(at)
+    if (mark === QUOTE) {
       const end = endOfString(text, at)
-      if (isKey) noteKey(open.at(-1), text.slice(at, end + 1))
+      if (isKey) noteKey(open.at(-1), text, at, end)
       isKey = false
       at = end
-    } else if (mark === '{') {
-      open.push(new Set())
-      isKey = true
-    } else if (mark === '[') {
-      open.push(null)
-      isKey = false
-    } else if (mark === '}' || mark === ']') open.pop()
-    else if (mark === ',') isKey = open.at(-1) !== null
+    } else if (mark === OPEN_OBJECT || mark === OPEN_LIST) {
+      isKey = mark === OPEN_OBJECT
+      open.push(isKey ? new Set() : null)
+      if (open.length > JSON_DEPTH_MAX)
+        throw invalid('nested_too_deep', `the body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
+    } else if (mark === CLOSE_OBJECT || mark === CLOSE_LIST) open.pop()
+    else if (mark === COMMA) isKey = open.at(-1) !== null
   }
 }
 
+/** The next quote that no odd run of backslashes stands before. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at
+  let end = text.indexOf('"', start + 1)
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end
 }
 
-function noteKey(seen: Set<string> | null | undefined, quoted: string): void {
-  const key = String(JSON.parse(quoted))
-  if (seen?.has(key) === true) throw invalid('repeated_key', `the key ${quoted.slice(0, 80)} stands twice in one object; send it once`)
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text.charCodeAt(before) === BACKSLASH) before -= 1
+  return (at - before) % 2 === 0
+}
+
+function noteKey(seen: Set<string> | null | undefined, text: string, start: number, end: number): void {
+  const written = text.slice(start + 1, end)
+  const key = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
+  if (seen?.has(key) === true) throw invalid('repeated_key', `the key "${written.slice(0, 80)}" stands twice in one object; send it once`)
   seen?.add(key)
+}
+
+function checkValues(value: JsonObject): void {
+  const fault = faultIn(value)
+  if (fault === null) return
+  const place = fault.path.replace(/^\./, '') || 'a key'
+  if (fault.isText) throw invalid('lone_surrogate', `${place} holds half of a surrogate pair; send well-formed Unicode`)
+  throw invalid('number_out_of_range', `${place} is beyond the range of a number; send a finite one`)
+}
+
+interface Fault {
+  readonly path: string
+  readonly isText: boolean
+}
+
+/** The first text or number that could not be kept as it is. The path is put together on the way back, by whoever has a fault to tell. */
+function faultIn(value: Json): Fault | null {
+  if (typeof value === 'string') return value.isWellFormed() ? null : { path: '', isText: true }
+  if (typeof value === 'number') return Number.isFinite(value) ? null : { path: '', isText: false }
+  if (typeof value !== 'object' || value === null) return null
+  const isList = Array.isArray(value)
+  for (const [key, member] of Object.entries(value)) {
+    if (!isList && !key.isWellFormed()) return { path: '', isText: true }
+    const fault = faultIn(member)
+    if (fault !== null) return { ...fault, path: (isList ? `[${key}]` : `.${key}`) + fault.path }
+  }
+  return null
 }

@@ -77,11 +77,13 @@ export interface ServerSentEvent {
 
 /** The event a frame holds, or null for comments and empty frames. */
 export function readEvent(frame: Uint8Array): ServerSentEvent | null {
+  const text = asBuffer(frame).toString()
+  // Nearly every frame of a chat stream is one line of data: it need not be taken apart to be read.
+  const isOneLine = text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')
+  if (isOneLine) return { event: null, data: text.slice(6, -2) }
   let event: string | null = null
   const data: string[] = []
-  for (const line of asBuffer(frame)
-    .toString()
-    .split(/\r\n|\n|\r/)) {
+  for (const line of text.split(/\r\n|\n|\r/)) {
     if (line.startsWith('data:')) data.push(fieldValue(line, 'data:'))
     else if (line.startsWith('event:')) event = fieldValue(line, 'event:')
   }
