@@ -48,7 +48,13 @@ export const CONTESTANT: Readonly<Record<ContestantName, Contestant>> = {
     start: ({ upstreamPort }) => Promise.resolve({ name: 'direct', port: upstreamPort, headers: {}, bootMs: 0 }),
   },
   nginx: { name: 'nginx', durable: false, fresh: false, start: startNginxContestant },
-  portkey: { name: 'portkey', durable: false, fresh: false, start: startPortkey },
+  portkey: { name: 'portkey', durable: false, fresh: false, start: (site) => startPortkey('portkey', vendorNode(), site) },
+  'portkey-our-node': {
+    name: 'portkey-our-node',
+    durable: false,
+    fresh: false,
+    start: (site) => startPortkey('portkey-our-node', process.execPath, site),
+  },
   'svc-memory': { name: 'svc-memory', durable: false, fresh: true, start: (site) => startService('svc-memory', site) },
   'svc-durable': { name: 'svc-durable', durable: true, fresh: true, start: (site) => startService('svc-durable', site) },
 }
@@ -60,18 +66,25 @@ async function startNginxContestant({ directory, upstreamPort }: Site): Promise<
   return { name: 'nginx', port, headers: {}, process, bootMs: performance.now() - startedAt }
 }
 
-async function startPortkey({ directory, upstreamPort, format }: Site): Promise<Running> {
+/** The vendor's image runs Node 20; that is the gateway people meet. */
+function vendorNode(): string {
+  const pinned = new URL(`./node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url).pathname
+  if (!existsSync(pinned)) throw new Error('bench/ holds no Node 20 for this platform; leave portkey out with --only')
+  return pinned
+}
+
+async function startPortkey(name: ContestantName, node: string, { directory, upstreamPort, format }: Site): Promise<Running> {
   const port = await freePort()
   const args = [join(PORTKEY, 'build/start-server.js'), '--headless', `--port=${port}`]
   const startedAt = performance.now()
   const env = { NODE_ENV: 'production' }
-  const process_ = await start({ command: process.execPath, args, env, port, outputFile: join(directory, 'portkey.log') })
+  const process_ = await start({ command: node, args, env, port, outputFile: join(directory, 'portkey.log') })
   const headers = {
     authorization: 'Bearer any',
     'x-portkey-provider': FORMAT[format].provider,
     'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
   }
-  return { name: 'portkey', port, headers, process: process_, bootMs: performance.now() - startedAt }
+  return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
 }
 
 /** Starting twice in one directory finds the records of the first start again. */

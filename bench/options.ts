@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-const CONTESTANTS = ['direct', 'nginx', 'portkey', 'svc-memory', 'svc-durable'] as const
+const CONTESTANTS = ['direct', 'nginx', 'portkey', 'portkey-our-node', 'svc-memory', 'svc-durable'] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
 const PARTS = ['json', 'shapes', 'sse', 'streams', 'import'] as const
@@ -33,7 +33,8 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
 
-Compares the service with the bare upstream, nginx and the Portkey gateway, interleaved in rounds, and checks after every durable round
+Compares the service with the bare upstream, nginx and the Portkey gateway (on the Node that its vendor's
+image ships, and once more on ours), interleaved in rounds, and checks after every durable round
 that each acknowledged receipt survives kill -9. Build first: npm run build.
 
   --rounds N       rounds of every comparison (5)

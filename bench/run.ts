@@ -46,7 +46,7 @@ function refuseBusyMachine({ force, quick }: Options): void {
 /** Leaves out who cannot be started here, and says what would help. */
 function withWhatIsInstalled(options: Options): Options {
   const names = new Set(options.contestants)
-  if (names.has('portkey')) installPortkey()
+  if (names.has('portkey') || names.has('portkey-our-node')) installPortkey()
   if (options.install && nginxVersion() === undefined) installNginx()
   if (names.has('nginx') && nginxVersion() === undefined) {
     say(`nginx is not installed (${HOW_TO_INSTALL}, or --install): going on without it, with a slower upstream`)

@@ -13,6 +13,9 @@ import type { Asked, LineHandler, Reply } from './reply.ts'
 import { forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
 import { parseLooseObject } from './strict-json.ts'
 
+/** Beyond this, copying the body costs more than a second write. */
+const ONE_WRITE_BYTES_MAX = 16 * 1024
+
 /** Served, recorded, and answered with a receipt. */
 export function traffic(dialect: Dialect): LineHandler {
   return async (door, visit, response, bodyBytesMax) => {
@@ -105,7 +108,13 @@ function writeWhole(visit: Visit, response: ServerResponse, answer: WholeAnswer,
     visit.note.receipt = receipt
   }
   response.writeHead(answer.status, headers)
-  response.end(answer.body)
+  endWith(response, answer.body)
+}
+
+/** Node joins headers and a string into one write; bytes of their own would be a second one. Latin-1 maps every byte to itself. */
+function endWith(response: ServerResponse, body: Uint8Array): void {
+  if (body.length > ONE_WRITE_BYTES_MAX) response.end(body)
+  else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
 }
 
 /** On a scenario that serves files: the release its clients would pull now. */
