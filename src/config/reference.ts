@@ -54,8 +54,6 @@ storage:
   agent_record_dir: /var/lib/svc/agent-record
   artifact_repository: /var/lib/svc/artifacts.git
 recipe: record-only
-data:
-  training_mode: manual
 \`\`\``
 
 function sectionPage(name: string): string {

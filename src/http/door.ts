@@ -35,5 +35,5 @@ export interface Visit {
   /** Headers every answer of this request carries. */
   readonly headers: Readonly<Record<string, string>>
   /** For the log line; filled in as they become known. */
-  readonly note: { scenario?: string; receipt?: string; code?: string; cause?: string }
+  readonly note: { scenario?: string; receipt?: string; upstream_id?: string; code?: string; cause?: string }
 }

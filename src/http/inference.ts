@@ -84,6 +84,7 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
 }
 
 async function write(door: Door, visit: Visit, response: ServerResponse, served: Served): Promise<void> {
+  noteUpstream(visit, served.answer)
   if (served.kind === 'whole') {
     writeWhole(visit, response, served.answer, served.receipt)
     return
@@ -120,6 +121,12 @@ function endWith(response: ServerResponse, body: Uint8Array): void {
 /** On a scenario that serves files: the release its clients would pull now. */
 function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
   return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.head().release_id }
+}
+
+/** The upstream's own request id stands in the answer where ours would; the log has both, so that either finds the line. */
+function noteUpstream(visit: Visit, { headers }: Pick<WholeAnswer, 'headers'>): void {
+  const id = headers['x-request-id'] ?? headers['request-id']
+  if (id !== undefined) visit.note.upstream_id = id
 }
 
 /** What a client may see of the upstream's headers: content type, request ids, rate limits and retries. */
