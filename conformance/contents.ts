@@ -1,6 +1,6 @@
 /** What every content store must do, as a suite that any test runner with `describe` and `it` can run. */
 import assert from 'node:assert/strict'
-import { Refusal } from '../src/contract/index.ts'
+import { isRefusal } from '../src/contract/index.ts'
 import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
 
 export interface ContentsSuite {
@@ -189,5 +189,5 @@ async function sealed(store: ContentStore, files: Files, parent: Release | null,
 const stranger = (contentId: string): Release => ({ release_id: '1'.repeat(40), parent_release_id: null, content_id: contentId })
 
 async function refused(kind: RefusalKind, code: string, promise: Promise<unknown>): Promise<void> {
-  await assert.rejects(promise, (error) => error instanceof Refusal && error.kind === kind && error.code === code)
+  await assert.rejects(promise, (error) => isRefusal(error) && error.kind === kind && error.code === code)
 }

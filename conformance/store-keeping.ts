@@ -1,21 +1,7 @@
 /** The store suite's clauses on what stays and what goes: capacity, archiving, closing. */
 import assert from 'node:assert/strict'
 import type { Losses } from '../src/contract/index.ts'
-import {
-  AMPLE_BYTES,
-  bytes,
-  create,
-  DEEP,
-  evicted,
-  over,
-  plain,
-  record,
-  refused,
-  sequences,
-  steps,
-  ten,
-  type StoreSuite,
-} from './store-samples.ts'
+import { bytes, create, DEEP, evicted, over, plain, record, refused, sequences, steps, ten, type StoreSuite } from './store-samples.ts'
 
 export function describeCapacity(suite: StoreSuite): void {
   const test = over(suite, 30)
@@ -72,22 +58,17 @@ export function describeCapacity(suite: StoreSuite): void {
     assert.deepEqual(sequences(await scenario.append([deep])), [1])
     assert.deepEqual(sequences(await scenario.append([ten('1')])), [2])
   })
-  const { reopen } = suite
-  if (reopen === undefined) return
-  test('losses, and what an evicted record was, survive closing and opening again', async (store) => {
+  if (!suite.isLasting) return
+  test('losses, and what an evicted record was, survive closing and opening again', async (store, reopen) => {
     const scenario = await create(store, 'a')
     await scenario.append([ten('1'), ten('2'), ten('3'), ten('4')])
     await evicted(store)
-    const reopened = await reopen(store)
-    try {
-      const again = reopened.scenario('a')
-      assert.deepEqual(await again.losses(), { records: 1, bytes: 10 })
-      assert.deepEqual(sequences(await again.append([ten('1')])), [1])
-      await refused('conflict', 'record_conflict', again.append([record('1')]))
-      assert.equal((await reopened.usage()).body_bytes, 30)
-    } finally {
-      await reopened.close()
-    }
+    const reopened = await reopen()
+    const again = reopened.scenario('a')
+    assert.deepEqual(await again.losses(), { records: 1, bytes: 10 })
+    assert.deepEqual(sequences(await again.append([ten('1')])), [1])
+    await refused('conflict', 'record_conflict', again.append([record('1')]))
+    assert.equal((await reopened.usage()).body_bytes, 30)
   })
 }
 
@@ -143,25 +124,19 @@ export function describeArchiving(suite: StoreSuite): void {
 }
 
 export function describeClosing(suite: StoreSuite): void {
-  const { it, make, reopen } = suite
-  it('closing twice is closing once, and a closed store refuses', async () => {
-    const store = await make(AMPLE_BYTES)
+  const test = over(suite)
+  test('closing twice is closing once, and a closed store refuses', async (store) => {
     const scenario = await create(store, 'a')
     await Promise.all([store.close(), store.close()])
     await refused('unavailable', 'store_closed', scenario.append([record('1')]))
     await refused('unavailable', 'store_closed', scenario.get('1'))
   })
-  if (reopen === undefined) return
-  it('what was accepted before closing is finished', async () => {
-    const store = await make(AMPLE_BYTES)
+  if (!suite.isLasting) return
+  test('what was accepted before closing is finished', async (store, reopen) => {
     const scenario = await create(store, 'a')
     const appends = Array.from({ length: 50 }, (_, index) => scenario.append([record(`r${index}`)]))
-    const reopened = await reopen(store)
-    try {
-      await Promise.all(appends)
-      assert.equal((await reopened.usage()).records, 50)
-    } finally {
-      await reopened.close()
-    }
+    const reopened = await reopen()
+    await Promise.all(appends)
+    assert.equal((await reopened.usage()).records, 50)
   })
 }

@@ -170,24 +170,16 @@ export function describeReading(suite: StoreSuite): void {
     assert.deepEqual(await store.verify((checked, total) => progress.push(`${checked}/${total}`)), [])
     assert.equal(progress.at(-1), '2/2')
   })
-  const { reopen } = suite
-  if (reopen === undefined) return
-  test('everything is there after closing and opening again', async (store) => {
+  if (!suite.isLasting) return
+  test('everything is there after closing and opening again', async (store, reopen) => {
     const scenario = await create(store, 'a')
     const rows = await scenario.append([record('1'), record('2', { references: ['1'], request_type: 'report', score: 1 })])
     const step = { ...commit(1, ['1']), component: 'c', state: { at: [1, { deep: null }] } }
     await scenario.commit(step)
-    const reopened = await reopen(store)
-    try {
-      const again = reopened.scenario('a')
-      assert.deepEqual(await again.records({ after: 0, limit: 10 }), rows)
-      assert.deepEqual(await again.commits({ after: 0, limit: 10 }), [step])
-      assert.deepEqual(
-        sequences(await again.append([record('2', { references: ['1'], request_type: 'report', score: 1 }), record('3')])),
-        [2, 3],
-      )
-    } finally {
-      await reopened.close()
-    }
+    const again = (await reopen()).scenario('a')
+    assert.deepEqual(await again.records({ after: 0, limit: 10 }), rows)
+    assert.deepEqual(await again.commits({ after: 0, limit: 10 }), [step])
+    const repeated = record('2', { references: ['1'], request_type: 'report', score: 1 })
+    assert.deepEqual(sequences(await again.append([repeated, record('3')])), [2, 3])
   })
 }

@@ -1,16 +1,19 @@
 /** What the store suite is made of: records, commits, and the few verbs its sentences share. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Refusal } from '../src/contract/index.ts'
-import type { Commit, NewRecord, RecordRow, RefusalKind, ScenarioStore, Store } from '../src/contract/index.ts'
+import { isRefusal } from '../src/contract/index.ts'
+import type { Commit, NewRecord, RecordRow, Refusal, RefusalKind, ScenarioStore, Store } from '../src/contract/index.ts'
 
 export interface StoreSuite {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
-  /** A store of its own, empty, that keeps so many bytes of bodies. */
-  readonly make: (capacityBytes: number) => Store | Promise<Store>
-  /** Closes the store and opens what it left behind. Absent for a store that lives in memory alone. */
-  readonly reopen?: (store: Store) => Promise<Store>
+  /** Opens the store of that folder: an empty one in an empty folder, later what an earlier one left behind there. */
+  readonly open: (config: { readonly directory: string; readonly capacity_bytes: number }) => Store | Promise<Store>
+  /** False for a store that lives in memory alone: what it held is not looked for in another one. */
+  readonly isLasting: boolean
 }
 
 export const AMPLE_BYTES = 1024 * 1024
@@ -18,15 +21,23 @@ export const AMPLE_BYTES = 1024 * 1024
 /** Deeper than a recursive walk can go. */
 export const DEEP = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
 
-/** Each test has a store of its own and leaves none open. */
-export function over({ it, make }: StoreSuite, capacityBytes = AMPLE_BYTES) {
-  return (name: string, body: (store: Store) => Promise<void>): void =>
+/** Each test has a store in a folder of its own, may close it and open it again, and leaves neither behind. */
+export function over({ it, open }: StoreSuite, capacity_bytes = AMPLE_BYTES) {
+  return (name: string, body: (store: Store, reopen: () => Promise<Store>) => Promise<void>): void =>
     it(name, async () => {
-      const store = await make(capacityBytes)
+      const directory = await mkdtemp(join(tmpdir(), 'store-'))
+      const opened: Store[] = []
+      const openOne = async (): Promise<Store> => {
+        await opened.at(-1)?.close()
+        const store = await open({ directory, capacity_bytes })
+        opened.push(store)
+        return store
+      }
       try {
-        await body(store)
+        await body(await openOne(), openOne)
       } finally {
-        await store.close()
+        await opened.at(-1)?.close()
+        await rm(directory, { recursive: true, force: true })
       }
     })
 }
@@ -52,7 +63,7 @@ export async function refused(kind: RefusalKind, code: string, work: Promise<unk
     () => null,
     (reason: unknown) => reason,
   )
-  assert.ok(error instanceof Refusal, `expected a refusal ${code}, got ${String(error)}`)
+  assert.ok(isRefusal(error), `expected a refusal ${code}, got ${String(error)}`)
   assert.deepEqual({ kind: error.kind, code: error.code }, { kind, code })
   return error
 }

@@ -2,7 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import { builtins } from '../plugins/index.ts'
 import { loadPlugin, servedUrl, type LoadedConfig } from './config/index.ts'
-import type { ContentStore, Gateway, Kind, Kinds, ModelAddress, Runtime, Store } from './contract/index.ts'
+import {
+  ROUTE_PREFIX,
+  type ContentStore,
+  type Gateway,
+  type Kind,
+  type Kinds,
+  type ModelAddress,
+  type Runtime,
+  type Store,
+} from './contract/index.ts'
 import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId } from './kit/index.ts'
 import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
@@ -125,7 +134,7 @@ async function loadRecipes({ config }: LoadedConfig, load: Load): Promise<Readon
 
 /** What candidates are played against: the scenario's evaluation routes, and a token that opens nothing else. */
 function evaluationAddress({ config, upstream }: LoadedConfig, port: number, scenario: string, token: string): ModelAddress {
-  const url = `${servedUrl(config, port)}/svc/scenarios/${encodeURIComponent(scenario)}/evaluation`
+  const url = `${servedUrl(config, port)}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 

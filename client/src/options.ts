@@ -27,7 +27,7 @@ An import that stops, for whatever reason, goes on where it was when started aga
 records are known by their ids, so nothing is stored twice. The file must not change in between.
 
 Options:
-  --url <url>              where the service answers, such as http://localhost:8080
+  --url <url>              where the service answers, such as http://127.0.0.1:8900
   --scenario <name>        the scenario the records belong to
   --batch-size <n>         records per batch, 1 to 1000 (default 128)
   --max-batch-bytes <n>    bytes per batch, 128 to 1048575 (default 524288); a single line must fit

@@ -1,9 +1,8 @@
-import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sharedFolder } from '../../test/support/folder.ts'
+import { listenOnLoopback } from '../../test/support/listen.ts'
 import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
 import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
@@ -18,18 +17,12 @@ const upstream = createServer((request, response) => {
   response.end()
 })
 let url = ''
-const directory = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
+const directory = sharedFolder()
 
 beforeAll(async () => {
-  url = `http://127.0.0.1:${await listen(upstream)}`
+  url = `http://127.0.0.1:${await listenOnLoopback(upstream)}`
 })
 afterAll(() => upstream.close())
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 function findingsIn(printed: unknown): readonly Finding[] {
   return hasFindings(printed) ? printed.findings : []
@@ -87,7 +80,7 @@ describe('doctor', () => {
     const { find } = await examine(['--svc.port', new URL(url).port])
     expect(find('port')).toMatchObject({ state: 'warning' })
     const other = createServer((_, response) => response.writeHead(500).end())
-    const port = await listen(other)
+    const port = await listenOnLoopback(other)
     const taken = await examine(['--svc.port', String(port)])
     other.close()
     expect(taken.find('port')).toMatchObject({

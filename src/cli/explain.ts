@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { debuglog } from 'node:util'
 import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { Refusal } from '../contract/index.ts'
+import { isRefusal } from '../contract/index.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface Explained {
@@ -35,7 +35,7 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
   debug('%o', error)
   if (error instanceof ConfigProblem) return error.problems.map(halves)
   if (!(error instanceof Error)) return [{ found: String(error) }]
-  if (!(error instanceof Refusal)) return [KNOWN[codeOf(error)]?.(error, loaded) ?? { found: firstLine(error) }]
+  if (!isRefusal(error)) return [KNOWN[codeOf(error)]?.(error, loaded) ?? { found: firstLine(error) }]
   const { found, fix } = halves(firstLine(error))
   return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { sharedFolder } from '../../test/support/folder.ts'
 import { fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
-const file = join(mkdtempSync(join(tmpdir(), 'svc-cli-')), 'svc.yaml')
+const file = join(sharedFolder(), 'svc.yaml')
 writeFileSync(file, 'svc:\n  port: 9100\n  token: hunter2\n')
 
 async function run(...args: readonly string[]) {

@@ -1,14 +1,13 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { sharedFolder } from '../../test/support/folder.ts'
 import { unavailable } from '../contract/index.ts'
 import type { Damage } from '../contract/index.ts'
 import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 import type { House } from './surroundings.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-verify-'))
+const directory = sharedFolder()
 const damage: Damage = { scenario: 'demo', agent_record_id: 'r-1', problem: 'the payload does not match its digest' }
 
 async function verify(house: Partial<House>, ...args: readonly string[]) {

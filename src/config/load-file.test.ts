@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { sharedFolder } from '../../test/support/folder.ts'
 import { servedUrl } from './checks.ts'
 import { readCommandLine } from './command-line.ts'
 import { loadConfig } from './load.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-config-'))
+const folder = sharedFolder()
 const file = join(folder, 'svc.yaml')
 const probe = () => Promise.resolve(null)
 

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { sharedFolder } from '../../test/support/folder.ts'
 import { define } from '../contract/index.ts'
 import { loadPlugin } from './plugins.ts'
 import type { Builtins } from './plugins.ts'
@@ -12,7 +12,7 @@ const builtins: Builtins = {
   evaluator: {},
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-plugins-'))
+const folder = sharedFolder()
 const write = (path: string, text: string) => {
   mkdirSync(join(folder, path, '..'), { recursive: true })
   writeFileSync(join(folder, path), text)

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { listenOnLoopback } from '../../test/support/listen.ts'
 import type { Environment } from './interpolate.ts'
 import { readConfig } from './load.ts'
 import { ConfigProblem } from './problem.ts'
@@ -19,10 +20,9 @@ async function withServer<T>(answer: (path: string) => string | null, use: (url:
     const body = answer(request.url ?? '')
     if (body !== null) response.end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const address = server.address()
+  const port = await listenOnLoopback(server)
   try {
-    return await use(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+    return await use(`http://127.0.0.1:${port}`)
   } finally {
     server.closeAllConnections()
     server.close()

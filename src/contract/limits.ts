@@ -12,10 +12,15 @@ export const PAGE_ROWS_DEFAULT = 50
 export const PAGE_ROWS_MAX = 100
 export const COMMIT_FILTER_IDS_MAX = 100
 export const RECORD_ID_CHARACTERS_MAX = 256
+export const TRAIN_TEXT_CHARACTERS_MAX = 4000
+export const REQUIRES_ITEMS_MAX = 8
+export const REQUIRES_PROMPT_CHARACTERS_MAX = 200
+export const CLIENT_COMMANDS_MAX = 64
 export const RECORD_CAPACITY_BYTES_DEFAULT = 20 * GIB
 
 // ── the decisions' ───────────────────────────────────────────────────────────────────────────
 export const SCENARIO_NAME_CHARACTERS_MAX = 200
+export const ENTRY_NAME_CHARACTERS_MAX = 128
 export const UPSTREAM_ERROR_CHARACTERS_MAX = 2000
 export const INTERRUPTED_RETRY_FIRST_SECONDS = 0.05
 export const INTERRUPTED_RETRY_MAX_SECONDS = 1

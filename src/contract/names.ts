@@ -1,4 +1,4 @@
-/** Everything that spells the product's name, or a name the interface fixed on disk. A rename is this file. */
+/** Headers, variables, folders and refs that spell a name of ours, each once. Routes are spelt in the route table, the client has names of its own. */
 
 export const PRODUCT = 'svc'
 
@@ -36,7 +36,4 @@ export const STATE_DIRECTORY = '.svc'
 export const REF = {
   scenarios: 'refs/reef/scenarios/',
   archived: 'refs/reef/archived/',
-  releases: 'refs/reef/releases/',
 } as const
-
-export const IMPORT_PROGRESS_SUFFIX = '.reef-import.json'

@@ -57,7 +57,10 @@ function noRoute(): Error {
   return unknown('unknown_route', 'there is no such route; the interface page lists them all')
 }
 
+/** Statuses an upstream may answer with that have no body, not even an empty one. */
+const BODILESS = new Set([204, 205])
+
 function responseOf({ status, headers, body }: Reply, visit: Visit): Response {
   const bytes = typeof body === 'string' ? body : new Uint8Array(body)
-  return new Response(bytes, { status, headers: { ...visit.headers, ...headers } })
+  return new Response(BODILESS.has(status) ? null : bytes, { status, headers: { ...visit.headers, ...headers } })
 }

@@ -4,7 +4,7 @@ import type { ModelAddress, Runtime, Store } from '../contract/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Keys } from './pass.ts'
+import type { Keys, Visitor } from './pass.ts'
 
 export interface Door {
   readonly registry: Registry
@@ -32,6 +32,7 @@ export interface Visit {
   readonly path: string
   readonly query: string
   readonly params: Readonly<Record<string, string>>
+  readonly visitor: Visitor
   /** Headers every answer of this request carries. */
   readonly headers: Readonly<Record<string, string>>
   /** For the log line; filled in as they become known. */

@@ -15,6 +15,7 @@ export function goneSignal(response: ServerResponse): AbortSignal {
 export async function whileConnected<T>({ socket }: IncomingMessage, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const onClose = (): void => controller.abort()
+  if (socket.destroyed) controller.abort()
   socket.once('close', onClose)
   try {
     return await work(controller.signal)

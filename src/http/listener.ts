@@ -55,12 +55,12 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
   }
   const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
   arrival.route = lookup.kind === 'found' ? lookup.match.route : null
-  door.keys.admit(
+  const visitor = door.keys.admit(
     arrival.route?.gate ?? null,
     knockOf(arrival.query, (name) => single(request.headers[name])),
   )
   const { route, params } = matched(lookup, arrival)
-  const visit: Visit = { ...arrival, route: route.path, params }
+  const visit: Visit = { ...arrival, route: route.path, params, visitor }
   if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
   else await plain(visit, response)
 }

@@ -31,10 +31,6 @@ export class Metrics {
     this.#incompleteStreams += 1
   }
 
-  get inFlight(): number {
-    return this.#inFlight
-  }
-
   #seriesOf(route: string, status: number): Series {
     const byStatus = this.#byRoute.get(route) ?? new Map<number, Series>()
     this.#byRoute.set(route, byStatus)

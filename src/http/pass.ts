@@ -6,6 +6,9 @@ import { decodeHeader } from './scope.ts'
 /** What a route lets in. 'page' also takes a page key, 'evaluation' also the evaluation token, 'open' anyone. */
 export type Gate = 'open' | 'service' | 'evaluation' | 'page'
 
+/** Whose request it is. Only who presented a service token is given page keys. */
+export type Visitor = { readonly kind: 'anyone' | 'evaluation' | 'page' } | { readonly kind: 'service'; readonly token: string }
+
 export interface Knock {
   readonly query: string
   readonly authorization: string | undefined
@@ -28,24 +31,24 @@ export class Keys {
   }
 
   /** Lets the visitor in or throws. A null gate is a route that does not exist: it is as closed as any other. */
-  admit(gate: Gate | null, knock: Knock): void {
+  admit(gate: Gate | null, knock: Knock): Visitor {
     const query = knock.query === '' ? null : new URLSearchParams(knock.query)
     if (query?.has('token') === true) throw unauthorized('a token in the address is never accepted; send it as an authorization header')
     if (query?.has('key') === true && gate !== 'page') throw unauthorized('a page key opens the two pages of its scenario alone')
-    if (gate === 'open' || !this.isRequired) return
+    if (gate === 'open' || !this.isRequired) return { kind: 'anyone' }
     const credential = credentialOf(knock)
-    if (credential === null) this.#admitPageKey(gate, query, knock.scenarioHeader)
-    else this.#admitToken(gate, credential)
+    return credential === null ? this.#admitPageKey(gate, query, knock.scenarioHeader) : this.#admitToken(gate, credential)
   }
 
-  #admitToken(gate: Gate | null, credential: string): void {
+  #admitToken(gate: Gate | null, credential: string): Visitor {
     const presented = digest(credential)
-    const isEvaluation = gate === 'evaluation' && timingSafeEqual(this.#evaluationDigest, presented)
-    if (!matchesAny(this.#digests, presented) && !isEvaluation) throw unauthorized('the token is not one this service accepts')
+    if (matchesAny(this.#digests, presented)) return { kind: 'service', token: credential }
+    if (gate === 'evaluation' && timingSafeEqual(this.#evaluationDigest, presented)) return { kind: 'evaluation' }
+    throw unauthorized('the token is not one this service accepts')
   }
 
-  #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string): void {
-    if (gate === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return
+  #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string): Visitor {
+    if (gate === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return { kind: 'page' }
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 
@@ -61,6 +64,13 @@ export class Keys {
       presented,
     )
   }
+}
+
+/** The query a page's path carries: its scenario, and the key when a service token was presented. */
+export function pageQuery(visitor: Visitor, scenario: string): string {
+  const query = new URLSearchParams({ scenario })
+  if (visitor.kind === 'service') query.set('key', pageKeyOf(digest(visitor.token), scenario))
+  return query.toString()
 }
 
 /** Derived from the token's digest, so that a key never gives the token away. */

@@ -59,15 +59,6 @@ function tagging(tags: Tags): (payload: JsonObject) => JsonObject {
   return (payload) => ({ ...payload, ...taggedMember(payload['metadata'], tags) })
 }
 
-/** A scenario that runs in auto mode takes no instructions; no recipe of this deployment runs in another. */
-export async function train({ door, visit, object }: Asked): Promise<Reply> {
-  const name = scenarioOf(visit.request)
-  await object()
-  return door.registry.use(name, ({ trainingMode }) => {
-    throw invalid('auto_mode', `scenario ${JSON.stringify(name)} runs in ${trainingMode} mode, which takes no instructions`)
-  })
-}
-
 export async function list({ door, visit, query }: Asked): Promise<Reply> {
   const name = nameInPath(visit)
   const after = wholeNumber(query, 'after_sequence', 0)

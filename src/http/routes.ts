@@ -9,6 +9,7 @@ import * as releases from './releases.ts'
 import type { Handler, LineHandler } from './reply.ts'
 import * as scenarios from './scenarios.ts'
 import * as status from './status.ts'
+import { train } from './train.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -65,7 +66,7 @@ export const routes: readonly Route[] = [
   post('/svc/records', records.importOne, imported),
   post('/svc/records/batch', records.importBatch, imported),
   post('/svc/report', records.report),
-  post('/svc/train', records.train),
+  post('/svc/train', train),
 
   get('/svc/scenarios', scenarios.list),
   post('/svc/scenarios', scenarios.create),

@@ -49,7 +49,7 @@ export async function create({ door: { registry }, visit, object }: Asked): Prom
   const body = checkShape(creation, await object())
   const name = scenarioName(body.name, 'name')
   visit.note.scenario = name
-  const own = body.model === undefined || registry.has(name) ? null : parseModelSettings(body.model)
+  const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
   return json({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)

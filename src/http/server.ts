@@ -8,6 +8,8 @@ import { unreadableAnswer } from './unreadable.ts'
 /** Longer than the pools of usual clients keep a connection, so that it is they who let go. */
 const KEEP_ALIVE_MS = 75_000
 const SLOW_CLIENT_CHECK_MS = 5000
+/** Whoever was told that this is no request, or came too slowly, and does not hang up: a connection left open is a descriptor lost. */
+const HANG_UP_AFTER_MS = 1000
 /** Connections the system may hold for us while a burst is being accepted, one per turn of the event loop. */
 const BACKLOG = 4096
 
@@ -42,6 +44,8 @@ export async function listen(
     server.once('error', reject)
     server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
+  // With no descriptors left the system hands over a failure instead of a connection. That visitor is lost, the service is not.
+  server.on('error', () => undefined)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
   return { address: addressText(address), port: address.port, close: () => closeGracefully(server, graceSeconds) }
@@ -49,8 +53,12 @@ export async function listen(
 
 /** What is no HTTP request never becomes one, so nobody further in can answer it. */
 function refuseUnreadable(error: Error, socket: Duplex): void {
-  if (socket.writable) socket.end(unreadableAnswer(error))
-  else socket.destroy()
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.end(unreadableAnswer(error))
+  setTimeout(() => socket.destroy(), HANG_UP_AFTER_MS).unref()
 }
 
 /** Answers in flight are finished; whoever is not done after the grace is cut off, and what came so far is kept. */

@@ -108,16 +108,30 @@ interface Fault {
   readonly isText: boolean
 }
 
-/** The first text or number that could not be kept as it is. The path is put together on the way back, by whoever has a fault to tell. */
+/**
+ * The first text or number that could not be kept as it is. The path is put together on the way back, by whoever has a fault to tell.
+ * A list is walked by index: millions of small values as pairs of place and value would take many times the memory of the body.
+ */
 function faultIn(value: Json): Fault | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : { path: '', isText: true }
   if (typeof value === 'number') return Number.isFinite(value) ? null : { path: '', isText: false }
   if (typeof value !== 'object' || value === null) return null
-  const isList = Array.isArray(value)
-  for (const [key, member] of Object.entries(value)) {
-    if (!isList && !key.isWellFormed()) return { path: '', isText: true }
-    const fault = faultIn(member)
-    if (fault !== null) return { ...fault, path: (isList ? `[${key}]` : `.${key}`) + fault.path }
+  return isObject(value) ? faultInObject(value) : faultInList(value)
+}
+
+function faultInList(list: readonly Json[]): Fault | null {
+  for (let at = 0; at < list.length; at++) {
+    const fault = faultIn(list[at] ?? null)
+    if (fault !== null) return { ...fault, path: `[${at}]${fault.path}` }
+  }
+  return null
+}
+
+function faultInObject(object: JsonObject): Fault | null {
+  for (const key of Object.keys(object)) {
+    if (!key.isWellFormed()) return { path: '', isText: true }
+    const fault = faultIn(object[key] ?? null)
+    if (fault !== null) return { ...fault, path: `.${key}${fault.path}` }
   }
   return null
 }

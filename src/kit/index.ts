@@ -5,5 +5,6 @@
 export { writeAtomicFile } from './atomic-file.ts'
 export { newId } from './ids.ts'
 export { Lane } from './lane.ts'
+export { screenText } from './screen.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints } from './text.ts'

@@ -1,8 +1,8 @@
 /** The small tools: ids that ascend, one thing at a time, files that are old or new, text counted as people count. */
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { countCodePoints, firstCodePoints, Lane, newId, writeAtomicFile } from './index.ts'
 
 describe('an id', () => {
@@ -35,7 +35,7 @@ describe('a lane', () => {
 
 describe('an atomic file', () => {
   it('replaces the old text whole, with the mode asked for, and leaves nothing beside it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-kit-'))
+    const folder = temporaryFolder()
     const path = join(folder, 'deep', 'file.json')
     await writeAtomicFile(path, 'one')
     await writeAtomicFile(path, 'two', 0o600)
@@ -45,7 +45,7 @@ describe('an atomic file', () => {
   })
 
   it('keeps the old text and cleans up when it cannot be put in place', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-kit-'))
+    const folder = temporaryFolder()
     await writeFile(join(folder, 'kept'), 'old')
     await expect(writeAtomicFile(join(folder, 'kept', 'below-a-file'), 'new')).rejects.toThrow()
     expect(await readdir(folder)).toEqual(['kept'])

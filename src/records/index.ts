@@ -4,6 +4,7 @@
  */
 export { admitBatch, admitImport } from './admit-import.ts'
 export { admitReport, type Admission } from './admit-report.ts'
+export { admitTrain } from './admit-train.ts'
 export { jsonObject } from './fields.ts'
 export { appendRecords, checkFirstRecords, type Place } from './log.ts'
 export { checkShape } from './shape.ts'

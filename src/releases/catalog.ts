@@ -61,8 +61,6 @@ export function catalogOf(commits: Commits): readonly ReleaseRow[] {
   })
 }
 
-export const newestFirst = (rows: readonly ReleaseRow[]): readonly ReleaseRow[] => rows.toReversed()
-
 /** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
 export function restorableIds(commits: Commits): ReadonlySet<string> {
   const published = commits.filter(isPublished).map((commit) => commit.release.release_id)

@@ -2,7 +2,7 @@
  * Releases: given the commits, answers who is head, what the chain is, and what a promote or rollback would do.
  * Does not decide whether a candidate is good, write anything, or know HTTP.
  */
-export { catalogOf, newestFirst } from './catalog.ts'
+export { catalogOf } from './catalog.ts'
 export type { ReleaseRow } from './catalog.ts'
 export { headOf } from './chain.ts'
 export { commitRow } from './commit-row.ts'

@@ -1,7 +1,7 @@
 /** The room's functions over one small history at a time. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, Release } from '../contract/index.ts'
-import { catalogOf, commitRow, headOf, newestFirst, planMove } from './index.ts'
+import { catalogOf, commitRow, headOf, planMove } from './index.ts'
 
 const release = (id: string, parent: string | null, content = `content of ${id}`): Release => ({
   release_id: id,
@@ -95,10 +95,6 @@ describe('the catalog', () => {
     const [first, second] = catalogOf([created, commit(1, { release: composed, component: 'harness' })])
     expect(second).toMatchObject({ component: 'harness', components: { harness: 'x', weights: 'y' } })
     for (const name of ['component', 'components', 'rollback_target_release_id', 'state']) expect(first).not.toHaveProperty(name)
-  })
-
-  it('turns newest first for the route', () => {
-    expect(newestFirst(catalogOf(history)).map((row) => row.step)).toEqual([3, 2, 1, 0])
   })
 })
 

@@ -117,8 +117,8 @@ export async function bindScenario(house: Household, name: string, chosenMode: T
     evaluation: house.evaluation(name),
     directory: house.files.folderOf(created),
   }
-  const binding = await recipe.bind(scope)
   const modelSettings = await house.files.readModel(created)
+  const binding = await recipe.bind(scope)
   pointBeside(house, name, headOf(commits))
   const scenario = new Scenario({
     name,

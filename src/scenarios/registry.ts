@@ -34,6 +34,8 @@ export class Registry {
   readonly #modes = new Map<string, TrainingMode>()
   /** Places taken by scenarios that are still loading. */
   #loading = 0
+  /** Names taken by scenarios that are still being created: nobody knows them before they exist. */
+  #creating = 0
 
   private constructor(house: Household, limits: Limits, known: readonly string[]) {
     this.#house = house
@@ -69,11 +71,11 @@ export class Registry {
     return loaded.use(work)
   }
 
-  /** Creates the scenario, or answers with the existing one when nothing asked contradicts it. */
-  async create(name: string, wish: NewScenario, own: ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
+  /** Creates the scenario, or answers with the existing one when nothing asked contradicts it. Its own settings are asked for when it is new. */
+  async create(name: string, wish: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
     return this.#inTurn(name, async () => {
       const isNew = !this.#known.has(name)
-      if (isNew) await this.#create(name, wish, own)
+      if (isNew) await this.#create(name, wish, own())
       const scenario = await this.#load(name)
       if (wish.release !== null && wish.release !== scenario.start) throw otherStart(name)
       if (wish.recipe !== null && wish.recipe !== scenario.recipeName)
@@ -82,20 +84,22 @@ export class Registry {
     })
   }
 
-  /** All of an update or none of it. */
+  /** All of an update or none of it. In turn: of two at once the file and the memory would otherwise keep one each. */
   update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
-    return this.use(name, async (scenario) => {
-      if (mode !== undefined) scenario.checkMode(mode)
-      if (own !== undefined) {
-        await this.#house.files.writeModel(scenario.created, own)
-        scenario.useModel(own)
-      }
-      if (mode !== undefined) {
-        scenario.useMode(mode)
-        this.#modes.set(name, mode)
-      }
-      return scenario
-    })
+    return this.#inTurn(name, async () => (await this.#load(name)).use((scenario) => this.#change(scenario, mode, own)))
+  }
+
+  async #change(scenario: Scenario, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
+    if (mode !== undefined) scenario.checkMode(mode)
+    if (own !== undefined) {
+      await this.#house.files.writeModel(scenario.created, own)
+      scenario.useModel(own)
+    }
+    if (mode !== undefined) {
+      scenario.useMode(mode)
+      this.#modes.set(scenario.name, mode)
+    }
+    return scenario
   }
 
   /**
@@ -114,6 +118,7 @@ export class Registry {
       scenario?.retire()
       this.#known.delete(name)
       this.#modes.delete(name)
+      this.#preloadErrors.delete(name)
       if (created !== undefined) await files.archive(created, rows)
       return [rows, ref]
     })
@@ -177,17 +182,17 @@ export class Registry {
   }
 
   async #create(name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
-    if (this.#known.size >= this.#limits.scenariosMax)
+    if (this.#known.size + this.#creating >= this.#limits.scenariosMax)
       throw conflict(
         'too_many_scenarios',
         `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
       )
-    this.#known.set(name, wish.recipe ?? this.#house.defaultRecipe)
+    this.#creating += 1
     try {
       await createScenario(this.#house, name, wish, own)
-    } catch (error) {
-      this.#known.delete(name)
-      throw error
+      this.#known.set(name, wish.recipe ?? this.#house.defaultRecipe)
+    } finally {
+      this.#creating -= 1
     }
   }
 

@@ -4,15 +4,14 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { argumentsOf, dataPlaceIn, settingsOf, type DataPlace } from '../support/settings.ts'
 
-export interface Place {
-  readonly records: string
-  readonly repository: string
+export interface Place extends DataPlace {
   readonly log: string
 }
 
 export function placeIn(directory: string): Place {
-  return { records: join(directory, 'records'), repository: join(directory, 'artifacts.git'), log: join(directory, 'service.log') }
+  return { ...dataPlaceIn(directory), log: join(directory, 'service.log') }
 }
 
 /** A service that is starting or running. */
@@ -30,14 +29,7 @@ export type Victim = 'service' | 'family'
 const ENTRY = fileURLToPath(new URL('service.ts', import.meta.url))
 
 export function startChild(place: Place, upstreamUrl: string): Child {
-  const settings = {
-    'svc.port': '0',
-    'inference.runtime': 'provider',
-    'inference.upstream_url': upstreamUrl,
-    'storage.agent_record_dir': place.records,
-    'storage.artifact_repository': place.repository,
-  }
-  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
+  const args = argumentsOf(settingsOf(place, upstreamUrl))
   const log = openSync(place.log, 'a')
   // A process group of its own, so that it can be killed with its children and without us.
   const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', log], detached: true })

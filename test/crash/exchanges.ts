@@ -2,7 +2,9 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, type Dialect, type Json, type JsonObject } from '../../src/contract/index.ts'
+import { data, DONE, named } from '../support/frames.ts'
 import { sendJson, type Received, type Script } from '../support/upstream.ts'
+import { textIn } from './http.ts'
 import { randomOf } from './random.ts'
 
 /** Every body carries one, in a field that no format knows: it is how a stored record is told from all others. */
@@ -53,25 +55,20 @@ function responseOf(mark: string, text: string): JsonObject {
 
 /** What a stored answer says, wherever its format puts it. */
 export function saidIn(dialect: Dialect, response: JsonObject): string {
-  if (dialect === 'messages') return textAt(firstOf(response['content']), 'text')
-  if (dialect === 'responses') return textAt(firstOf(firstOf(response['output'])['content']), 'text')
-  return textAt(objectOf(firstOf(response['choices'])['message']), 'content')
+  if (dialect === 'messages') return textIn(firstOf(response['content']), 'text')
+  if (dialect === 'responses') return textIn(firstOf(firstOf(response['output'])['content']), 'text')
+  return textIn(objectOf(firstOf(response['choices'])['message']), 'content')
 }
 
 const firstOf = (value: Json | undefined): JsonObject => (Array.isArray(value) ? objectOf(value[0]) : {})
 const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-
-function textAt(value: JsonObject, key: string): string {
-  const text = value[key]
-  return typeof text === 'string' ? text : ''
-}
 
 /** Answers every format, and says so whenever an answer left whole: the moment before the service stores it. */
 export function scriptOf(onAnswered: () => void): Script {
   return async (received, response) => {
     const dialect = dialectOf(received)
     const asked: Json = JSON.parse(received.body.toString())
-    const mark = isObject(asked) ? textAt(asked, MARK) : ''
+    const mark = isObject(asked) ? textIn(asked, MARK) : ''
     if (isObject(asked) && asked['stream'] === true) await sendStream(response, framesOf(dialect, mark))
     else sendJson(response, 200, answerOf(dialect, mark))
     onAnswered()
@@ -95,8 +92,7 @@ async function sendStream(response: ServerResponse, frames: readonly string[]): 
   response.end()
 }
 
-const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
-const event = (type: string, fields: object): string => `event: ${type}\n${data({ type, ...fields })}`
+const event = (type: string, fields: object): string => named({ type, ...fields })
 
 function framesOf(dialect: Dialect, mark: string): readonly string[] {
   const words = wordsOf(mark)
@@ -115,5 +111,5 @@ function framesOf(dialect: Dialect, mark: string): readonly string[] {
       event('response.completed', { response: responseOf(mark, words.join('')) }),
     ]
   const chunk = (delta: object) => data({ id: mark, object: 'chat.completion.chunk', choices: [{ index: 0, delta }] })
-  return [...words.map((content) => chunk({ content })), 'data: [DONE]\n\n']
+  return [...words.map((content) => chunk({ content })), DONE]
 }

@@ -73,9 +73,7 @@ function seenRow(row: JsonObject): SeenRow {
 /** Every file there: an export that was left half-written would be one that no removal accounts for. */
 async function readArchives({ records }: Place): Promise<readonly SeenArchive[]> {
   const names = await readdir(join(records, ARCHIVES)).catch(() => [])
-  return names
-    .filter((name) => !name.endsWith('.model.json'))
-    .map((name) => ({ file: `${ARCHIVES}/${name}`, payloads: readArchive(join(records, ARCHIVES, name)) }))
+  return names.map((name) => ({ file: `${ARCHIVES}/${name}`, payloads: readArchive(join(records, ARCHIVES, name)) }))
 }
 
 function readArchive(path: string): ReadonlyMap<string, JsonObject> {

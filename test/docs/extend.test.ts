@@ -1,13 +1,11 @@
 /** The examples of docs/extend are plug-ins that work: loaded by path as an operator would, and held to their suites. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { runtimeConformance, storeConformance } from '../../conformance/index.ts'
 import echo from '../../examples/runtime/echo.ts'
 import journal from '../../examples/store/journal.ts'
-import type { ModelAddress, Store } from '../../src/contract/index.ts'
-import { world, type Settings, type World } from '../support/world.ts'
+import type { ModelAddress } from '../../src/contract/index.ts'
+import type { Settings } from '../support/settings.ts'
+import { world, type World } from '../support/world.ts'
 
 const scenario = { 'x-svc-scenario': 'examples' }
 /** What git calls a tree without files. */
@@ -71,25 +69,7 @@ describe('examples/store/journal.ts', () => {
     expect(record.json).toMatchObject({ sequence: 1, agent_record_id: receipt })
   })
 
-  const root = mkdtempSync(join(tmpdir(), 'svc-journal-'))
-  afterAll(() => rmSync(root, { recursive: true, force: true }))
-  const configs = new WeakMap<Store, { directory: string; capacity_bytes: number }>()
-  const open = async (config: { directory: string; capacity_bytes: number }): Promise<Store> => {
-    const store = await journal.plugin.make(config)
-    configs.set(store, config)
-    return store
-  }
-  storeConformance({
-    describe,
-    it,
-    make: (capacity_bytes) => open({ directory: mkdtempSync(join(root, 'case-')), capacity_bytes }),
-    async reopen(store) {
-      await store.close()
-      const config = configs.get(store)
-      if (config === undefined) throw new Error('not a store of this test')
-      return open(config)
-    },
-  })
+  storeConformance({ describe, it, open: (config) => journal.plugin.make(config), isLasting: true })
 })
 
 describe('examples/recipe/house-rules.ts', () => {

@@ -34,6 +34,12 @@ describe('GET /v1/models', () => {
     expect((await here.get('/svc/scenarios/known/records', token)).json['records']).toEqual([])
   })
 
+  it('relays an answer that has no body', async () => {
+    here.upstream.answer((_received, response) => void response.writeHead(204).end())
+    const answer = await here.get('/v1/models', token)
+    expect([answer.status, answer.text]).toEqual([204, ''])
+  })
+
   it('asks the model of the scenario it names, in the form that model speaks', async () => {
     const other = await world()
     const model = { url: other.upstream.url, api: 'anthropic', api_key: 'own-key' }

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
+import { listenOnLoopback } from '../support/listen.ts'
 import { makePlace, type Place } from '../support/place.ts'
 import { send } from '../support/world.ts'
 
@@ -38,11 +39,7 @@ describe('svc serve', () => {
     const isThere = await keepOne(place)
     const server = createServer()
     onTestFinished(() => void server.close())
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve)
-    })
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const port = await listenOnLoopback(server)
     expect(await complaint(place, { 'svc.port': port })).toBe(`svc: port ${port} is in use: stop the other process or set svc.port`)
     await isThere()
   })

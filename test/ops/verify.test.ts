@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { mountDisk } from '../support/folder.ts'
+import { listenOnLoopback } from '../support/listen.ts'
 import { makePlace, type Place } from '../support/place.ts'
 import { send } from '../support/world.ts'
 
@@ -49,11 +50,7 @@ it('svc doctor names a busy port, an unwritable directory and an upstream that d
   const place = await makePlace()
   const taken = createServer((socket) => socket.destroy())
   onTestFinished(() => void taken.close())
-  await new Promise<void>((resolve) => {
-    taken.listen(0, '127.0.0.1', resolve)
-  })
-  const address = taken.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const port = await listenOnLoopback(taken)
   const directory = join(mountDisk('ro,size=64k'), 'records')
   await place.upstream.close()
   const { code, out } = await runCommand(['doctor', ...place.args({ 'svc.port': port, 'storage.agent_record_dir': directory })])

@@ -6,7 +6,7 @@ import { APICallError, generateText, jsonSchema, streamText, tool, type Language
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatFrames, sendJson } from '../support/upstream.ts'
 import { world, type World } from '../support/world.ts'
-import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, TOKEN, TOOL } from './service.ts'
+import { all, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const tools: ToolSet = { [TOOL.name]: tool({ description: TOOL.description, inputSchema: jsonSchema<{ at: number }>(TOOL.schema) }) }
 
@@ -29,8 +29,7 @@ describe.each(CASES)('$name over $runtime', ({ settings, make }) => {
   let here: World
   let model: LanguageModel
   beforeAll(async () => {
-    here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
-    here.upstream.answer(answerOrCall)
+    here = await serviceWith(settings)
     model = make(here.address)
   })
   afterAll(() => here.close())

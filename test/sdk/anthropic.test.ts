@@ -10,9 +10,10 @@ import Anthropic, {
   UnprocessableEntityError,
 } from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Settings } from '../support/settings.ts'
 import { messageFrames, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
-import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, TOKEN, TOOL } from './service.ts'
+import type { World } from '../support/world.ts'
+import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const asked = { model: 'm', max_tokens: 200, messages: [{ role: 'user' as const, content: 'Say hello.' }] }
 const calling = {
@@ -24,9 +25,8 @@ const calling = {
 let here: World
 let anthropic: Anthropic
 
-async function open(settings: Record<string, string | number | boolean>): Promise<void> {
-  here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
-  here.upstream.answer(answerOrCall)
+async function open(settings: Settings): Promise<void> {
+  here = await serviceWith(settings)
   anthropic = new Anthropic({ baseURL: here.address, apiKey: TOKEN, defaultHeaders: HEADERS, maxRetries: 0 })
 }
 

@@ -11,9 +11,10 @@ import OpenAI, {
 } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { named } from '../support/frames.ts'
+import type { Settings } from '../support/settings.ts'
 import { chatFrames, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
-import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, TOKEN, TOOL } from './service.ts'
+import type { World } from '../support/world.ts'
+import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }]
 const chatTools = [{ type: 'function' as const, function: { name: TOOL.name, description: TOOL.description, parameters: TOOL.schema } }]
@@ -23,9 +24,8 @@ const model = 'm'
 let here: World
 let openai: OpenAI
 
-async function open(settings: Record<string, string | number | boolean>): Promise<void> {
-  here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
-  here.upstream.answer(answerOrCall)
+async function open(settings: Settings): Promise<void> {
+  here = await serviceWith(settings)
   openai = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: TOKEN, defaultHeaders: HEADERS, maxRetries: 0 })
 }
 

@@ -4,8 +4,9 @@ import { expect } from 'vitest'
 import { chatStreams } from '../support/chat-streams.ts'
 import { named } from '../support/frames.ts'
 import { messageStreams } from '../support/message-streams.ts'
+import type { Settings } from '../support/settings.ts'
 import { answerPlainly, sendFrames, sendJson, type Received } from '../support/upstream.ts'
-import type { Settings, World } from '../support/world.ts'
+import { world, type World } from '../support/world.ts'
 
 /** Every test runs over both: a provider behind the service, and the model inside it. */
 export const RUNTIMES: readonly { readonly runtime: string; readonly settings: Settings }[] = [
@@ -16,6 +17,12 @@ export const RUNTIMES: readonly { readonly runtime: string; readonly settings: S
 export const TOKEN = 'the-service-token'
 const SCENARIO = 'sdk'
 export const HEADERS = { 'x-svc-scenario': SCENARIO }
+
+export async function serviceWith(settings: Settings): Promise<World> {
+  const here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
+  here.upstream.answer(answerOrCall)
+  return here
+}
 
 /** One tool that both of them call when told to. */
 export const TOOL = {

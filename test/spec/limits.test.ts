@@ -1,4 +1,5 @@
 /** Every limit at its edge: the last value that is let through, and the first that is not. */
+import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } from '../../src/contract/index.ts'
 import { world, type Answer, type World } from '../support/world.ts'
@@ -40,6 +41,16 @@ describe('bodies', () => {
     const chunked = Buffer.concat([Buffer.from(`${head}${batch.length.toString(16)}\r\n`), batch, Buffer.from('\r\n0\r\n\r\n')])
     expect(statusOf(await sendRaw(here.address, chunked))).toBe(413)
     expect((await here.get('/svc/scenarios/limits/records/b')).status).toBe(404)
+  })
+})
+
+describe('a body of millions of small values', () => {
+  it('is checked in little more memory than it takes itself', () => {
+    const module = new URL('../../src/http/strict-json.ts', import.meta.url).href
+    const code = `import { parseStrictObject } from '${module}'
+      parseStrictObject(Buffer.from('{"metadata":{"a":[' + '0,'.repeat(4e6) + '0]}}'))`
+    const run = spawnSync(process.execPath, ['--max-old-space-size=192', '--input-type=module', '-e', code])
+    expect(run.status).toBe(0)
   })
 })
 

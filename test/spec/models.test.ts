@@ -1,7 +1,7 @@
 /** A scenario's own model settings: what is shown, what is kept, what is used. */
 import { readdir, stat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named } from './support/speak.ts'
@@ -49,6 +49,15 @@ describe('the model of a scenario', () => {
     await here.post('/svc/scenarios', { name: 'first', model: { model: 'mine' } })
     expect((await here.post('/svc/scenarios', { name: 'first', model: { model: 'other', nonsense: 1 } })).status).toBe(200)
     expect(await viewOf('first')).toMatchObject({ model: 'mine' })
+  })
+
+  it('is that of the new scenario, also when the old one of its name is still being removed [scenario.create-model]', async () => {
+    await here.post('/svc/scenarios', { name: 'swapped' })
+    const removed = here.ask('DELETE', '/svc/scenarios/swapped')
+    await vi.waitFor(async () => expect((await here.get('/svc/status')).json['scenarios']).not.toHaveProperty('swapped'), { interval: 1 })
+    const created = await here.post('/svc/scenarios', { name: 'swapped', model: { model: 'mine' } })
+    expect(created).toMatchObject({ status: 201, json: { model: { model: 'mine' } } })
+    expect((await removed).status).toBe(200)
   })
 
   it('falls back to the deployment field by field [decisions.model-settings] [decisions.model-api]', async () => {

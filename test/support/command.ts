@@ -61,11 +61,6 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
   return startCommand(args, environment).ended
 }
 
-/** `section.key` to value, as on the command line. */
-export function settingsOf(settings: Readonly<Record<string, string | number>>): readonly string[] {
-  return Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
-}
-
 /** `svc serve`, once it is ready. */
 export async function serveCommand(
   args: readonly string[],

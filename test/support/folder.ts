@@ -3,13 +3,23 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
+  onTestFinished(() => removeFolder(folder))
   return folder
 }
+
+/** For all tests of a file, asked for outside of them; gone after the last. */
+export function sharedFolder(): string {
+  const folder = newFolder()
+  afterAll(() => removeFolder(folder))
+  return folder
+}
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'svc-test-'))
+const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
 /** A disk in memory with these mount options, such as `size=8m`. */
 export function mountDisk(options: string): string {

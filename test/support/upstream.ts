@@ -1,5 +1,7 @@
 /** A scripted provider: answers what the test says, and remembers every byte it was sent. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { data, DONE, named } from './frames.ts'
+import { listenOnLoopback } from './listen.ts'
 
 export interface Received {
   readonly method: string
@@ -42,13 +44,9 @@ export async function startUpstream(): Promise<Upstream> {
       Promise.resolve(script(one, response)).catch(() => response.destroy())
     })
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the scripted provider does not listen')
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     received,
     answer: (next) => {
       script = next
@@ -129,9 +127,6 @@ export function sendFrames(response: ServerResponse, frames: readonly string[]):
   response.end()
 }
 
-const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
-const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`
-
 /** The stream of "hello world" in the format of that path. */
 export function framesOf(path: string): readonly string[] {
   if (path.endsWith('/messages')) return messageFrames
@@ -152,15 +147,15 @@ export const chatFrames = [
   data(chunk({ content: 'hello' })),
   data(chunk({ content: ' world' })),
   data(chunk({}, 'stop')),
-  'data: [DONE]\n\n',
+  DONE,
 ]
 export const messageFrames = [
-  named({ type: 'message_start', ...{ message: { ...MESSAGE, content: [], stop_reason: null } } }),
-  named({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'text', text: '' } } }),
-  named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'text_delta', text: 'hello' } } }),
-  named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'text_delta', text: ' world' } } }),
-  named({ type: 'content_block_stop', ...{ index: 0 } }),
-  named({ type: 'message_delta', ...{ delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } } }),
+  named({ type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null } }),
+  named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hello' } }),
+  named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: ' world' } }),
+  named({ type: 'content_block_stop', index: 0 }),
+  named({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } }),
   named({ type: 'message_stop' }),
 ]
 const item = {
@@ -170,44 +165,54 @@ const item = {
   status: 'completed',
   content: [{ type: 'output_text', text: 'hello world', annotations: [] }],
 }
-export const responseFrames = [
-  named({ type: 'response.created', ...{ sequence_number: 0, response: { ...RESPONSE, status: 'in_progress', output: [] } } }),
+const responseFrames = [
+  named({ type: 'response.created', sequence_number: 0, response: { ...RESPONSE, status: 'in_progress', output: [] } }),
   named({
     type: 'response.output_item.added',
-    ...{ sequence_number: 1, output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+    sequence_number: 1,
+    output_index: 0,
+    item: { ...item, status: 'in_progress', content: [] },
   }),
   named({
     type: 'response.content_part.added',
-    ...{
-      sequence_number: 2,
-      output_index: 0,
-      content_index: 0,
-      item_id: 'msg_1',
-      part: { type: 'output_text', text: '', annotations: [] },
-    },
+    sequence_number: 2,
+    output_index: 0,
+    content_index: 0,
+    item_id: 'msg_1',
+    part: { type: 'output_text', text: '', annotations: [] },
   }),
   named({
     type: 'response.output_text.delta',
-    ...{ sequence_number: 3, output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'hello' },
+    sequence_number: 3,
+    output_index: 0,
+    content_index: 0,
+    item_id: 'msg_1',
+    delta: 'hello',
   }),
   named({
     type: 'response.output_text.delta',
-    ...{ sequence_number: 4, output_index: 0, content_index: 0, item_id: 'msg_1', delta: ' world' },
+    sequence_number: 4,
+    output_index: 0,
+    content_index: 0,
+    item_id: 'msg_1',
+    delta: ' world',
   }),
   named({
     type: 'response.output_text.done',
-    ...{ sequence_number: 5, output_index: 0, content_index: 0, item_id: 'msg_1', text: 'hello world' },
+    sequence_number: 5,
+    output_index: 0,
+    content_index: 0,
+    item_id: 'msg_1',
+    text: 'hello world',
   }),
   named({
     type: 'response.content_part.done',
-    ...{
-      sequence_number: 6,
-      output_index: 0,
-      content_index: 0,
-      item_id: 'msg_1',
-      part: { type: 'output_text', text: 'hello world', annotations: [] },
-    },
+    sequence_number: 6,
+    output_index: 0,
+    content_index: 0,
+    item_id: 'msg_1',
+    part: { type: 'output_text', text: 'hello world', annotations: [] },
   }),
-  named({ type: 'response.output_item.done', ...{ sequence_number: 7, output_index: 0, item } }),
-  named({ type: 'response.completed', ...{ sequence_number: 8, response: { ...RESPONSE, output: [item] } } }),
+  named({ type: 'response.output_item.done', sequence_number: 7, output_index: 0, item }),
+  named({ type: 'response.completed', sequence_number: 8, response: { ...RESPONSE, output: [item] } }),
 ]

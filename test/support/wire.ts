@@ -1,5 +1,6 @@
 /** A server that answers with exactly the bytes it is told to, right or wrong. */
 import { createServer, type Socket } from 'node:net'
+import { listenOnLoopback } from './listen.ts'
 
 export interface Wire {
   readonly url: string
@@ -21,13 +22,9 @@ export async function startWire(): Promise<Wire> {
     socket.on('error', () => undefined)
     socket.on('data', () => act(socket))
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the wire does not listen')
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     answer: (next) => {
       act = next
     },

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig, readCommandLine } from '../../src/config/index.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { startService, type Service } from '../../src/main.ts'
+import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from './settings.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
 export interface Answer {
@@ -39,9 +39,6 @@ export interface World {
   close(): Promise<void>
 }
 
-/** `section.key` to value, as on the command line. */
-export type Settings = Readonly<Record<string, string | number | boolean>>
-
 export interface WorldOptions {
   readonly settings?: Settings
   readonly environment?: Readonly<Record<string, string>>
@@ -52,15 +49,8 @@ export interface WorldOptions {
 export async function world(options: WorldOptions = {}): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const upstream = await startUpstream()
-  const defaults: Settings = {
-    'svc.port': 0,
-    'inference.runtime': 'provider',
-    'inference.upstream_url': upstream.url,
-    'storage.record_backend': options.backend ?? 'memory',
-    'storage.agent_record_dir': join(directory, 'records'),
-    'storage.artifact_repository': join(directory, 'artifacts.git'),
-  }
-  let settings = { ...defaults, ...options.settings }
+  const usual = settingsOf(dataPlaceIn(directory), upstream.url)
+  let settings: Settings = { ...usual, 'storage.record_backend': options.backend ?? 'memory', ...options.settings }
   const log: JsonObject[] = []
   let service: Service = await start(settings, options.environment ?? {}, log)
   const ask: World['ask'] = (method, path, what = {}) => send(service.address, method, path, what)
@@ -95,8 +85,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 }
 
 async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<Service> {
-  const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
-  const loaded = await loadConfig({ commandLine: readCommandLine(args), environment, probe: () => Promise.resolve(null) })
+  const loaded = await loadArguments(argumentsOf(settings), environment)
   return startService(loaded, { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined })
 }
 

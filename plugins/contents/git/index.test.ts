@@ -1,15 +1,14 @@
 /** The git store under the suite of its kind, and under git's own checks. */
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
 import type { ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
-import git from './index.ts'
 import { checkVersion } from './process.ts'
 import { scenarioRef } from './refs.ts'
+import { freshPath, fsck, gitSays, open, refsOf } from './testing.ts'
 
 const MARK: SealMark = { step: 1, operation: 'train', at: 1_763_180_000 }
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
@@ -201,16 +200,6 @@ describe('opening', () => {
   })
 })
 
-function freshPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'artifacts.git')
-}
-
-async function open(repository: string): Promise<ContentStore> {
-  return git.plugin.make({ repository })
-}
-
 async function fresh(): Promise<{ path: string; store: ContentStore }> {
   const path = freshPath()
   return { path, store: await open(path) }
@@ -218,20 +207,6 @@ async function fresh(): Promise<{ path: string; store: ContentStore }> {
 
 async function publish(store: ContentStore, files: Files, parent: Release | null = null, mark = MARK): Promise<Release> {
   return store.seal(await store.write({ kind: 'files', files }), parent, mark)
-}
-
-function gitSays(repository: string, ...args: string[]): string {
-  return execFileSync('git', [`--git-dir=${repository}`, ...args], { encoding: 'utf8', stdio: 'pipe' })
-}
-
-/** Throws with git's words when anything is wrong with any object. */
-function fsck(repository: string): void {
-  gitSays(repository, 'fsck', '--strict', '--full', '--no-dangling')
-}
-
-function refsOf(repository: string): Record<string, string> {
-  const lines = gitSays(repository, 'for-each-ref', '--format=%(refname) %(objectname)').split('\n').filter(Boolean)
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
 }
 
 function packEverything(repository: string): void {

@@ -1,16 +1,15 @@
 /** Several processes on one repository, and processes that die. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ContentStore, Files, Release } from '../../../src/contract/index.ts'
-import git from './index.ts'
+import { describe, expect, it } from 'vitest'
+import type { Files, Release } from '../../../src/contract/index.ts'
 import { scenarioRef } from './refs.ts'
+import { freshPath, fsck, open, refsOf } from './testing.ts'
 
 describe('writers', () => {
   it('eight processes writing the same objects leave a clean repository and every pointer', async () => {
@@ -40,30 +39,6 @@ describe('writers', () => {
     }
   })
 })
-
-function freshPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'artifacts.git')
-}
-
-async function open(repository: string): Promise<ContentStore> {
-  return git.plugin.make({ repository })
-}
-
-function gitSays(repository: string, ...args: string[]): string {
-  return execFileSync('git', [`--git-dir=${repository}`, ...args], { encoding: 'utf8', stdio: 'pipe' })
-}
-
-/** Throws with git's words when anything is wrong with any object. */
-function fsck(repository: string): void {
-  gitSays(repository, 'fsck', '--strict', '--full', '--no-dangling')
-}
-
-function refsOf(repository: string): Record<string, string> {
-  const lines = gitSays(repository, 'for-each-ref', '--format=%(refname) %(objectname)').split('\n').filter(Boolean)
-  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
-}
 
 function spawnWriter(repository: string, scenario: string, rounds: number): ChildProcess {
   const script = fileURLToPath(new URL('writer.fixture.mjs', import.meta.url))

@@ -1,12 +1,8 @@
 /** Trees of any shape: written, read back, and named by what they are. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { array, assert, asyncProperty, constantFrom, oneof, string, stringMatching, tuple } from 'fast-check'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Files } from '../../../src/contract/index.ts'
-import git from './index.ts'
+import { freshPath, fsck, open } from './testing.ts'
 
 const segment = oneof(constantFrom('a', 'b', 'a.b', 'a-', 'é', '__proto__'), stringMatching(/^[a-z0-9 _.~-]{1,8}$/u)).filter(
   (name) => !/^\.|~1/.test(name),
@@ -18,9 +14,8 @@ const arbitraryFiles = array(tuple(array(segment, { minLength: 1, maxLength: 4 }
   .filter((files) => Object.keys(files).every((path) => !Object.keys(files).some((other) => other.startsWith(`${path}/`))))
 
 it('any tree of files is read back, git agrees with its id, and equal files alone have equal ids', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const store = await git.plugin.make({ repository: folder })
+  const path = freshPath()
+  const store = await open(path)
   const seen = new Map<string, string>()
   await assert(
     asyncProperty(arbitraryFiles, async (files) => {
@@ -33,5 +28,5 @@ it('any tree of files is read back, git agrees with its id, and equal files alon
     { numRuns: 150 },
   )
   expect(new Set(seen.values()).size).toBe(seen.size)
-  execFileSync('git', [`--git-dir=${folder}`, 'fsck', '--strict', '--full', '--no-dangling'], { stdio: 'pipe' })
+  fsck(path)
 })

@@ -23,6 +23,8 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#signal = signal
     this.#onAbort = () => this.#giveUp()
     signal.addEventListener('abort', this.#onAbort, { once: true })
+    // Who was gone before the call began is never told of it again.
+    if (signal.aborted) this.#giveUp()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -59,6 +59,16 @@ describe('a call that is given up', () => {
     await wire.close()
   })
 
+  it('before it began is over at once', async () => {
+    const wire = await startWire()
+    wire.answer(() => undefined)
+    const runtime: Runtime = await provider.plugin.make({ timeout_s: 600 })
+    const asked = runtime.infer(callOf(wire.url.replace('http:', 'https:'), AbortSignal.abort()))
+    await expect(asked).rejects.toMatchObject({ kind: 'upstream', code: 'upstream_unreachable' })
+    await runtime.close()
+    await wire.close()
+  })
+
   it('by leaving its stream is cancelled upstream, and one read to its end is not', async () => {
     const upstream = await startUpstream()
     const runtime: Runtime = await provider.plugin.make({})

@@ -123,9 +123,17 @@ export interface WireRefusal {
   readonly refused: RefusalKind
   readonly code: string
   readonly message: string
+  /** What the disk said, for the log. */
+  readonly cause?: string
 }
 
-export const toWire = ({ kind, code, message }: Refusal): WireRefusal => ({ refused: kind, code, message })
-export const fromWire = ({ refused, code, message }: WireRefusal): Refusal => new Refusal(refused, code, message)
+export const toWire = ({ kind, code, message, cause }: Refusal): WireRefusal => ({
+  refused: kind,
+  code,
+  message,
+  ...(cause instanceof Error && { cause: cause.message }),
+})
+export const fromWire = ({ refused, code, message, cause }: WireRefusal): Refusal =>
+  new Refusal(refused, code, message, cause === undefined ? {} : { cause: new Error(cause) })
 export const isRefused = (answer: unknown): answer is WireRefusal =>
   typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'refused')

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import git from '../../../plugins/contents/git/index.ts'
 import sqlite from '../../../plugins/stores/sqlite/index.ts'
 import type { Commit, ContentStore, NewRecord, Release } from '../../../src/contract/index.ts'
-import { world, type Settings, type World } from '../../support/world.ts'
+import { dataPlaceIn, type Settings } from '../../support/settings.ts'
+import { world, type World } from '../../support/world.ts'
 
 export interface Planted {
   readonly here: World
@@ -20,7 +21,7 @@ const AT = 1_700_000_000.5
 /** Steps 0 to 5: created, trained on r1 and r2, rejected on r3, held, live weights, trained again. */
 export async function plantHistory(settings: Settings = {}): Promise<Planted> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-planted-'))
-  const [records, repository] = [join(directory, 'records'), join(directory, 'artifacts.git')]
+  const { records, repository } = dataPlaceIn(directory)
   const releases = await plantReleases(await git.plugin.make({ repository }))
   await plantRows(records, releases)
   const here = await world({

@@ -1,0 +1,34 @@
+import { EventEmitter, once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { listen } from './server.ts'
+
+it('who sends no request and does not hang up is hung up on', async () => {
+  const listening = await listen((_request, response) => response.end(), '127.0.0.1', 0, 600)
+  const stranger = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true })
+  stranger.on('error', () => undefined)
+  stranger.write('this is no request\r\n\r\n')
+  const [answer] = await once(stranger, 'data')
+  expect(String(answer)).toContain('400 Bad Request')
+  // Nobody is left: otherwise this would wait for the stranger until the grace is over.
+  await listening.close()
+  stranger.destroy()
+})
+
+it('a connection that the system cannot hand over costs that visitor, not the service', async () => {
+  let server: unknown
+  const listening = await listen(
+    (request, response) => {
+      server = Reflect.get(request.socket, 'server')
+      response.end('here')
+    },
+    '127.0.0.1',
+    0,
+  )
+  const ask = async (): Promise<string> => (await fetch(listening.address, { headers: { connection: 'close' } })).text()
+  await ask()
+  if (!(server instanceof EventEmitter)) throw new Error('the request does not know its server')
+  for (let times = 0; times < 3; times++) server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  expect(await ask()).toBe('here')
+  await listening.close()
+})

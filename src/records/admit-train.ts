@@ -1,0 +1,87 @@
+/** A train request on its way in: what a person asks of the harness, in plain words, screened before it is kept. */
+import { z } from 'zod'
+import {
+  CLIENT_COMMANDS_MAX,
+  invalid,
+  isObject,
+  TRAIN_TEXT_CHARACTERS_MAX,
+  type Json,
+  type JsonObject,
+  type NewRecord,
+  type Requires,
+} from '../contract/index.ts'
+import { countCodePoints, screenText } from '../kit/index.ts'
+import type { Admission } from './admit-report.ts'
+import { encode, recordId } from './fields.ts'
+import { requiresList, textsOf } from './requires.ts'
+import { checkShape } from './shape.ts'
+
+const TEXT_RULE = `must be a text of 1 to ${TRAIN_TEXT_CHARACTERS_MAX} characters that is not blank`
+const request = z.object({
+  agent_record_id: recordId.optional(),
+  text: z
+    .string({ error: TEXT_RULE })
+    .refine((text) => text.trim() !== '' && countCodePoints(text) <= TRAIN_TEXT_CHARACTERS_MAX, { error: TEXT_RULE }),
+  session: z.string({ error: 'must name the session the request came from' }),
+  release_id: z.string({ error: 'must name the release the request came from' }),
+  requires: requiresList.nullish(),
+  client: z.custom<Json>(() => true).optional(),
+})
+
+/** A well-formed request: its record, and the screens that must still be passed before it is kept. */
+export interface AdmittedTrain {
+  readonly record: NewRecord
+  /** Throws, naming the rule and never the text. A resend of what is kept already need not pass again. */
+  screen(): void
+}
+
+export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, 'newId' | 'clock'>): AdmittedTrain {
+  const { agent_record_id, text, session, release_id, requires, client } = checkShape(request, body)
+  const items = requires ?? []
+  const kept = keptClient(client)
+  const payload = { text, session, release_id, requires: items.map((item) => ({ ...item })), ...(kept !== null && { client: kept }) }
+  const record: NewRecord = {
+    agent_record_id: agent_record_id ?? newId(),
+    request_type: 'train',
+    created_at: clock(),
+    references: [],
+    artifact_ref: null,
+    score: null,
+    payload: encode(payload),
+  }
+  return { record, screen: () => screen(text, items) }
+}
+
+function screen(text: string, items: readonly Requires[]): void {
+  refuseHit('text', text)
+  for (const [index, item] of items.entries()) for (const part of textsOf(item)) refuseHit(`requires[${index}]`, part)
+}
+
+function refuseHit(place: string, text: string): void {
+  const hit = screenText(text)
+  if (hit === 'credential_in_text')
+    throw invalid(hit, `${place}: holds what looks like a credential; take it out and name an env item instead`)
+  if (hit === 'override_in_text') throw invalid(hit, `${place}: holds words that override instructions; ask for the change itself`)
+}
+
+const SHORT_TEXT = /^[A-Za-z0-9._+() -]{1,64}$/
+const COMMAND = /^[A-Za-z0-9._+-]{1,40}$/
+
+/** The requesting machine, as far as it has the shape; what does not fit is dropped and refuses nothing. */
+function keptClient(client: Json | undefined): JsonObject | null {
+  if (!isObject(client)) return null
+  const kept: Record<string, Json> = {}
+  for (const key of ['platform', 'arch', 'release']) {
+    const text = client[key]
+    if (typeof text === 'string' && SHORT_TEXT.test(text.trim())) kept[key] = text.trim()
+  }
+  const commands = keptCommands(client['commands'])
+  if (commands !== null) kept['commands'] = commands
+  return Object.keys(kept).length === 0 ? null : kept
+}
+
+function keptCommands(commands: Json | undefined): JsonObject | null {
+  if (!isObject(commands)) return null
+  const fitting = Object.entries(commands).filter(([name, found]) => COMMAND.test(name) && typeof found === 'boolean')
+  return fitting.length === 0 ? null : Object.fromEntries(fitting.slice(0, CLIENT_COMMANDS_MAX))
+}

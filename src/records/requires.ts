@@ -1,0 +1,46 @@
+/** What a person must have set up before a change works: each item named, of a kind, with a check that nobody here ever runs. */
+import { z } from 'zod'
+import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX, type Requires } from '../contract/index.ts'
+import { countCodePoints } from '../kit/index.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
+const CHECK_RULE = 'must be a non-blank string'
+const VARIABLE_RULE = 'must be the name of an environment variable: letters, digits and _, not starting with a digit'
+const PROMPT_RULE = `must be a sentence of at most ${REQUIRES_PROMPT_CHARACTERS_MAX} characters`
+
+const item = z
+  .object(
+    {
+      name: z.string({ error: NAME_RULE }).regex(NAME, { error: NAME_RULE }).max(ENTRY_NAME_CHARACTERS_MAX, { error: NAME_RULE }),
+      kind: z.enum(['permission', 'env', 'service'], { error: "must be 'permission', 'env' or 'service'" }),
+      check: z
+        .string({ error: CHECK_RULE })
+        .refine((check) => check.trim() !== '', { error: CHECK_RULE })
+        .optional(),
+      prompt: z
+        .string({ error: PROMPT_RULE })
+        .trim()
+        .refine((prompt) => countCodePoints(prompt) <= REQUIRES_PROMPT_CHARACTERS_MAX, { error: PROMPT_RULE })
+        .optional(),
+    },
+    { error: 'must be an object with name and kind' },
+  )
+  .refine(({ kind, name, check }) => kind !== 'env' || VARIABLE.test(check ?? name), { error: VARIABLE_RULE, path: ['check'] })
+  .transform(({ name, kind, check, prompt }): Requires => ({
+    name,
+    kind,
+    ...(check !== undefined && { check }),
+    ...(prompt !== undefined && prompt !== '' && { prompt }),
+  }))
+
+const LIST_RULE = `must be a list of at most ${REQUIRES_ITEMS_MAX} items`
+
+export const requiresList = z.array(item, { error: LIST_RULE }).max(REQUIRES_ITEMS_MAX, { error: LIST_RULE })
+
+/** Every text of an item that a screen must see. */
+export function textsOf({ name, check, prompt }: Requires): readonly string[] {
+  return [name, check ?? '', prompt ?? '']
+}

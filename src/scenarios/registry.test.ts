@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import memoryContents from '../../plugins/contents/memory/index.ts'
+import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import practice from '../../plugins/runtimes/practice/index.ts'
+import memoryStore from '../../plugins/stores/memory/index.ts'
+import { unavailable, type Commit, type Recipe } from '../contract/index.ts'
+import { newId } from '../kit/index.ts'
+import type { Household } from './bind.ts'
+import { ScenarioFiles } from './files.ts'
+import type { ModelSettings } from './model.ts'
+import { Registry } from './registry.ts'
+
+/** Settings files whose writing and reading a test can hold up or spoil. */
+class HeldFiles extends ScenarioFiles {
+  /** What each write left in the file, oldest first; each is over when the gate of its model opens. */
+  readonly written: (ModelSettings | null)[] = []
+  readonly gates = new Map<string, Promise<void>>()
+  isDamaged = false
+
+  override async writeModel(_created: Pick<Commit, 'state'>, own: ModelSettings | null): Promise<void> {
+    this.written.push(own)
+    await this.gates.get(own?.model ?? '')
+  }
+
+  override readModel(): Promise<ModelSettings | null> {
+    if (this.isDamaged) return Promise.reject(unavailable('settings_failed', 'the model settings cannot be read'))
+    return Promise.resolve(this.written.at(-1) ?? null)
+  }
+}
+
+let directory: string
+let files: HeldFiles
+let house: Household
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'svc-registry-'))
+  files = new HeldFiles(directory)
+  house = await householdOf(recordOnly.plugin)
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+async function householdOf(recipe: Recipe): Promise<Household> {
+  return {
+    store: await memoryStore.plugin.make({}),
+    contents: await memoryContents.plugin.make({}),
+    files,
+    recipes: new Map([['plain', { recipe, config: {}, trainingMode: 'auto' }]]),
+    defaultRecipe: 'plain',
+    runtime: await practice.plugin.make({}),
+    gateway: null,
+    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    clock: () => 1,
+    newId,
+    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+    warn: () => undefined,
+  }
+}
+
+const open = (from: Household): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+const SEED = { release: null, recipe: null }
+
+describe('creating', () => {
+  it('tries again for whoever waited when the first attempt failed', async () => {
+    const attempt = Promise.withResolvers<string>()
+    const write = vi.spyOn(house.contents, 'write').mockReturnValueOnce(attempt.promise)
+    const registry = await open(house)
+    const first = registry.useOrCreate('a', null, () => Promise.resolve('first'))
+    await vi.waitFor(() => expect(write).toHaveBeenCalled())
+    const second = registry.useOrCreate('a', null, () => Promise.resolve('second'))
+    attempt.reject(new Error('no disk'))
+    await expect(first).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(second).resolves.toBe('second')
+  })
+
+  it('keeps the settings it was sent, also when the name is only just being freed', async () => {
+    const registry = await open(house)
+    await registry.create('a', SEED, () => null)
+    const removed = registry.remove('a')
+    const created = registry.create('a', SEED, () => ({ model: 'mine' }))
+    await removed
+    expect((await created).scenario.model.model).toBe('mine')
+  })
+})
+
+describe('updating', () => {
+  it('leaves the settings that were written last in use', async () => {
+    const registry = await open(house)
+    await registry.create('a', SEED, () => null)
+    const gate = Promise.withResolvers<void>()
+    files.gates.set('slow', gate.promise)
+    const slow = registry.update('a', undefined, { model: 'slow' })
+    const quick = registry.update('a', undefined, { model: 'quick' })
+    // Long enough for the second to overtake the first, if anything lets it.
+    await new Promise((resolve) => setImmediate(resolve))
+    gate.resolve()
+    await Promise.all([slow, quick])
+    expect(registry.loaded('a')?.model.model).toBe(files.written.at(-1)?.model)
+  })
+
+  it('of a scenario that is being removed finds it gone, and writes nothing', async () => {
+    const registry = await open(house)
+    await registry.create('a', SEED, () => null)
+    const removed = registry.remove('a')
+    await expect(registry.update('a', undefined, { model: 'late' })).rejects.toMatchObject({ code: 'unknown_scenario' })
+    await removed
+    expect(files.written).toEqual([])
+  })
+})
+
+describe('loading', () => {
+  it('that fails leaves nothing bound', async () => {
+    let bound = 0
+    const counting: Recipe = {
+      bind: async (scope) => {
+        bound += 1
+        const binding = await recordOnly.plugin.bind(scope)
+        return { ...binding, close: () => Promise.resolve(void (bound -= 1)) }
+      },
+    }
+    house = await householdOf(counting)
+    await (await open(house)).create('a', SEED, () => null)
+    bound = 0
+    files.isDamaged = true
+    const again = await open(house)
+    await expect(again.use('a', () => Promise.resolve())).rejects.toMatchObject({ code: 'settings_failed' })
+    expect(bound).toBe(0)
+  })
+
+  it('that failed at the start is no longer told of once the scenario is removed', async () => {
+    await (await open(house)).create('a', SEED, () => null)
+    const registry = await open({ ...house, recipes: new Map() })
+    await registry.preload()
+    expect(Object.keys(registry.preloadErrors())).toEqual(['a'])
+    await registry.remove('a')
+    expect(registry.preloadErrors()).toEqual({})
+  })
+})

@@ -1,0 +1,49 @@
+/** The documents hang together: every link leads somewhere, and every page can be reached from the first one. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort()
+
+interface Link {
+  readonly from: string
+  readonly to: string
+  /** Empty when it names no heading. */
+  readonly heading: string
+}
+
+const read = (page: string): string => readFileSync(join(root, page), 'utf8')
+
+function linksOf(page: string): readonly Link[] {
+  const found = read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)
+  return [...found].map(([, path = '', heading = '']) => ({
+    from: page,
+    to: path === '' ? page : normalize(join(dirname(page), path)),
+    heading,
+  }))
+}
+
+function headingsOf(page: string): ReadonlySet<string> {
+  const titles = [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase())
+  return new Set(titles.map((title) => title.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')))
+}
+
+const isThere = ({ to, heading }: Link): boolean => existsSync(join(root, to)) && (heading === '' || headingsOf(to).has(heading))
+
+it('every link leads to a file, and to a heading of it where it names one', () => {
+  const links = pages.flatMap(linksOf)
+  expect(links.length).toBeGreaterThan(30)
+  expect(links.filter((link) => !isThere(link))).toEqual([])
+})
+
+it('every page is reached from README.md', () => {
+  const reached = new Set(['README.md'])
+  for (const page of reached)
+    for (const { to } of linksOf(page)) {
+      const isFolder = existsSync(join(root, to)) && statSync(join(root, to)).isDirectory()
+      const target = isFolder ? join(to, 'README.md') : to
+      if (pages.includes(target)) reached.add(target)
+    }
+  expect(pages.filter((page) => !reached.has(page))).toEqual([])
+})

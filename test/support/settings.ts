@@ -1,0 +1,35 @@
+/** How a service under test is set up. Nothing of the machine's own reaches it: neither its environment nor a model that happens to run there. */
+import { join } from 'node:path'
+import { loadConfig, readCommandLine, type LoadedConfig } from '../../src/config/index.ts'
+
+/** `section.key` to value, as on the command line. */
+export type Settings = Readonly<Record<string, string | number | boolean>>
+
+/** Where a service under test keeps its data. */
+export interface DataPlace {
+  readonly records: string
+  readonly repository: string
+}
+
+export function dataPlaceIn(folder: string): DataPlace {
+  return { records: join(folder, 'records'), repository: join(folder, 'artifacts.git') }
+}
+
+/** In front of that provider, on any free port. */
+export function settingsOf({ records, repository }: DataPlace, upstreamUrl: string): Settings {
+  return {
+    'svc.port': 0,
+    'inference.runtime': 'provider',
+    'inference.upstream_url': upstreamUrl,
+    'storage.agent_record_dir': records,
+    'storage.artifact_repository': repository,
+  }
+}
+
+export function argumentsOf(settings: Settings): readonly string[] {
+  return Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
+}
+
+export function loadArguments(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<LoadedConfig> {
+  return loadConfig({ commandLine: readCommandLine(args), environment, probe: () => Promise.resolve(null) })
+}
