@@ -31,6 +31,15 @@ describe('a chat stream', () => {
     })
   })
 
+  it('with a list as long as itself costs no more for each piece', { timeout: 15_000 }, () => {
+    const pieces = 60_000
+    const reader = chat.open()
+    const frame = Buffer.from(data({ choices: [{ index: 0, delta: {}, logprobs: { content: [{ token: 'a' }] } }] }))
+    for (let piece = 0; piece < pieces; piece++) reader.take(frame)
+    const { choices } = reader.answer()
+    expect(choices).toHaveProperty('[0].logprobs.content.length', pieces)
+  })
+
   it('that never named itself still gets a receipt chunk', () => {
     const { reader } = read(chat, Buffer.from(DONE))
     expect(eventsOf(reader.ending(Buffer.from(DONE), 'r-1'))[0]?.data).toEqual({

@@ -1,7 +1,7 @@
 /** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
+import { failureOf, grownList, listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
 
 /** Members of a chunk that are not members of the answer: choices are put together apart, padding says nothing. */
 const NOT_OF_THE_ANSWER = new Set(['choices', 'obfuscation'])
@@ -94,7 +94,7 @@ function takeToolCall(calls: Map<number, Record<string, Json>>, part: JsonObject
 function joinMember(whole: Record<string, Json>, key: string, value: Json): void {
   const before = whole[key] ?? null
   if (typeof value === 'string' && typeof before === 'string') whole[key] = SAID_ONCE.has(key) ? value || before : before + value
-  else if (Array.isArray(value) && Array.isArray(before)) whole[key] = [...before, ...value]
+  else if (Array.isArray(value)) whole[key] = grownList(before, value)
   else if (isObject(value)) {
     const grown: Record<string, Json> = isObject(before) ? { ...before } : {}
     for (const [name, member] of Object.entries(value)) joinMember(grown, name, member)

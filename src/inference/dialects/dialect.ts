@@ -50,6 +50,13 @@ export function listAt(value: JsonObject, key: string): readonly Json[] {
   return Array.isArray(member) ? member : []
 }
 
+/** The reader's own list, in place: copied for every piece, a list as long as the stream would cost the square of its length. */
+export function grownList(before: Json | undefined, more: readonly Json[]): Json {
+  const list: Json[] = Array.isArray(before) ? before : []
+  for (const member of more) list.push(member)
+  return list
+}
+
 export function stringAt(value: JsonObject, key: string): string | null {
   const member = value[key]
   return typeof member === 'string' ? member : null

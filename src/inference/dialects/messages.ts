@@ -1,7 +1,17 @@
 /** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamDialect, type StreamReader } from './dialect.ts'
+import {
+  failureOf,
+  grownList,
+  numberAt,
+  objectAt,
+  readObject,
+  receiptFields,
+  stringAt,
+  type StreamDialect,
+  type StreamReader,
+} from './dialect.ts'
 
 export const messages: StreamDialect = {
   open: () => new MessagesReader(),
@@ -63,8 +73,7 @@ class MessagesReader implements StreamReader {
   /** Citations come one by one; a delta of a kind not known yet is kept whole rather than lost. */
   #growOther({ block }: Block, delta: JsonObject): void {
     const key = delta['type'] === 'citations_delta' ? 'citations' : 'deltas'
-    const before = block[key]
-    block[key] = [...(Array.isArray(before) ? before : []), key === 'citations' ? (delta['citation'] ?? null) : delta]
+    block[key] = grownList(block[key], [key === 'citations' ? (delta['citation'] ?? null) : delta])
   }
 
   #takeMessageDelta(event: JsonObject): void {
