@@ -96,7 +96,7 @@ function copyTo(file, folder) {
   copyFileSync(at(file), target)
 }
 
-/** Paths from the root, sorted; tests are no input of a build. */
+/** Paths from the root, sorted; tests are no input of a build. @returns {string[]} */
 function filesUnder(folder) {
   if (!existsSync(at(folder))) return []
   const names = readdirSync(at(folder)).filter((name) => name !== 'node_modules' && name !== 'dist')

@@ -32,7 +32,7 @@ const request = z.object({
 export interface AdmittedTrain {
   readonly record: NewRecord
   /** Throws, naming the rule and never the text. A resend of what is kept already need not pass again. */
-  screen(): void
+  readonly screen: () => void
 }
 
 export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, 'newId' | 'clock'>): AdmittedTrain {

@@ -9,6 +9,7 @@ import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/speak.ts'
 
 const SECRET = 'sk-never-to-be-shown-anywhere'
+const INSTRUCTION = { text: 'Please answer in French.', session: 's-1', release_id: 'r-1' }
 const KNOWN = named('known')
 const chat = { model: 'm', messages: [] }
 
@@ -57,7 +58,7 @@ const ROWS: readonly Row[] = [
     () => here.post('/svc/records', { ...inference('x'), tags: {} }, KNOWN),
   ],
   ['a bad filter [errors.400-filter]', 400, 'invalid_query', () => here.get('/svc/scenarios/known/records?request_type=all')],
-  ['an instruction in auto mode [errors.400-train]', 400, 'auto_mode', () => here.post('/svc/train', {}, KNOWN)],
+  ['an instruction in auto mode [errors.400-train]', 400, 'auto_mode', () => here.post('/svc/train', INSTRUCTION, KNOWN)],
   ['install for native [errors.400-install]', 400, 'adapter_without_install', () => here.get('/svc/harness/install?adapter=native')],
   ['install for terminus [errors.400-install]', 400, 'adapter_without_install', () => here.get('/svc/harness/install?adapter=terminus')],
   ['an unknown scenario [errors.404-scenario]', 404, 'unknown_scenario', () => here.get('/svc/scenarios/none/contract')],
@@ -65,7 +66,7 @@ const ROWS: readonly Row[] = [
     'an instruction for an unknown scenario [errors.404-scenario]',
     404,
     'unknown_scenario',
-    () => here.post('/svc/train', {}, named('none')),
+    () => here.post('/svc/train', INSTRUCTION, named('none')),
   ],
   ['an unknown release [errors.404-names]', 404, 'unknown_release', () => here.post('/svc/scenarios', { name: 'n', release_id: 'none' })],
   ['an unknown adapter [errors.404-names]', 404, 'no_harness_recipe', () => here.get('/svc/harness/install?adapter=nobody')],
