@@ -33,8 +33,11 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
   const load = loaderOf(loaded)
   const closing: (() => Promise<void>)[] = []
   const close = async (): Promise<void> => {
-    for (const step of closing.toReversed()) await step()
+    const ends = []
+    for (const step of closing.toReversed()) ends.push(...(await Promise.allSettled([step()])))
     log.flush()
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
   try {
     const store = await openStore(loaded)

@@ -44,5 +44,7 @@ export const SHUTDOWN_GRACE_SECONDS = 30
 /** A client that sends its headers or body slower than this is let go (slowloris). */
 export const HEADERS_TIMEOUT_SECONDS = 30
 export const BODY_TIMEOUT_SECONDS = 300
+/** A client that reads nothing of its stream for so long is let go. */
+export const CLIENT_STALL_SECONDS = 300
 /** Rows removed or bodies evicted per transaction, so that appends get their turn in between. */
 export const HOUSEKEEPING_ROWS_PER_TURN = 256

@@ -2,9 +2,9 @@
 import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { invalid, unknown } from '../contract/index.ts'
+import { invalid } from '../contract/index.ts'
 import type { Door, Visit } from './door.ts'
-import { answerError } from './errors.ts'
+import { answerError, noRoute } from './errors.ts'
 import { askedOf, type Handler, type Reply } from './reply.ts'
 import { routes, type Route } from './routes.ts'
 
@@ -51,10 +51,6 @@ export function makePlainRoutes(door: Door, noteError: (visit: Visit, error: unk
 function refuseAddress(error: unknown): never {
   if (error instanceof RequestError) throw invalid('bad_address', 'the host header and the path must make an address; send a plain host')
   throw error
-}
-
-function noRoute(): Error {
-  return unknown('unknown_route', 'there is no such route; the interface page lists them all')
 }
 
 /** Statuses an upstream may answer with that have no body, not even an empty one. */

@@ -16,8 +16,17 @@ export interface CorsAnswer {
 const NOTHING: CorsAnswer = { headers: {}, isPreflight: false }
 const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
-export function answerOrigin(origins: ReadonlySet<string>, method: string, headers: IncomingHttpHeaders): CorsAnswer {
-  if (origins.size === 0) return NOTHING
+export interface Openness {
+  readonly origins: ReadonlySet<string>
+  /** Whether no token stands between a caller and the service. */
+  readonly isOpen: boolean
+}
+
+export function answerOrigin({ origins, isOpen }: Openness, method: string, headers: IncomingHttpHeaders): CorsAnswer {
+  if (origins.size === 0) {
+    if (isOpen) refuseForeignPage(method, headers)
+    return NOTHING
+  }
   const { origin } = headers
   if (origin === undefined) return VARY
   if (!origins.has(origin)) throw unauthorized('this origin is not one of svc.console_origins')
@@ -26,6 +35,12 @@ export function answerOrigin(origins: ReadonlySet<string>, method: string, heade
   if (method !== 'OPTIONS' || asked === undefined) return { headers: allowed, isPreflight: false }
   refuseBadPreflight(asked, headers['access-control-request-headers'] ?? '')
   return { headers: { ...allowed, ...preflightHeaders(headers) }, isPreflight: true }
+}
+
+/** A page of another site cannot read our answers, but on an open service it could act: browsers say where a request comes from. */
+function refuseForeignPage(method: string, headers: IncomingHttpHeaders): void {
+  if (headers['sec-fetch-site'] !== 'cross-site' || method === 'GET' || method === 'HEAD') return
+  throw unauthorized('a web page of another site may not act on a service without a token; set svc.token, or list its origin')
 }
 
 function refuseBadPreflight(method: string, headers: string): void {

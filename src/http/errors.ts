@@ -1,5 +1,5 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
-import { isRefusal, Refusal, type JsonObject, type RefusalKind } from '../contract/index.ts'
+import { isRefusal, Refusal, unknown, type JsonObject, type RefusalKind } from '../contract/index.ts'
 
 export interface ErrorAnswer {
   readonly status: number
@@ -30,10 +30,22 @@ const TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
+/** What is about HTTP alone, and so has a status from the start. */
+export class HttpRefusal extends Refusal {
+  readonly status: number
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super('invalid', code, message, { headers })
+    this.status = status
+  }
+}
+
+export const noRoute = (): Refusal => unknown('unknown_route', 'there is no such route; the interface page lists them all')
+
 export function answerError(error: unknown, path: string): ErrorAnswer {
   const refusal = isRefusal(error) ? error : internal()
   const status = isRefusal(error) ? statusOf(refusal) : 500
-  return { status, headers: headersOf(refusal), body: bodyOf(refusal, status, path) }
+  return { status, headers: headersOf(refusal), body: errorBody(refusal, status, path) }
 }
 
 /** A bug of ours: its words are for the log, not for the caller. */
@@ -42,6 +54,7 @@ function internal(): Refusal {
 }
 
 function statusOf(refusal: Refusal): number {
+  if (refusal instanceof HttpRefusal) return refusal.status
   if (refusal.kind !== 'upstream') return STATUS[refusal.kind]
   const status = refusal.detail.upstreamStatus ?? 502
   if (RELAYED.has(status)) return status
@@ -49,7 +62,9 @@ function statusOf(refusal: Refusal): number {
 }
 
 /** SDKs retry a 409 by default; ours never goes away by itself. */
-function headersOf({ kind, detail }: Refusal): Record<string, string> {
+function headersOf(refusal: Refusal): Readonly<Record<string, string>> {
+  const { kind, detail } = refusal
+  if (refusal instanceof HttpRefusal) return detail.headers ?? {}
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(detail.headers ?? {})) if (isRetryHeader(name)) headers[name] = value
   if (detail.retryAfterSeconds !== undefined) headers['retry-after'] = String(detail.retryAfterSeconds)
@@ -61,8 +76,8 @@ export function isRetryHeader(name: string): boolean {
   return name.startsWith('retry-after') || name === 'x-should-retry' || name.includes('ratelimit')
 }
 
-function bodyOf(refusal: Refusal, status: number, path: string): JsonObject {
-  const type = TYPES[status] ?? 'api_error'
+function errorBody(refusal: Refusal, status: number, path: string): JsonObject {
+  const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const { message, code } = refusal
   if (/\/v1\/messages(\/|$)/.test(path)) return { type: 'error', error: { type, message } }
   return { error: { message, type, code } }

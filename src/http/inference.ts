@@ -5,7 +5,7 @@ import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Ser
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { readBody } from './body.ts'
 import type { Door, Visit } from './door.ts'
-import { isRetryHeader } from './errors.ts'
+import { HttpRefusal, isRetryHeader } from './errors.ts'
 import { goneSignal, whileConnected } from './gone.ts'
 import { outletOf } from './outlet.ts'
 import { nameInPath } from './params.ts'
@@ -59,10 +59,7 @@ export async function models({ door, visit }: Asked): Promise<Reply> {
 
 /** One client tries a socket first; told so at once, it falls back at once. */
 export function refuseWebSocket(): Reply {
-  const body = {
-    error: { message: 'this service answers over HTTP; POST to this route', type: 'invalid_request_error', code: 'upgrade_required' },
-  }
-  return { status: 426, headers: { 'content-type': 'application/json', allow: 'POST' }, body: JSON.stringify(body) }
+  throw new HttpRefusal(426, 'upgrade_required', 'this service answers over HTTP; POST to this route', { allow: 'POST' })
 }
 
 async function callOf(door: Door, visit: Visit, response: ServerResponse, dialect: Dialect, path: string, bytesMax: number): Promise<Call> {

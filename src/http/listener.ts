@@ -1,10 +1,10 @@
 /** Every request enters here: origin, route, pass, handler, and one line in the log when its answer is over. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { HEADER, isRefusal, Refusal, unknown } from '../contract/index.ts'
+import { HEADER, isRefusal } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
-import { answerError } from './errors.ts'
+import { answerError, HttpRefusal, noRoute } from './errors.ts'
 import { knockOf } from './pass.ts'
 import { routes, type Route } from './routes.ts'
 import { RouteTable, type Lookup, type Match } from './table.ts'
@@ -15,8 +15,21 @@ export function makeListener(door: Door): RequestListener {
   const table = new RouteTable(routes)
   const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit.id, visit.note, error))
   return (request, response) => {
-    const arrival = arrive(door, request, response)
-    receive(door, table, plain, arrival, response).catch((error: unknown) => refuse(door, arrival, response, error))
+    const arrival = arrive(door, request)
+    const over = onceBoth(() => leave(door, arrival, response))
+    response.once('close', over)
+    receive(door, table, plain, arrival, response)
+      .catch((error: unknown) => refuse(door, arrival, response, error))
+      .finally(over)
+  }
+}
+
+/** An answer is over when its connection is done with it and its handler too: what a broken stream left is kept after the client went. */
+function onceBoth(leaveNow: () => void): () => void {
+  let isOneDone = false
+  return () => {
+    if (isOneDone) leaveNow()
+    isOneDone = true
   }
 }
 
@@ -28,26 +41,24 @@ interface Arrival {
   readonly query: string
   readonly note: Visit['note']
   readonly headers: Record<string, string>
+  readonly started: number
   route: Route | null
 }
 
-function arrive(door: Door, request: IncomingMessage, response: ServerResponse): Arrival {
+function arrive(door: Door, request: IncomingMessage): Arrival {
   const id = door.newId()
   const url = request.url ?? '/'
   const mark = url.indexOf('?')
   const path = mark === -1 ? url : url.slice(0, mark)
   const query = mark === -1 ? '' : url.slice(mark + 1)
-  const arrival: Arrival = { id, request, path, query, note: {}, headers: { [HEADER.requestId]: id }, route: null }
-  const started = performance.now()
   door.metrics.begin()
-  response.once('close', () => leave(door, arrival, response, (performance.now() - started) / 1000))
-  return arrival
+  return { id, request, path, query, note: {}, headers: { [HEADER.requestId]: id }, started: performance.now(), route: null }
 }
 
 async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arrival: Arrival, response: ServerResponse): Promise<void> {
   const { request, path } = arrival
   const method = request.method ?? 'GET'
-  const cors = answerOrigin(door.origins, method, request.headers)
+  const cors = answerOrigin({ origins: door.origins, isOpen: !door.keys.isRequired }, method, request.headers)
   Object.assign(arrival.headers, cors.headers)
   if (cors.isPreflight) {
     response.writeHead(204, arrival.headers).end()
@@ -59,24 +70,16 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
     arrival.route?.gate ?? null,
     knockOf(arrival.query, (name) => single(request.headers[name])),
   )
-  const { route, params } = matched(lookup, arrival)
+  const { route, params } = matched(lookup)
   const visit: Visit = { ...arrival, route: route.path, params, visitor }
   if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
   else await plain(visit, response)
 }
 
-function matched(lookup: Lookup, arrival: Arrival): Match {
+function matched(lookup: Lookup): Match {
   if (lookup.kind === 'found') return lookup.match
-  if (lookup.kind === 'none') throw unknown('unknown_route', 'there is no such route; the interface page lists them all')
-  arrival.headers['allow'] = lookup.allow
-  throw new MethodNotAllowed(lookup.allow)
-}
-
-/** The one refusal that is about HTTP alone, and so is known to the door alone. */
-class MethodNotAllowed extends Refusal {
-  constructor(allow: string) {
-    super('invalid', 'method_not_allowed', `this route answers to ${allow}`)
-  }
+  if (lookup.kind === 'none') throw noRoute()
+  throw new HttpRefusal(405, 'method_not_allowed', `this route answers to ${lookup.allow}`, { allow: lookup.allow })
 }
 
 function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: unknown): void {
@@ -85,11 +88,10 @@ function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: u
     response.destroy()
     return
   }
-  const answer = answerError(error, arrival.path)
-  const status = error instanceof MethodNotAllowed ? 405 : answer.status
-  const body = Buffer.from(JSON.stringify(answer.body))
-  const headers = { ...arrival.headers, ...answer.headers, 'content-type': 'application/json', 'content-length': body.length }
-  response.writeHead(status, headers).end(body)
+  const { status, headers, body } = answerError(error, arrival.path)
+  const bytes = Buffer.from(JSON.stringify(body))
+  const all = { ...arrival.headers, ...headers, 'content-type': 'application/json', 'content-length': bytes.length }
+  response.writeHead(status, all).end(bytes)
 }
 
 /** A refusal is the caller's to mend and one word in the request's line, with its cause when a disk failed; anything else is ours, with its stack. */
@@ -104,7 +106,8 @@ function noteError(door: Door, id: string, note: Visit['note'], error: unknown):
   door.log.write('error', 'failure', { id, stack })
 }
 
-function leave(door: Door, arrival: Arrival, response: ServerResponse, seconds: number): void {
+function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
+  const seconds = (performance.now() - arrival.started) / 1000
   const route = arrival.route?.path ?? UNKNOWN_ROUTE
   const status = response.headersSent ? response.statusCode : 499
   door.metrics.end(route, status, seconds)

@@ -15,6 +15,29 @@ it('who sends no request and does not hang up is hung up on', async () => {
   stranger.destroy()
 })
 
+it('what cannot be read in the middle of an answer puts no words into it', async () => {
+  const listening = await listen(
+    (request, response) => {
+      response.write('the beginning of an answer')
+      request.resume()
+    },
+    '127.0.0.1',
+    0,
+  )
+  const client = connect({ port: listening.port, host: '127.0.0.1' })
+  client.on('error', () => undefined)
+  client.write('POST / HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n')
+  const heard: Buffer[] = []
+  client.on('data', (part: Buffer) => {
+    heard.push(part)
+    client.write('this is no chunk\r\n')
+  })
+  await once(client, 'close')
+  expect(Buffer.concat(heard).toString()).toContain('the beginning of an answer')
+  expect(Buffer.concat(heard).toString()).not.toContain('400')
+  await listening.close()
+})
+
 it('a connection that the system cannot hand over costs that visitor, not the service', async () => {
   let server: unknown
   const listening = await listen(

@@ -1,6 +1,6 @@
 /** The listening socket: opens, and closes without cutting anyone off who can still be answered. */
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Socket, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BODY_TIMEOUT_SECONDS, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
 import { unreadableAnswer } from './unreadable.ts'
@@ -53,7 +53,9 @@ export async function listen(
 
 /** What is no HTTP request never becomes one, so nobody further in can answer it. */
 function refuseUnreadable(error: Error, socket: Duplex): void {
-  if (!socket.writable) {
+  // Something was already said on this connection, and perhaps is still being said: more words would land in the middle of it.
+  const hasSpoken = socket instanceof Socket && socket.bytesWritten > 0
+  if (!socket.writable || hasSpoken) {
     socket.destroy()
     return
   }

@@ -52,8 +52,12 @@ const CLOSE_LIST = 0x5d
 const COMMA = 0x2c
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+/** Whole numbers of so many digits are always kept. */
+const SAFE_DIGITS = 15
+const DIGIT_ZERO = 0x30
+const DIGIT_NINE = 0x39
 
-/** One walk over text that JSON.parse accepted: how deep it nests, and whether a key stands twice in one object. */
+/** One walk over text that JSON.parse accepted: how deep it nests, whether a key stands twice in one object, whether numbers keep their digits. */
 function checkStructure(text: string): void {
   /** The keys of each object that is open, null for a list. */
   const open: (Set<string> | null)[] = []
@@ -72,7 +76,19 @@ function checkStructure(text: string): void {
         throw invalid('nested_too_deep', `the body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
     } else if (mark === CLOSE_OBJECT || mark === CLOSE_LIST) open.pop()
     else if (mark === COMMA) isKey = open.at(-1) !== null
+    else if (mark >= DIGIT_ZERO && mark <= DIGIT_NINE) at = endOfNumber(text, at)
   }
+}
+
+const NUMBER_REST = /[0-9.eE+-]*/y
+
+/** A whole number beyond 2^53 would come back as a neighbour of itself; fractions are the doubles that they are everywhere. */
+function endOfNumber(text: string, start: number): number {
+  NUMBER_REST.lastIndex = start
+  const [written = ''] = NUMBER_REST.exec(text) ?? []
+  if (written.length > SAFE_DIGITS && /^\d+$/.test(written) && BigInt(Number(written)) !== BigInt(written))
+    throw invalid('number_out_of_range', `the whole number at position ${start} has more digits than a number keeps; send it as text`)
+  return start + written.length - 1
 }
 
 /** The next quote that no odd run of backslashes stands before. */

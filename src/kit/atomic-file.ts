@@ -1,11 +1,11 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { newId } from './ids.ts'
 
 export async function writeAtomicFile(path: string, text: string, mode = 0o644): Promise<void> {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const beside = join(folder, `.${basename(path)}.${newId()}`)
   try {
     await writeSynced(beside, text, mode)
@@ -15,6 +15,23 @@ export async function writeAtomicFile(path: string, text: string, mode = 0o644):
     throw error
   }
   await syncFolder(folder)
+}
+
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+/** A new folder that is lost with the power takes its files along, so each one is synced into its parent. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 async function writeSynced(path: string, text: string, mode: number): Promise<void> {

@@ -48,5 +48,8 @@ export function admitBatch(body: JsonObject, admission: Admission, tag: Tagging)
 }
 
 function extraFields(keys: readonly string[]): string {
-  return `must hold agent_record_id, request_type and payload alone; ${keys.map((key) => JSON.stringify(key)).join(', ')} is not accepted`
+  return `must hold agent_record_id, request_type and payload alone; ${keys
+    .slice(0, 3)
+    .map((key) => JSON.stringify(key))
+    .join(', ')} is not accepted`
 }

@@ -1,8 +1,8 @@
 /** What a scenario keeps outside the store: a folder of its own, named in its creation row, so that no later scenario of its name inherits it. */
-import { readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unavailable, type Commit, type JsonObject } from '../contract/index.ts'
-import { writeAtomicFile } from '../kit/index.ts'
+import { removeFile, writeAtomicFile } from '../kit/index.ts'
 import { createdWith } from './creation.ts'
 import { parseModelSettings, type ModelSettings } from './model.ts'
 
@@ -33,7 +33,7 @@ export class ScenarioFiles {
   /** Readable by the owner alone: the key is in it. */
   async writeModel(created: Pick<Commit, 'state'>, own: ModelSettings | null): Promise<void> {
     const path = join(this.folderOf(created), MODEL_FILE)
-    const change = own === null ? rm(path, { force: true }) : writeAtomicFile(path, `${JSON.stringify(own)}\n`, 0o600)
+    const change = own === null ? removeFile(path) : writeAtomicFile(path, `${JSON.stringify(own)}\n`, 0o600)
     await change.catch((cause: unknown) => {
       throw unavailable('settings_failed', 'the model settings cannot be kept; check the disk of the records, then send it again', {
         cause,

@@ -15,7 +15,7 @@ const settings = z.strictObject(
     url: text.refine(isBaseUrl, { error: URL_RULE }).optional(),
     model: text.optional(),
     api: z.enum(['openai', 'responses', 'anthropic'], { error: "must be 'openai', 'responses' or 'anthropic'" }).optional(),
-    api_key: text.optional(),
+    api_key: text.regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without blanks' }).optional(),
   },
   {
     error: (issue) =>

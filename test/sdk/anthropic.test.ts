@@ -90,7 +90,7 @@ describe('what goes wrong', () => {
     [403, PermissionDeniedError, 403, 'permission_error'],
     [404, NotFoundError, 404, 'not_found_error'],
     [409, ConflictError, 409, 'conflict_error'],
-    [422, UnprocessableEntityError, 422, 'api_error'],
+    [422, UnprocessableEntityError, 422, 'invalid_request_error'],
     [429, RateLimitError, 429, 'rate_limit_error'],
     [413, BadRequestError, 400, 'invalid_request_error'],
     [529, InternalServerError, 502, 'api_error'],

@@ -26,6 +26,7 @@ const BODIES: readonly Case[] = [
   ['a byte order mark', REPORT, '\ufeff{}', 'malformed_json', /JSON/],
   ['NaN', REPORT, '{"score":NaN}', 'malformed_json', /JSON/],
   ['a number beyond a double', REPORT, '{"score":1e999}', 'number_out_of_range', /^score/],
+  ['a whole number that would lose digits', IMPORT, '{"payload":{"a":9007199254740993}}', 'number_out_of_range', /position 16 .* as text/],
   ['such a number deep inside', IMPORT, '{"payload":{"a":[1,{"b":-1e999}]}}', 'number_out_of_range', /payload\.a\[1\]\.b/],
   ['a key twice', REPORT, '{"score":1,"score":2}', 'repeated_key', /"score"/],
   ['a key twice, once escaped', REPORT, '{"score":1,"\\u0073core":2}', 'repeated_key', /twice/],

@@ -36,6 +36,22 @@ describe('without console origins', () => {
   })
 })
 
+describe('a web page of another site', () => {
+  const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example.com' }
+
+  it('may not act on a service that has no token', async () => {
+    expectRefusal(await plain.post('/svc/scenarios', { name: 'planted' }, foreign), 401, 'unauthorized')
+    expect(await scenarioNames(plain)).not.toContain('planted')
+    expect((await plain.get('/svc/scenarios', foreign)).status).toBe(200)
+  })
+
+  it('is judged by its token alone where there is one', async () => {
+    const guarded = await world({ settings: { 'svc.token': TOKEN } })
+    expect((await guarded.post('/svc/scenarios', { name: 'asked' }, { ...foreign, ...bearer(TOKEN) })).status).toBe(201)
+    await guarded.close()
+  })
+})
+
 describe('a preflight', () => {
   it.each([LISTED, ALSO_LISTED])('from %s needs no token and names what may be sent [cors.preflight]', async (origin) => {
     const answer = await preflight(origin)

@@ -14,6 +14,7 @@ import {
 import { AnswerHandler } from './answer.ts'
 
 const ANTHROPIC_VERSION = '2023-06-01'
+const UPSTREAMS_MAX = 256
 
 export default define('runtime', {
   make: (config) => new Provider(timeoutOf(config)),
@@ -67,7 +68,17 @@ class Provider implements Runtime {
     const pool = new Pool(origin, { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
     const made = { pool, prefix: pathname.replace(/\/+$/, '') }
     this.#upstreams.set(url, made)
+    this.#letOldestGo()
     return made
+  }
+
+  /** Addresses come and go with scenarios' settings; what is still being answered there is finished. */
+  #letOldestGo(): void {
+    const [oldest] = this.#upstreams
+    if (oldest === undefined || this.#upstreams.size <= UPSTREAMS_MAX) return
+    const [url, { pool }] = oldest
+    this.#upstreams.delete(url)
+    pool.close().catch(() => undefined)
   }
 
   status(): Promise<JsonObject> {

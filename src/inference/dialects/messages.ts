@@ -18,12 +18,12 @@ export const messages: StreamDialect = {
 }
 
 /** Which member of a block a delta's text belongs to. A tool's input arrives as JSON text and is parsed when its block is whole. */
-const GROWS: Readonly<Record<string, readonly [from: string, to: string]>> = {
-  text_delta: ['text', 'text'],
-  thinking_delta: ['thinking', 'thinking'],
-  signature_delta: ['signature', 'signature'],
-  input_json_delta: ['partial_json', 'input'],
-}
+const GROWS: ReadonlyMap<string, readonly [from: string, to: string]> = new Map([
+  ['text_delta', ['text', 'text']],
+  ['thinking_delta', ['thinking', 'thinking']],
+  ['signature_delta', ['signature', 'signature']],
+  ['input_json_delta', ['partial_json', 'input']],
+])
 
 interface Block {
   block: Record<string, Json>
@@ -63,7 +63,7 @@ class MessagesReader implements StreamReader {
 
   #grow(index: number, delta: JsonObject): void {
     const grown = this.#blocks.get(index)
-    const [from, to] = GROWS[stringAt(delta, 'type') ?? ''] ?? []
+    const [from, to] = GROWS.get(stringAt(delta, 'type') ?? '') ?? []
     if (grown === undefined) return
     if (from === undefined || to === undefined) this.#growOther(grown, delta)
     else if (to === 'input') grown.input += stringAt(delta, from) ?? ''

@@ -62,7 +62,7 @@ class ResponsesReader implements StreamReader {
     const item = { ...(objectAt(event, 'item') ?? this.#items.get(index)) }
     const part = objectAt(event, 'part')
     if (part !== null) changePart(item, event, () => part)
-    const grows = GROWS[type]
+    const grows = Object.hasOwn(GROWS, type) ? GROWS[type] : undefined
     if (grows !== undefined) grow(item, grows, event)
     this.#items.set(index, item)
   }
