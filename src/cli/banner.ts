@@ -32,7 +32,7 @@ function answers({ upstream }: LoadedConfig): string {
 function dataPlace({ config }: LoadedConfig): string {
   const { record_backend: backend, agent_record_dir: records, artifact_repository: releases } = config.storage
   if (backend === 'memory') return 'in memory: gone when the service stops'
-  return `${resolve(records)} (records), ${releases.includes('://') ? releases : resolve(releases)} (releases)`
+  return `${resolve(records)} (records), ${resolve(releases)} (releases)`
 }
 
 function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolean): readonly string[] {

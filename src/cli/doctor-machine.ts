@@ -56,12 +56,14 @@ export function checkToken({ config }: LoadedConfig): Finding {
   return { check: 'token', state: 'ok', found: `none is set; ${isLoopback(host) ? 'open on loopback only' : 'open'}` }
 }
 
-/** Directories that must be writable, by the key that names them; a remote repository is none of ours. */
+/** Directories that must be writable, by the key that names them. */
 function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
   const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
   if (backend === 'memory') return []
-  const named = [['storage.agent_record_dir', records] as const, ['storage.artifact_repository', releases] as const]
-  return named.filter(([, path]) => !path.includes('://')).map(([key, path]) => [key, resolve(path)])
+  return [
+    ['storage.agent_record_dir', resolve(records)],
+    ['storage.artifact_repository', resolve(releases)],
+  ]
 }
 
 export async function checkDirectories(loaded: LoadedConfig): Promise<readonly Finding[]> {

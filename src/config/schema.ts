@@ -70,6 +70,11 @@ const host = () =>
 
 const backend = () => text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
 
+/** A url, or git's own short form of one. */
+const REMOTE = /^[a-z][a-z0-9+.-]*:\/\/|^[^/\\]+@[^/\\]+:/i
+const localRepository = () =>
+  text().refine((value) => !REMOTE.test(value), 'must be a path on this machine; remote repositories are not supported yet')
+
 function section<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.strictObject(shape, 'must be a section with keys of its own')
 }
@@ -131,7 +136,7 @@ const inference = section({
 
 const storage = section({
   agent_record_dir: text().default(`${STATE_DIRECTORY}/agent-record`).describe('The directory of the records.'),
-  artifact_repository: text().default(`${STATE_DIRECTORY}/artifacts.git`).describe('The git repository of the releases.'),
+  artifact_repository: localRepository().default(`${STATE_DIRECTORY}/artifacts.git`).describe('The git repository of the releases.'),
   record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)

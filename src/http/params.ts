@@ -11,6 +11,6 @@ export function nameInPath(visit: Visit): string {
     visit.note.scenario = name
     return name
   } catch {
-    throw unknown('unknown_scenario', 'the path names no scenario')
+    throw unknown('unknown_scenario', 'the path names no scenario; GET /svc/scenarios lists them')
   }
 }

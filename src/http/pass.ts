@@ -44,7 +44,7 @@ export class Keys {
     const presented = digest(credential)
     if (matchesAny(this.#digests, presented)) return { kind: 'service', token: credential }
     if (gate === 'evaluation' && timingSafeEqual(this.#evaluationDigest, presented)) return { kind: 'evaluation' }
-    throw unauthorized('the token is not one this service accepts')
+    throw unauthorized('the token is not one this service accepts; send one that svc.token or svc.tokens lists')
   }
 
   #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string): Visitor {

@@ -1,9 +1,9 @@
 /** Commits and releases: reading history back, and moving the head. */
 import { z } from 'zod'
-import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX, unsupported } from '../contract/index.ts'
+import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
-import { commitRow, planMove } from '../releases/index.ts'
+import { commitRow } from '../releases/index.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
 import { nameInPath } from './params.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
@@ -38,15 +38,9 @@ export const promote = (asked: Asked): Promise<Reply> => move(asked, 'promote')
 const RELEASE_RULE = 'must be the id of a release of this scenario'
 const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
 
-/** The head itself is answered and nothing is committed. A scenario whose recipe publishes nothing has no other release to move to. */
 async function move({ door, visit, object }: Asked, operation: 'rollback' | 'promote'): Promise<Reply> {
   const name = nameInPath(visit)
   const { release_id } = checkShape(target, await object())
-  return door.registry.use(name, (scenario) => {
-    const plan = planMove(scenario.commits, release_id, operation)
-    if (plan.kind !== 'stay')
-      throw unsupported('movement_unsupported', `recipe ${scenario.recipeName} publishes no releases to move between`)
-    const { release_id: id, content_id } = plan.head
-    return Promise.resolve(json({ scenario: name, release_id: id, content_id, step: plan.step }))
-  })
+  const { head, step } = await door.registry.move(name, release_id, operation)
+  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step })
 }

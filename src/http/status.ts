@@ -30,7 +30,7 @@ async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
     scenario_step: scenario.commits.at(-1)?.step ?? 0,
-    last_committed_step: null,
+    last_committed_step: lastTrainingStep(scenario),
     current_runtime_load_id: null,
     checkpoint_storage: null,
     batch_ready: false,
@@ -38,6 +38,12 @@ async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
     processor: { ...processor?.status(), ...(lost.records > 0 && losses) },
     inference_admission: null,
   }
+}
+
+/** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
+function lastTrainingStep({ commits }: Scenario): JsonObject | null {
+  const last = commits.findLast(({ operation }) => operation === 'train')
+  return last === undefined ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
 export async function metrics({ door }: Asked): Promise<Reply> {

@@ -57,7 +57,10 @@ const COMMITS_PER_READ = 1000
 export async function createScenario(house: Household, name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
   const recipeName = wish.recipe ?? house.defaultRecipe
   const { recipe } = recipeOf(house, recipeName, () =>
-    invalid('unknown_recipe', `recipe: ${JSON.stringify(recipeName)} is not configured here`),
+    invalid(
+      'unknown_recipe',
+      `recipe: ${JSON.stringify(recipeName)} is not configured here; there are: ${[...house.recipes.keys()].join(', ')}`,
+    ),
   )
   const release = wish.release === null ? await seedRelease(house, recipe) : await existingRelease(house, wish.release)
   const created = creationRow(house, release, recipeName)
@@ -67,7 +70,7 @@ export async function createScenario(house: Household, name: string, wish: NewSc
 }
 
 /** The pointer is derived from the rows and loading repeats it, so no request waits for it. */
-function pointBeside(house: Household, name: string, release: Release): void {
+export function pointBeside(house: Household, name: string, release: Release): void {
   house.contents.point(name, release).catch((error: unknown) => house.warn('a scenario could not be pointed at its release', error))
 }
 
@@ -79,7 +82,8 @@ async function seedRelease(house: Household, recipe: Recipe): Promise<Release> {
 
 async function existingRelease(house: Household, releaseId: string): Promise<Release> {
   const release = await reach(house.contents.find(releaseId))
-  if (release === null) throw unknown('unknown_release', 'release_id names no release of this deployment')
+  if (release === null)
+    throw unknown('unknown_release', 'release_id: names no release of this deployment; the releases of a scenario list those there are')
   return release
 }
 

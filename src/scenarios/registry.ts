@@ -12,6 +12,7 @@ import { Lane } from '../kit/index.ts'
 import { bindScenario, createScenario, type Household, type NewScenario } from './bind.ts'
 import { createdWith } from './creation.ts'
 import type { ModelSettings } from './model.ts'
+import { moveHead, type Moved } from './move.ts'
 import { reach } from './reach.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 
@@ -100,6 +101,11 @@ export class Registry {
       this.#modes.set(scenario.name, mode)
     }
     return scenario
+  }
+
+  /** Promote and rollback: the new head, or the head as it is when it is the target already. */
+  move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
+    return this.use(name, (scenario) => moveHead(this.#house, scenario, releaseId, operation))
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   type Surface,
   type TrainingMode,
 } from '../contract/index.ts'
+import { Lane } from '../kit/index.ts'
 import { catalogOf, headOf, type ReleaseRow } from '../releases/index.ts'
 import { modelAddress, type ModelSettings } from './model.ts'
 
@@ -45,13 +46,15 @@ export class Scenario {
   readonly recipeName: string
   readonly recipe: Recipe
   readonly binding: Binding
-  readonly commits: readonly Commit[]
   readonly created: Commit
+  /** Whatever appends to the chain takes its turn here. */
+  readonly lane = new Lane()
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
   readonly #store: ScenarioStore
   readonly #deploymentModel: ModelAddress
-  readonly #head: Release
-  readonly #releaseIds: ReadonlySet<string>
+  #commits: readonly Commit[] = []
+  #head: Release
+  #releaseIds: ReadonlySet<string> = new Set()
   #model: ModelAddress
   #trainingMode: TrainingMode
   #isArchived = false
@@ -65,14 +68,29 @@ export class Scenario {
     this.recipe = parts.recipe
     this.binding = parts.binding
     this.#store = parts.store
-    this.commits = parts.commits
     this.created = parts.created
     this.keep = (record) => this.store.append([record])
     this.#deploymentModel = parts.deploymentModel
     this.#head = headOf(parts.commits)
-    this.#releaseIds = new Set(parts.commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
+    this.#read(parts.commits)
     this.#model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.#trainingMode = parts.trainingMode
+  }
+
+  get commits(): readonly Commit[] {
+    return this.#commits
+  }
+
+  /** A row that is durable counts from here on. */
+  landed(commit: Commit): void {
+    this.#read([...this.#commits, commit])
+  }
+
+  /** Head and catalog are read off the rows, once per change: every request asks for them. */
+  #read(commits: readonly Commit[]): void {
+    this.#commits = commits
+    this.#head = headOf(commits)
+    this.#releaseIds = new Set(commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
   }
 
   /** Rows are found by name, and the name of an archived scenario may be another's by now. */
@@ -178,5 +196,5 @@ export class Scenario {
 }
 
 export function unknownScenario(name: string): Error {
-  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist`)
+  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; GET /svc/scenarios lists those that do`)
 }

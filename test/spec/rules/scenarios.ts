@@ -80,8 +80,8 @@ export const scenarios = [
     'movement.unknown': 'A target that is no release of the scenario is 404.',
     'movement.not-restorable': 'Rollback to a release that cannot be restored is 409.',
     'movement.not-held': 'Promote of a release that is not held is 409.',
-    'movement.rollback': later('training', 'Rollback republishes a restorable release as a new commit.'),
-    'movement.promote': later('training', 'Promote republishes a held release with operation promote.'),
+    'movement.rollback': 'Rollback republishes a restorable release as a new commit.',
+    'movement.promote': 'Promote republishes a held release with operation promote.',
     'movement.running-step': later('training', 'A step whose base moved is stepped again at landing.'),
   }),
   ...section('Status', {

@@ -12,6 +12,8 @@ export interface Planted {
   readonly here: World
   /** Created, trained, held for review, living in an engine alone, and served now. */
   readonly releases: Readonly<Record<'created' | 'trained' | 'held' | 'live' | 'head', Release>>
+  /** Where its releases are. */
+  readonly repository: string
   close(): Promise<void>
 }
 
@@ -32,7 +34,7 @@ export async function plantHistory(settings: Settings = {}): Promise<Planted> {
     await here.close()
     await rm(directory, { recursive: true, force: true })
   }
-  return { here, releases, close }
+  return { here, releases, repository, close }
 }
 
 async function plantReleases(contents: ContentStore): Promise<Planted['releases']> {
