@@ -23,11 +23,6 @@ export interface Service {
 
 const clock = (): number => Date.now() / 1000
 
-/** The address of calls that leave this process for no upstream: the runtime itself answers them. */
-function nowhere({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
-  return { url: '', model: exampleModel, api: 'openai', apiKey: null }
-}
-
 export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock), graceSeconds?: number): Promise<Service> {
   const { config } = loaded
   const load = loaderOf(loaded)
@@ -78,7 +73,8 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
     closing.push(() => preloading)
     return { address: server.address, close }
   } catch (error) {
-    await close()
+    // Why it did not start is what the operator must hear, whatever else fails on the way out.
+    await close().catch(() => undefined)
     throw error
   }
 }
@@ -107,6 +103,11 @@ async function openRuntime({ config, upstream }: LoadedConfig, load: Load): Prom
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
   return withOwnModels(await practice.make({}), await provider.make(settings))
+}
+
+/** The address of calls that leave this process for no upstream: the runtime itself answers them. */
+function nowhere({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
+  return { url: '', model: exampleModel, api: 'openai', apiKey: null }
 }
 
 /** A scenario that was given an address of its own is answered from there, also where the deployment has none. */
