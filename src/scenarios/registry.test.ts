@@ -60,6 +60,7 @@ async function householdOf(recipe: Recipe): Promise<Household> {
 
 const open = (from: Household): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
 const SEED = { release: null, recipe: null }
+const nothing = (): Promise<void> => Promise.resolve()
 
 describe('creating', () => {
   it('tries again for whoever waited when the first attempt failed', async () => {
@@ -135,5 +136,35 @@ describe('loading', () => {
     expect(Object.keys(registry.preloadErrors())).toEqual(['a'])
     await registry.remove('a')
     expect(registry.preloadErrors()).toEqual({})
+  })
+})
+
+describe('making room', () => {
+  it('binds a scenario again only after its recipe has let go of it', async () => {
+    const seen: string[] = []
+    const letGo = Promise.withResolvers<void>()
+    house = await householdOf({
+      async bind(scope) {
+        seen.push(`bind ${scope.scenario}`)
+        const binding = await recordOnly.plugin.bind(scope)
+        return {
+          ...binding,
+          close: async () => {
+            if (scope.scenario === 'a') await letGo.promise
+            seen.push(`close ${scope.scenario}`)
+          },
+        }
+      },
+    })
+    const registry = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 1 })
+    await registry.useOrCreate('a', null, nothing)
+    const other = registry.useOrCreate('b', null, nothing)
+    await vi.waitFor(() => expect(registry.loaded('a')).toBeUndefined())
+    const again = registry.use('a', nothing).catch(() => undefined)
+    letGo.resolve()
+    await Promise.all([other, again])
+    await registry.use('a', nothing)
+    expect(seen.indexOf('close a')).toBeLessThan(seen.lastIndexOf('bind a'))
+    expect(seen.filter((word) => word === 'bind a')).toHaveLength(2)
   })
 })

@@ -30,6 +30,8 @@ export class Registry {
   readonly #loaded = new Map<string, Scenario>()
   /** One thing at a time per name: loading, creating and archiving the same scenario never overlap. */
   readonly #lanes = new Map<string, { lane: Lane; waiting: number }>()
+  /** Scenarios making room, until their recipe has let go: none is bound again before that. */
+  readonly #closing = new Map<string, Promise<void>>()
   readonly #preloadErrors = new Map<string, string>()
   /** Modes chosen at run time: kept over a reload, lost on a restart. */
   readonly #modes = new Map<string, TrainingMode>()
@@ -210,6 +212,7 @@ export class Registry {
     this.#loading += 1
     try {
       if (leaving !== null) await this.#unload(leaving.name)
+      await this.#closing.get(name)
       const scenario = await bindScenario(this.#house, name, this.#modes.get(name))
       this.#loaded.set(name, scenario)
       this.#preloadErrors.delete(name)
@@ -233,8 +236,18 @@ export class Registry {
 
   async #unload(name: string): Promise<void> {
     const scenario = this.#loaded.get(name)
+    if (scenario === undefined) return
     this.#loaded.delete(name)
-    await scenario?.binding.close()
+    const closing = scenario.binding.close()
+    this.#closing.set(
+      name,
+      closing.catch(() => undefined),
+    )
+    try {
+      await closing
+    } finally {
+      this.#closing.delete(name)
+    }
   }
 
   async #inTurn<T>(name: string, task: () => Promise<T>): Promise<T> {
