@@ -16,13 +16,8 @@ export interface CorsAnswer {
 const NOTHING: CorsAnswer = { headers: {}, isPreflight: false }
 const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
-export interface Openness {
-  readonly origins: ReadonlySet<string>
-  /** Whether no token stands between a caller and the service. */
-  readonly isOpen: boolean
-}
-
-export function answerOrigin({ origins, isOpen }: Openness, method: string, headers: IncomingHttpHeaders): CorsAnswer {
+/** The service is open when no token stands between a caller and it. */
+export function answerOrigin(origins: ReadonlySet<string>, isOpen: boolean, method: string, headers: IncomingHttpHeaders): CorsAnswer {
   if (origins.size === 0) {
     if (isOpen) refuseForeignPage(method, headers)
     return NOTHING

@@ -33,8 +33,8 @@ export interface Visit {
   readonly query: string
   readonly params: Readonly<Record<string, string>>
   readonly visitor: Visitor
-  /** Headers every answer of this request carries. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Headers every answer of this request carries, refusals included; a handler adds what it learns. */
+  readonly headers: Record<string, string>
   /** For the log line; filled in as they become known. */
   readonly note: { scenario?: string; receipt?: string; upstream_id?: string; code?: string; cause?: string }
 }

@@ -58,7 +58,7 @@ function arrive(door: Door, request: IncomingMessage): Arrival {
 async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arrival: Arrival, response: ServerResponse): Promise<void> {
   const { request, path } = arrival
   const method = request.method ?? 'GET'
-  const cors = answerOrigin({ origins: door.origins, isOpen: !door.keys.isRequired }, method, request.headers)
+  const cors = answerOrigin(door.origins, !door.keys.isRequired, method, request.headers)
   Object.assign(arrival.headers, cors.headers)
   if (cors.isPreflight) {
     response.writeHead(204, arrival.headers).end()
@@ -66,10 +66,7 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
   }
   const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
   arrival.route = lookup.kind === 'found' ? lookup.match.route : null
-  const visitor = door.keys.admit(
-    arrival.route?.gate ?? null,
-    knockOf(arrival.query, (name) => single(request.headers[name])),
-  )
+  const visitor = door.keys.admit(arrival.route?.gate ?? null, knockOf(arrival.query, request.headers))
   const { route, params } = matched(lookup)
   const visit: Visit = { ...arrival, route: route.path, params, visitor }
   if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
@@ -121,8 +118,4 @@ function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
     ms: milliseconds,
     ...arrival.note,
   })
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
 }

@@ -1,5 +1,6 @@
 /** Who may go on: tokens, the evaluation token, page keys. Everything but `/healthz` is closed when authentication is on. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, PAGE_KEY_CONTEXT, unauthorized } from '../contract/index.ts'
 import { decodeHeader } from './scope.ts'
 
@@ -13,8 +14,8 @@ export interface Knock {
   readonly query: string
   readonly authorization: string | undefined
   readonly apiKey: string | undefined
-  /** Empty when there is none. */
-  readonly scenarioHeader: string
+  /** As it came: only a page key needs to know what it says. */
+  readonly scenarioHeader: string | undefined
 }
 
 export class Keys {
@@ -47,16 +48,16 @@ export class Keys {
     throw unauthorized('the token is not one this service accepts; send one that svc.token or svc.tokens lists')
   }
 
-  #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string): Visitor {
+  #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Visitor {
     if (gate === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return { kind: 'page' }
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 
   /** The key opens the pages of the one scenario it was made for, whatever a header may say. */
-  #holdsPageKey(query: URLSearchParams, scenarioHeader: string): boolean {
+  #holdsPageKey(query: URLSearchParams, scenarioHeader: string | undefined): boolean {
     const scenario = query.get('scenario')?.trim() ?? ''
     const key = query.get('key') ?? ''
-    const other = scenarioHeader.trim()
+    const other = decodeHeader(scenarioHeader ?? '').trim()
     if (scenario === '' || key === '' || (other !== '' && other !== scenario)) return false
     const presented = digest(key)
     return matchesAny(
@@ -97,11 +98,11 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-export function knockOf(query: string, header: (name: string) => string | undefined): Knock {
-  return {
-    query,
-    authorization: header('authorization'),
-    apiKey: header('x-api-key'),
-    scenarioHeader: decodeHeader(header(HEADER.scenario) ?? ''),
-  }
+export function knockOf(query: string, headers: IncomingHttpHeaders): Knock {
+  const { authorization } = headers
+  return { query, authorization, apiKey: single(headers['x-api-key']), scenarioHeader: single(headers[HEADER.scenario]) }
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
 }

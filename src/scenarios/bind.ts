@@ -19,6 +19,7 @@ import { createdWith } from './creation.ts'
 import type { ScenarioFiles } from './files.ts'
 import type { ModelSettings } from './model.ts'
 import { reach } from './reach.ts'
+import { publishedRow } from './row.ts'
 import { Scenario } from './scenario.ts'
 
 /** Everything scenarios are made of, shared by all of them. */
@@ -63,7 +64,8 @@ export async function createScenario(house: Household, name: string, wish: NewSc
     ),
   )
   const release = wish.release === null ? await seedRelease(house, recipe) : await existingRelease(house, wish.release)
-  const created = creationRow(house, release, recipeName)
+  const state = { recipe: recipeName, folder: house.newId() }
+  const created = publishedRow(release, { step: 0, operation: 'create', recorded_at: house.clock(), state })
   if (own !== null) await house.files.writeModel(created, own)
   await house.store.scenario(name).commit(created)
   pointBeside(house, name, release)
@@ -85,20 +87,6 @@ async function existingRelease(house: Household, releaseId: string): Promise<Rel
   if (release === null)
     throw unknown('unknown_release', 'release_id: names no release of this deployment; the releases of a scenario list those there are')
   return release
-}
-
-function creationRow(house: Household, release: Release, recipe: string): Commit {
-  return {
-    step: 0,
-    operation: 'create',
-    recorded_at: house.clock(),
-    release,
-    pending: false,
-    outcome: 'published',
-    consumed_ids: [],
-    metrics: {},
-    state: { recipe, folder: house.newId() },
-  }
 }
 
 export async function bindScenario(house: Household, name: string, chosenMode: TrainingMode | undefined): Promise<Scenario> {

@@ -1,8 +1,9 @@
 /** Moves a scenario's head: a release that was kept is published once more, as a row of its own. History is appended, never rewound. */
-import type { Commit, Release } from '../contract/index.ts'
-import { headOf, planMove } from '../releases/index.ts'
+import type { Release } from '../contract/index.ts'
+import { planMove } from '../releases/index.ts'
 import { pointBeside, type Household } from './bind.ts'
 import { reach } from './reach.ts'
+import { publishedRow } from './row.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface Moved {
@@ -22,26 +23,11 @@ export function moveHead(house: Household, scenario: Scenario, releaseId: string
 async function republish(house: Household, scenario: Scenario, target: Release, operation: 'promote' | 'rollback'): Promise<Moved> {
   const step = (scenario.commits.at(-1)?.step ?? 0) + 1
   const at = house.clock()
-  const head = await reach(house.contents.seal(target.content_id, headOf(scenario.commits), { step, operation, at }))
-  const row = moveRow(step, operation, at, head, target)
+  const head = await reach(house.contents.seal(target.content_id, scenario.head(), { step, operation, at }))
+  const row = publishedRow(head, { step, operation, recorded_at: at, state: {}, rollback_target_release_id: target.release_id })
   await scenario.store.commit(row)
   scenario.landed(row)
   pointBeside(house, scenario.name, head)
   await scenario.surface.loader?.load(head)
   return { head, step }
-}
-
-function moveRow(step: number, operation: 'promote' | 'rollback', recorded_at: number, release: Release, target: Release): Commit {
-  return {
-    step,
-    operation,
-    recorded_at,
-    release,
-    pending: false,
-    outcome: 'published',
-    consumed_ids: [],
-    metrics: {},
-    rollback_target_release_id: target.release_id,
-    state: {},
-  }
 }
