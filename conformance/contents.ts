@@ -1,24 +1,13 @@
 /** What every content store must do, as a suite that any test runner with `describe` and `it` can run. */
 import assert from 'node:assert/strict'
-import { isRefusal } from '../src/contract/index.ts'
-import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Files, SealMark } from '../src/contract/index.ts'
+import { describeCheckpoints } from './contents-checkpoints.ts'
+import { MARK, TREE, over, refused, sealed, stranger } from './contents-support.ts'
+import type { ContentsSuite } from './contents-support.ts'
 
-export interface ContentsSuite {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
-  /** A store of its own, empty. */
-  readonly make: () => ContentStore | Promise<ContentStore>
-}
-
-const TREE: Files = {
-  'AGENTS.md': 'be brief\n',
-  'skills/b/SKILL.md': '# b\n',
-  'skills/a.md': 'unicode: é 𝄞 \u0000 \ufeff',
-  'skills/a/empty': '',
-  'skills-more': 'sorts between a folder and its files',
-  '\ufeffodd ünïcode/𝄞': 'names are text too',
-  __proto__x: 'x',
-}
+export type { ContentsSuite }
 
 const BAD_PATHS = [
   ['empty', ''],
@@ -43,6 +32,8 @@ const BAD_PATHS = [
 export function contentsConformance(suite: ContentsSuite): void {
   const { describe } = suite
   describe('contents', () => describeContents(suite))
+  describe('composed contents', () => describeComposed(suite))
+  describe('checkpoints', () => describeCheckpoints(suite))
   describe('releases', () => describeReleases(suite))
   describe('pointers', () => describePointers(suite))
 }
@@ -88,7 +79,45 @@ function describeContents(suite: ContentsSuite): void {
   })
 }
 
-const MARK: SealMark = { step: 3, operation: 'train', at: 1_763_180_000.75 }
+function describeComposed(suite: ContentsSuite): void {
+  const test = over(suite)
+  test('a composed content is what its files would be in a folder per component, with the same id', async (store) => {
+    const harness = await store.write({ kind: 'files', files: TREE })
+    const weights = await store.write({ kind: 'files', files: { 'a/config.json': '{}' } })
+    const id = await store.write({ kind: 'composed', components: { weights, 'harness-x': harness } })
+    const flat = { ...below('harness-x', TREE), 'weights/a/config.json': '{}' }
+    assert.deepEqual({ ...(await store.read(id)) }, flat)
+    assert.equal(id, await store.write({ kind: 'files', files: flat }))
+  })
+  test('a component without files leaves no trace, as if its files had been written one by one', async (store) => {
+    const empty = await store.write({ kind: 'files', files: {} })
+    const full = await store.write({ kind: 'files', files: { a: '1' } })
+    const id = await store.write({ kind: 'composed', components: { full, empty } })
+    assert.equal(id, await store.write({ kind: 'files', files: { 'full/a': '1' } }))
+    assert.equal(await store.write({ kind: 'composed', components: { empty } }), empty)
+  })
+  test('a composed content can be a component, be sealed and be unpacked', async (store) => {
+    const inner = await store.write({ kind: 'composed', components: { a: await store.write({ kind: 'files', files: { f: '1' } }) } })
+    const id = await store.write({ kind: 'composed', components: { b: inner } })
+    const release = await store.seal(id, null, MARK)
+    assert.deepEqual({ ...(await store.find(release.release_id)) }, release)
+    assert.equal(await readFile(join(await store.unpack(id), 'b/a/f'), 'utf8'), '1')
+  })
+  test('a component that is no content kept here is unknown', async (store) => {
+    const known = await store.write({ kind: 'files', files: { a: '1' } })
+    const release = await store.seal(known, null, MARK)
+    for (const id of ['0'.repeat(40), 'nonsense', '', release.release_id])
+      await refused('unknown', 'unknown_content', store.write({ kind: 'composed', components: { known, other: id } }))
+  })
+  test('a component is named like one folder', async (store) => {
+    const known = await store.write({ kind: 'files', files: { a: '1' } })
+    for (const name of ['', '.', '..', 'a/b', '/a', 'a/', 'a\\b', 'a\0', '.git', '.GIT.', 'git~1', 'a\ud800'])
+      await refused('invalid', 'bad_path', store.write({ kind: 'composed', components: { good: known, [name]: known } }))
+  })
+  test('nothing cannot be composed', async (store) => {
+    await refused('invalid', 'bad_components', store.write({ kind: 'composed', components: {} }))
+  })
+}
 
 function describeReleases(suite: ContentsSuite): void {
   const test = over(suite)
@@ -145,6 +174,20 @@ function describePointers(suite: ContentsSuite): void {
     const bad = refused('unknown', 'unknown_release', store.point('other', stranger(release.content_id)))
     await Promise.all([...points, bad])
   })
+  test('a release can be held again and again, before and after it is pointed at', async (store) => {
+    const release = await sealed(store, { a: '1' }, null, MARK)
+    await Promise.all([store.hold(release), store.hold(release), store.point('one', release)])
+    await store.hold(release)
+    assert.deepEqual({ ...(await store.find(release.release_id)) }, release)
+    await refused('unknown', 'unknown_release', store.hold(stranger(release.content_id)))
+  })
+  test('a pointer can be taken back to an older release and to one of another line', async (store) => {
+    const first = await sealed(store, {}, null, MARK)
+    const second = await sealed(store, { a: '1' }, first, MARK)
+    const other = await sealed(store, { b: '1' }, null, MARK)
+    for (const release of [second, first, other, second, other]) await store.point('one', release)
+    for (const release of [first, second, other]) assert.deepEqual({ ...(await store.find(release.release_id)) }, release)
+  })
   test('archiving answers a name of its own and keeps every release', async (store) => {
     const release = await sealed(store, { a: '1' }, null, MARK)
     await store.point('one', release)
@@ -168,26 +211,5 @@ function describePointers(suite: ContentsSuite): void {
   })
 }
 
-/** A test with a store of its own that is closed whatever happens. */
-function over({ it, make }: ContentsSuite): (name: string, body: (store: ContentStore) => Promise<void>) => void {
-  return (name, body) =>
-    it(name, async () => {
-      const store = await make()
-      try {
-        await body(store)
-      } finally {
-        await store.close()
-      }
-    })
-}
-
-async function sealed(store: ContentStore, files: Files, parent: Release | null, mark: SealMark): Promise<Release> {
-  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
-}
-
-/** A release of another store. */
-const stranger = (contentId: string): Release => ({ release_id: '1'.repeat(40), parent_release_id: null, content_id: contentId })
-
-async function refused(kind: RefusalKind, code: string, promise: Promise<unknown>): Promise<void> {
-  await assert.rejects(promise, (error) => isRefusal(error) && error.kind === kind && error.code === code)
-}
+const below = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))

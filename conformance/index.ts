@@ -1,4 +1,13 @@
 /** The suites that prove a plug-in, one per kind; run over every built-in and open to anybody else's. */
+export * from './adapter.ts'
 export * from './contents.ts'
+export * from './evaluator.ts'
+export * from './executor.ts'
+export * from './gateway.ts'
+export * from './processor.ts'
+export * from './proposer.ts'
+export * from './recipe.ts'
 export * from './runtime.ts'
+export * from './selection.ts'
 export * from './store.ts'
+export * from './trainer.ts'

@@ -1,9 +1,11 @@
 /** Composes the service and closes it again, in the reverse order. */
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { loadPlugin, servedUrl, type LoadedConfig } from './config/index.ts'
+import { loadPlugin, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   ROUTE_PREFIX,
+  type Commit,
   type ContentStore,
   type Gateway,
   type Kind,
@@ -15,6 +17,7 @@ import {
 import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId } from './kit/index.ts'
 import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+import { errorIn, makeThreadHost, makeWeightLane, wordsOf } from './training/index.ts'
 
 export interface Service {
   readonly address: string
@@ -23,9 +26,18 @@ export interface Service {
 
 const clock = (): number => Date.now() / 1000
 
-export async function startService(loaded: LoadedConfig, log: Log = makeLog(clock), graceSeconds?: number): Promise<Service> {
+export interface ServiceOptions {
+  readonly log?: Log
+  /** How long answers in flight may take when the service is closed. */
+  readonly graceSeconds?: number
+  /** What stands in for the plug-ins that come with the service. */
+  readonly plugins?: Builtins
+}
+
+export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<Service> {
+  const { log = makeLog(clock), graceSeconds, plugins = builtins } = options
   const { config } = loaded
-  const load = loaderOf(loaded)
+  const load = loaderOf(loaded, plugins)
   const closing: (() => Promise<void>)[] = []
   const close = async (): Promise<void> => {
     const ends = []
@@ -35,13 +47,18 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
     if (failed !== undefined) throw failed.reason
   }
   try {
-    const store = await openStore(loaded)
+    const store = await openStore(loaded, load)
     closing.push(() => store.close())
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     const contents = await openContents(loaded, load)
     closing.push(() => contents.close())
     const runtime = await openRuntime(loaded, load)
     closing.push(() => runtime.close())
+    const own = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
+    closing.push(() => own.close())
+    const weights = makeWeightLane()
+    closing.push(() => weights.close())
+    const metrics = new Metrics()
     const evaluationToken = randomBytes(32).toString('hex')
     // Known once the socket listens; scenarios are bound only after that.
     let { port } = config.svc
@@ -57,7 +74,12 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
-      warn: (message, error) => log.write('warn', 'beside', { message, error: String(error) }),
+      hosts: { own, weights },
+      stepped(scenario, commit) {
+        metrics.step(commit.outcome)
+        logStep(log, scenario, commit)
+      },
+      warn: (message, error) => log.write('warn', 'beside', { message, error: wordsOf(error) }),
     }
     const registry = await Registry.open(house, {
       implicitCreation: config.svc.allow_implicit_scenario_creation,
@@ -65,12 +87,17 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
       loadedMax: config.svc.max_loaded_scenarios,
     })
     closing.push(() => registry.close())
-    const listener = makeListener(doorOf(loaded, house, registry, log, evaluationToken))
+    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
-    const preloading = registry.preload()
-    closing.push(() => preloading)
+    const stopping = new AbortController()
+    const preloading = registry.preload(stopping.signal)
+    closing.push(() => {
+      stopping.abort()
+      return preloading
+    })
+    closing.push(() => registry.stopTraining())
     return { address: server.address, close }
   } catch (error) {
     // Why it did not start is what the operator must hear, whatever else fails on the way out.
@@ -81,21 +108,26 @@ export async function startService(loaded: LoadedConfig, log: Log = makeLog(cloc
 
 type Load = <K extends Kind>(kind: K, name: string) => Promise<Kinds[K]>
 
-function loaderOf({ baseDirectory }: LoadedConfig): Load {
-  return (kind, name) => loadPlugin(kind, name, builtins, baseDirectory)
+function loaderOf({ baseDirectory }: LoadedConfig, plugins: Builtins): Load {
+  return (kind, name) => loadPlugin(kind, name, plugins, baseDirectory)
 }
 
 /** The configured store alone, for the service and for whoever examines a store without one. */
-export async function openStore(loaded: LoadedConfig): Promise<Store> {
+export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<Store> {
   const { record_backend, agent_record_dir, record_capacity_bytes } = loaded.config.storage
-  const plugin = await loaderOf(loaded)('store', record_backend)
+  const plugin = await load('store', record_backend)
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
 }
 
 /** Records in memory are gone with the process, and so are the releases they name. */
 async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
   const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
-  return plugin.make({ repository: storage.artifact_repository })
+  return plugin.make({ repository: storage.artifact_repository, cache: join(storage.agent_record_dir, '..', 'artifacts-cache') })
+}
+
+/** The file a trainer's thread runs, from source and from a build alike. */
+function trainerThread(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
 }
 
 async function openRuntime({ config, upstream }: LoadedConfig, load: Load): Promise<Runtime> {
@@ -129,11 +161,28 @@ async function openGateway({ config: { inference } }: LoadedConfig, load: Load):
   return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s })
 }
 
-async function loadRecipes({ config }: LoadedConfig, load: Load): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
+async function loadRecipes({ config, baseDirectory }: LoadedConfig, load: Load): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
   const recipes = new Map<string, ConfiguredRecipe>()
-  for (const [name, { use, data, pipeline }] of Object.entries(config.recipes))
-    recipes.set(name, { recipe: await load('recipe', use), config: { data, pipeline }, trainingMode: data.training_mode })
+  for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
+    const { data, evolution, training } = sections
+    recipes.set(name, {
+      recipe: await load('recipe', use),
+      plugin: { name: use, baseDirectory },
+      config: sections,
+      trainingMode: data.training_mode,
+      budgets: { maxSteps: evolution.max_steps, maxFailureStreak: evolution.max_failure_streak },
+      limits: { timeoutSeconds: training.step_timeout_s, memoryMib: training.memory_mib },
+    })
+  }
   return recipes
+}
+
+/** One line per step, beside the one line per request. */
+function logStep(log: Log, scenario: string, commit: Commit): void {
+  const { step, component, outcome } = commit
+  const error = errorIn(commit)
+  const named = component === undefined ? {} : { component }
+  log.write(error === null ? 'info' : 'warn', 'step', { scenario, ...named, step, result: outcome, ...(error !== null && { error }) })
 }
 
 /** What candidates are played against: the scenario's evaluation routes, and a token that opens nothing else. */
@@ -142,15 +191,15 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-function doorOf({ config }: LoadedConfig, house: Household, registry: Registry, log: Log, evaluationToken: string): Door {
+type Fittings = Pick<Door, 'registry' | 'log' | 'metrics'> & { readonly evaluationToken: string }
+
+function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, ...fittings }: Fittings): Door {
   const { token, tokens, console_origins } = config.svc
   return {
-    registry,
+    ...fittings,
     store: house.store,
     keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
     origins: new Set(console_origins),
-    metrics: new Metrics(),
-    log,
     clock,
     newId,
     retryTimeoutSeconds: config.inference.retry_timeout_s,

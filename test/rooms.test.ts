@@ -12,12 +12,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/records': ['src/contract', 'src/kit'],
   'src/releases': ['src/contract', 'src/kit'],
   'src/inference': ['src/contract', 'src/kit'],
-  'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases'],
+  'src/training': ['src/contract', 'src/kit', 'src/records'],
+  'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/training'],
   'src/config': ['src/contract', 'src/kit'],
   'src/http': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/inference', 'src/scenarios'],
   'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts'],
-  'src/main.ts': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/scenarios', 'plugins/index.ts'],
+  'src/main.ts': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/scenarios', 'src/training', 'plugins/index.ts'],
+  'src/trainer-thread.ts': ['src/config', 'src/training', 'plugins/index.ts'],
   plugins: ['src/contract'],
+  'plugins/recipes': ['src/contract', 'src/training'],
   conformance: ['src/contract'],
   'client/src': [],
 }
@@ -32,6 +35,7 @@ function roomOf(file: string): string {
 
 function allowedFor(room: string): readonly string[] {
   if (room === 'plugins/index.ts') return ['plugins']
+  if (room.startsWith('plugins/recipes/')) return MAY_IMPORT['plugins/recipes'] ?? []
   return MAY_IMPORT[room.startsWith('plugins/') ? 'plugins' : room] ?? []
 }
 

@@ -1,5 +1,6 @@
 /** A small recipe: puts the house rules in front of every request, and takes only reports with a score from 0 to 1. */
 import { define, type Dialect, type Json, type JsonObject, type Processor } from '../../src/contract/index.ts'
+import { keepOnly } from '../../src/training/index.ts'
 
 const RULES = 'Answer in one sentence.'
 
@@ -36,13 +37,9 @@ function withRules(dialect: Dialect, body: JsonObject): JsonObject {
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
-/** Learns nothing; the contract route shows what it says about itself. */
+/** Asks clients for reports and learns nothing from them; the contract route shows what it says about itself. */
 const processor: Processor = {
-  name: 'house-rules',
-  modes: ['auto'],
+  ...keepOnly('house-rules'),
   requestTypes: ['inference', 'report'],
-  ingest: () => undefined,
-  take: () => null,
-  settle: () => undefined,
   status: () => ({ rules: RULES }),
 }

@@ -63,6 +63,7 @@ class JournalStore implements Store {
       types: (ids) => inner.types(ids),
       get: (id) => inner.get(id),
       records: (page) => inner.records(page),
+      pending: (page) => inner.pending(page),
       commits: (page) => inner.commits(page),
       losses: () => inner.losses(),
     }

@@ -1,6 +1,6 @@
 /** What `serve` says once it is ready: where, who may call, who answers, where the data lives, and a call that works as printed. */
 import { resolve } from 'node:path'
-import { localUrl } from '../config/index.ts'
+import { localUrl, releasesPlace } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
@@ -30,9 +30,9 @@ function answers({ upstream }: LoadedConfig): string {
 }
 
 function dataPlace({ config }: LoadedConfig): string {
-  const { record_backend: backend, agent_record_dir: records, artifact_repository: releases } = config.storage
+  const { record_backend: backend, agent_record_dir: records } = config.storage
   if (backend === 'memory') return 'in memory: gone when the service stops'
-  return `${resolve(records)} (records), ${resolve(releases)} (releases)`
+  return `${resolve(records)} (records), ${releasesPlace(config)} (releases)`
 }
 
 function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolean): readonly string[] {

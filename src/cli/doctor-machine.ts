@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
+import { isRemoteRepository } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
 import { codeOf, explain } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -60,10 +61,8 @@ export function checkToken({ config }: LoadedConfig): Finding {
 function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
   const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
   if (backend === 'memory') return []
-  return [
-    ['storage.agent_record_dir', resolve(records)],
-    ['storage.artifact_repository', resolve(releases)],
-  ]
+  const recordsPlace = ['storage.agent_record_dir', resolve(records)] as const
+  return isRemoteRepository(releases) ? [recordsPlace] : [recordsPlace, ['storage.artifact_repository', resolve(releases)]]
 }
 
 export async function checkDirectories(loaded: LoadedConfig): Promise<readonly Finding[]> {

@@ -18,11 +18,23 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const loaded = await loadFor(options, surroundings)
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopWish(surroundings)
-  const service = await start(loaded, surroundings)
-  if (service === null) return EXIT.misconfigured
-  surroundings.out(banner(loaded, service.address))
-  await stop
-  return finish(service, surroundings)
+  // A promise that a plug-in forgot must not take the service along.
+  const tellStray = (reason: unknown): void => surroundings.err(`a promise that nobody waited for failed: ${firstLine(reason)}`)
+  process.on('unhandledRejection', tellStray)
+  try {
+    const service = await start(loaded, surroundings)
+    if (service === null) return EXIT.misconfigured
+    surroundings.out(banner(loaded, service.address))
+    await stop
+    return await finish(service, surroundings)
+  } finally {
+    process.off('unhandledRejection', tellStray)
+  }
+}
+
+function firstLine(reason: unknown): string {
+  const text = reason instanceof Error ? (reason.stack ?? reason.message) : typeof reason === 'string' ? reason : 'no error'
+  return text.split('\n', 2).join(' ')
 }
 
 async function start(loaded: LoadedConfig, surroundings: Surroundings): Promise<RunningService | null> {

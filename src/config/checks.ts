@@ -1,9 +1,10 @@
 /** Rules that hold between keys, and the few helpers about addresses they share with the rest of the house. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { ENV } from '../contract/index.ts'
+import { resolve } from 'node:path'
+import { ENV, isRemoteRepository } from '../contract/index.ts'
 import { place } from './problem.ts'
 import type { Given } from './problem.ts'
-import type { Config, Settings } from './schema.ts'
+import { RECIPE_SECTIONS, type Config, type Settings } from './schema.ts'
 import type { SettingsReading } from './settings.ts'
 
 /** A rule whose keys already have a problem of their own is silent: its answer would mislead. */
@@ -52,7 +53,7 @@ function recipeProblems(settings: Settings, given: ReadonlyMap<string, Given>, f
   const names = Object.keys(settings.recipes)
   if (names.length === 0) return []
   return [...given.values()]
-    .filter(({ path }) => path[0] === 'data' || path[0] === 'pipeline')
+    .filter(({ path }) => RECIPE_SECTIONS.has(path[0] ?? ''))
     .map(({ path, origin }) => {
       const key = path.join('.')
       return `${place(origin, fileName)}: ${key} stands at the top beside recipes; move it under a recipe, such as recipes.${names[0]}.${key}`
@@ -82,4 +83,9 @@ export function localUrl(host: string, port: number): string {
       ['::', '::1'],
     ]).get(host) ?? host
   return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
+}
+
+/** Where the releases are: a folder of this machine in full, or a remote as it was given. */
+export function releasesPlace({ storage: { artifact_repository: repository } }: Pick<Config, 'storage'>): string {
+  return isRemoteRepository(repository) ? repository : resolve(repository)
 }

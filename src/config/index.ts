@@ -2,13 +2,13 @@
  * Config: reads the file, the environment and the plug-ins once, and hands out frozen values.
  * Does not default in two places: what a key is without anyone's word stands in the schema alone.
  */
-export { isLoopback, localUrl, servedUrl } from './checks.ts'
+export { isLoopback, localUrl, releasesPlace, servedUrl } from './checks.ts'
 export { readCommandLine } from './command-line.ts'
 export type { CommandLineReading } from './command-line.ts'
 export type { Environment } from './interpolate.ts'
 export { loadConfig } from './load.ts'
 export type { LoadedConfig } from './load.ts'
-export { loadPlugin } from './plugins.ts'
+export { loadPlugin, type Builtins } from './plugins.ts'
 export { printConfig, printConfigJson } from './print.ts'
 export { ConfigProblem } from './problem.ts'
 export { configJsonSchema, configReference } from './reference.ts'

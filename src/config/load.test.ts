@@ -35,6 +35,7 @@ describe('defaults', () => {
         allow_implicit_scenario_creation: true,
         max_scenarios: 10_000,
         max_loaded_scenarios: 256,
+        training_threads: 4,
         console_origins: [],
         served_url: null,
       },
@@ -61,6 +62,8 @@ describe('defaults', () => {
           use: 'record-only',
           data: { training_mode: 'auto', batch_policy: 'reports' },
           pipeline: { task2batch: { config: { batch_size: 1 } } },
+          evolution: { max_steps: 0, max_failure_streak: 0 },
+          training: { step_timeout_s: 14_400, memory_mib: 1024 },
         },
       },
     })
@@ -227,16 +230,20 @@ describe('the command line [config.flags]', () => {
 
 describe('recipes', () => {
   test('sections at the top belong to the one recipe [config.recipes]', () => {
-    const text = 'recipe: ./mine.ts\ndata: {training_mode: hybrid}\npipeline: {task2batch: {config: {batch_size: 4}}}\n'
+    const text =
+      'recipe: ./mine.ts\ndata: {training_mode: hybrid}\npipeline: {task2batch: {config: {batch_size: 4}}}\nevolution: {max_steps: 3}\ntraining: {memory-mib: 256}\n'
     const { config, origins } = read({ text })
     expect(config.recipes).toEqual({
       './mine.ts': {
         use: './mine.ts',
         data: { training_mode: 'hybrid', batch_policy: 'reports' },
         pipeline: { task2batch: { config: { batch_size: 4 } } },
+        evolution: { max_steps: 3, max_failure_streak: 0 },
+        training: { step_timeout_s: 14_400, memory_mib: 256 },
       },
     })
     expect(origins.get('data.training_mode')).toBe('file:2')
+    expect(origins.get('training.memory_mib')).toBe('file:5')
   })
 
   test('named recipes carry their own sections, and names keep their hyphens [config.recipes]', () => {

@@ -90,8 +90,8 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 
 /** Every recipe under its name, the default one among them, whichever of the two ways the file was written in. */
 function normalise(settings: Settings): Config {
-  const { svc, inference, storage, recipe, data, pipeline } = settings
-  const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline } }
+  const { svc, inference, storage, recipe, data, pipeline, evolution, training } = settings
+  const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline, evolution, training } }
   for (const [name, own] of Object.entries(settings.recipes)) recipes[name] = { ...own, use: own.use ?? name }
   return { svc, inference, storage, recipe, recipes }
 }

@@ -1,7 +1,7 @@
 /** Every key that is in force, with where its value came from. */
 import { allKeys, ANY_NAME } from './keys.ts'
 import type { Given, Origin } from './problem.ts'
-import type { Config } from './schema.ts'
+import { RECIPE_SECTIONS, type Config } from './schema.ts'
 
 /** In the schema's order; keys of named recipes once per recipe that was given, top-level ones when the default recipe has no name entry. */
 export function originsOf(config: Config, given: ReadonlyMap<string, Given>): ReadonlyMap<string, Origin> {
@@ -21,6 +21,6 @@ export function valueOf(config: Config, key: string): unknown {
   return path.reduce<unknown>((node, name) => (isRecord(node) ? node[name] : null), config) ?? null
 }
 
-const isRecipeSection = (key: string): boolean => key.startsWith('data.') || key.startsWith('pipeline.')
+const isRecipeSection = (key: string): boolean => RECIPE_SECTIONS.has(key.split('.', 1)[0] ?? '')
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null

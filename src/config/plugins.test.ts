@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
-import { define } from '../contract/index.ts'
+import { define, type Kind } from '../contract/index.ts'
 import { loadPlugin } from './plugins.ts'
 import type { Builtins } from './plugins.ts'
 
@@ -23,6 +23,7 @@ const absolute = write('good.mjs', `export default ${MADE}\nexport const other =
 write('newer.mjs', `export default { contract: 2, kind: 'evaluator', plugin: {} }`)
 write('kindred.mjs', `export default { contract: 1, kind: 'selection', plugin: {} }`)
 write('hollow.mjs', `export default { contract: 1, kind: 'evaluator' }`)
+write('unable.mjs', `export default { contract: 1, kind: 'evaluator', plugin: { score: 1 } }`)
 write('throws.mjs', `throw new Error('no luck')`)
 write('node_modules/@acme/review/package.json', '{"name":"@acme/review","type":"module","exports":"./index.js"}')
 write('node_modules/@acme/review/index.js', `export const grade = ${MADE}`)
@@ -43,6 +44,7 @@ describe('a plug-in is refused', () => {
     ['./newer.mjs', 'found contract 2; this service speaks contract 1'],
     ['./kindred.mjs', "wanted export default made by define('evaluator', …), found a plug-in of kind selection"],
     ['./hollow.mjs', 'found a definition without a plug-in in it'],
+    ['./unable.mjs', 'evaluator plug-in ./unable.mjs: wanted score to be a function, found something else'],
     ['./good.mjs#missing', "wanted export missing made by define('evaluator', …), found no such export"],
     ['./good.mjs#broken', 'found something that define() did not make'],
     ['./throws.mjs', 'evaluator plug-in ./throws.mjs cannot be loaded: no luck'],
@@ -58,5 +60,54 @@ describe('a plug-in is refused', () => {
 
   test('when the name is one of every object', async () => {
     await expect(loadPlugin('selection', 'toString', builtins, folder)).rejects.toThrow('neither built in')
+  })
+})
+
+/** The smallest plug-in of each kind that is let in. */
+const act = () => undefined
+const made = { make: act }
+const adapter = { name: 'a', binary: 'b', kinds: [], trajectory_format: 'f', model_bindings: [] }
+const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
+  recipe: { bind: act },
+  adapter: { ...adapter, render: act, bindModel: act, launch: act, readTrajectory: act },
+  processor: made,
+  trainer: made,
+  proposer: { acceptsRequests: false, propose: act },
+  evaluator: { score: act },
+  selection: { decide: act },
+  executor: made,
+  runtime: made,
+  gateway: made,
+  store: made,
+  contents: made,
+}
+const isKind = (name: string): name is Kind => Object.hasOwn(WHOLE, name)
+
+describe.each(Object.keys(WHOLE).filter(isKind))('a %s', (kind) => {
+  /** Under a name of its own, as a module that a bundler made: nothing has checked its types. */
+  const load = (plugin: unknown) => {
+    const module = { default: { contract: 1, kind, plugin } }
+    return loadPlugin(kind, 'mine', Object.fromEntries([[kind, { mine: () => Promise.resolve(module) }]]), folder)
+  }
+
+  test('is let in with its required members alone', async () => {
+    expect(await load(WHOLE[kind])).toBe(WHOLE[kind])
+  })
+
+  test('may have its members from a class', async () => {
+    const inherited: unknown = Object.create(WHOLE[kind])
+    expect(await load(inherited)).toBe(inherited)
+  })
+
+  test.each(Object.keys(WHOLE[kind]))('is refused without its %s, or with another thing under that name', async (member) => {
+    const { [member]: _left, ...rest } = WHOLE[kind]
+    const type = /(a function|text|a list|true or false)/.source
+    await expect(load(rest)).rejects.toThrow(new RegExp(`^${kind} plug-in mine: wanted ${member} to be ${type}, found nothing$`))
+    await expect(load({ ...rest, [member]: null })).rejects.toThrow(new RegExp(`wanted ${member} to be ${type}, found something else$`))
+  })
+
+  test('is refused with every member it lacks at once', async () => {
+    const refusal: unknown = await load({}).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'ConfigProblem', problems: { length: Object.keys(WHOLE[kind]).length } })
   })
 })

@@ -19,23 +19,69 @@ export async function loadPlugin<K extends Kind>(kind: K, name: string, builtins
   const builtin = Object.hasOwn(table, name) ? table[name] : undefined
   const module = builtin === undefined ? await importFrom(kind, reference, Object.keys(table), baseDirectory) : await builtin()
   const found: unknown = new Map(Object.entries(module)).get(exported)
-  if (isPlugin(kind, found)) return found.plugin
-  const wanted = `export ${exported} made by define('${kind}', …)`
-  throw new ConfigProblem([`${kind} plug-in ${name}: wanted ${wanted}, found ${pluginProblem(kind, found)}`])
+  if (isPlugin(kind, exported, found)) return found.plugin
+  throw new ConfigProblem(problemsWith(kind, exported, found).map((problem) => `${kind} plug-in ${name}: ${problem}`))
 }
 
-const isPlugin = <K extends Kind>(kind: K, found: unknown): found is Plugin<K> => pluginProblem(kind, found) === null
+const isPlugin = <K extends Kind>(kind: K, exported: string, found: unknown): found is Plugin<K> =>
+  problemsWith(kind, exported, found).length === 0
 
-/** What is wrong with a module's export, in the words "found …"; null when it is a plug-in of that kind. */
-function pluginProblem(kind: Kind, found: unknown): string | null {
+/** Everything that is wrong with a module's export, each as "wanted …, found …"; nothing when it is a plug-in of that kind. */
+function problemsWith(kind: Kind, exported: string, found: unknown): readonly string[] {
+  const plugin = pluginIn(kind, found)
+  if (typeof plugin === 'string') return [`wanted export ${exported} made by define('${kind}', …), found ${plugin}`]
+  return Object.entries(MEMBERS[kind]).flatMap(([member, wanted]) => {
+    const type = typeOf(Reflect.get(plugin, member))
+    return type === wanted ? [] : [`wanted ${member} to be ${wanted}, found ${type}`]
+  })
+}
+
+/** What was defined, or what was found instead of a definition of that kind. */
+function pluginIn(kind: Kind, found: unknown): object | string {
   if (found === undefined) return 'no such export'
   if (typeof found !== 'object' || found === null || !('kind' in found)) return 'something that define() did not make'
   if (!('contract' in found) || found.contract !== CONTRACT) {
     return `contract ${'contract' in found ? String(found.contract) : 'unstated'}; this service speaks contract ${CONTRACT}`
   }
   if (found.kind !== kind) return `a plug-in of kind ${String(found.kind)}`
-  const isWhole = 'plugin' in found && typeof found.plugin === 'object' && found.plugin !== null
-  return isWhole ? null : 'a definition without a plug-in in it'
+  if (!('plugin' in found) || typeof found.plugin !== 'object' || found.plugin === null) return 'a definition without a plug-in in it'
+  return found.plugin
+}
+
+type MemberType = 'a function' | 'text' | 'a list' | 'true or false'
+type RequiredMember<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name }[keyof T]
+
+const MADE = { make: 'a function' } as const
+/** What a plug-in of each kind cannot do without. An absent optional member is an absent capability, and no mistake. */
+const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Kinds[K]>, MemberType>> } = {
+  recipe: { bind: 'a function' },
+  adapter: {
+    name: 'text',
+    binary: 'text',
+    kinds: 'a list',
+    trajectory_format: 'text',
+    model_bindings: 'a list',
+    render: 'a function',
+    bindModel: 'a function',
+    launch: 'a function',
+    readTrajectory: 'a function',
+  },
+  processor: MADE,
+  trainer: MADE,
+  proposer: { acceptsRequests: 'true or false', propose: 'a function' },
+  evaluator: { score: 'a function' },
+  selection: { decide: 'a function' },
+  executor: MADE,
+  runtime: MADE,
+  gateway: MADE,
+  store: MADE,
+  contents: MADE,
+}
+
+const TYPES: Readonly<Record<string, string>> = { function: 'a function', string: 'text', boolean: 'true or false', undefined: 'nothing' }
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : (TYPES[typeof value] ?? 'something else')
 }
 
 async function importFrom(kind: Kind, reference: string, known: readonly string[], baseDirectory: string): Promise<object> {

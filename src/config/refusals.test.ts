@@ -18,8 +18,8 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  max-scenario: 1', 'svc.max_scenario is not a known key; did you mean svc.max_scenarios?'],
   ['inferense:\n', 'inferense is not a known key; did you mean inference?'],
   ['port: 1', 'port is not a known key; did you mean svc.port?'],
-  ['evolution: {adapter: pi}', 'evolution is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
-  ['training: {}', 'training is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
+  ['evolution: {adapter: pi}', 'evolution.adapter is not a known key; evolution knows max_steps, max_failure_streak'],
+  ['training: {threads: 4}', 'training.threads is not a known key; training knows step_timeout_s, memory_mib'],
   ['recipes:\n  a:\n    dta: {}', 'recipes.a.dta is not a known key; did you mean recipes.a.data?'],
   ['recipes:\n  a.b: {}', "recipes.a.b: a recipe's name is made of letters, digits, - and _"],
   ['svc: 5', 'svc must be a section with keys of its own'],
@@ -67,6 +67,18 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'inference:\n  upstream_api_key: k',
     'inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or SVC_UPSTREAM_URL)',
   ],
+  [
+    'storage:\n  artifact_repository: https://user:password@host/a.git',
+    "storage.artifact_repository must not hold credentials; use one of git's credential helpers",
+  ],
+  [
+    'storage:\n  artifact_repository: https://key@host/a.git',
+    "storage.artifact_repository must not hold credentials; use one of git's credential helpers",
+  ],
+  [
+    'storage:\n  artifact_repository: ssh://user:password@host/a.git',
+    "storage.artifact_repository must not hold credentials; use one of git's credential helpers",
+  ],
   ['storage:\n  record_backend: postgres', 'storage.record_backend postgres is not supported yet; use sqlite, or memory for tests'],
   [
     'storage:\n  record_database_url: x',
@@ -89,7 +101,10 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'svc.port needs the environment variable NOT_THERE, which is not set; set it, or write ${NOT_THERE:-default}',
   ],
   ['svc:\n  token: a${b', 'svc.token holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one'],
-  ['__proto__: {a: 1}', '__proto__ is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline'],
+  [
+    '__proto__: {a: 1}',
+    '__proto__ is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline, evolution, training',
+  ],
 ]
 
 describe('a wrong line is refused by its number [config.refusal]', () => {
@@ -97,6 +112,15 @@ describe('a wrong line is refused by its number [config.refusal]', () => {
     const line = text.trimEnd().split('\n').length
     expect(problemsOf(text)).toEqual([`svc.yaml:${line}: ${problem}`])
   })
+})
+
+describe('the artifact repository', () => {
+  test.each(['a/b.git', '/a/b.git', 'https://host/a@b.git', 'ssh://git@host:22/a.git', 'file:///a.git', 'git@host:a/b.git'])(
+    'may be %s',
+    (value) => {
+      expect(problemsOf(`storage:\n  artifact_repository: ${value}`)).toEqual([])
+    },
+  )
 })
 
 describe('console origins', () => {

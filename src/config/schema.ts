@@ -15,6 +15,8 @@ const text = () => z.string('must be text').min(1, 'must not be empty')
 const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
 const flag = () => z.boolean('must be true or false')
 const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
+/** A limit that is off at 0, as it is by default. */
+const none = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER).default(0)
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
 function whole(rule: string, least: number, most: number) {
@@ -70,10 +72,10 @@ const host = () =>
 
 const backend = () => text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
 
-/** A url, or git's own short form of one. */
-const REMOTE = /^[a-z][a-z0-9+.-]*:\/\/|^[^/\\]+@[^/\\]+:/i
-const localRepository = () =>
-  text().refine((value) => !REMOTE.test(value), 'must be a path on this machine; remote repositories are not supported yet')
+/** A user's name before an http host is often a key. */
+const WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@|^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@/i
+const repository = () =>
+  text().refine((value) => !WITH_CREDENTIALS.test(value), "must not hold credentials; use one of git's credential helpers")
 
 function section<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.strictObject(shape, 'must be a section with keys of its own')
@@ -92,6 +94,9 @@ const svc = section({
   allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
   max_scenarios: count().default(10_000).describe('How many scenarios may exist.'),
   max_loaded_scenarios: count().default(256).describe('How many scenarios are held in memory at once; idle ones are unloaded.'),
+  training_threads: whole('must be a whole number from 1 to 64', 1, 64)
+    .default(4)
+    .describe('How many scenarios train at once, each in a thread of its own. The others wait for their turn, oldest first.'),
   console_origins: z
     .array(origin(), 'must be a list of origins')
     .default([])
@@ -136,7 +141,9 @@ const inference = section({
 
 const storage = section({
   agent_record_dir: text().default(`${STATE_DIRECTORY}/agent-record`).describe('The directory of the records.'),
-  artifact_repository: localRepository().default(`${STATE_DIRECTORY}/artifacts.git`).describe('The git repository of the releases.'),
+  artifact_repository: repository()
+    .default(`${STATE_DIRECTORY}/artifacts.git`)
+    .describe('The git repository of the releases: a path, or the URL of a remote that a repository on this machine is pushed to.'),
   record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
@@ -159,13 +166,36 @@ const pipeline = section({
   }).prefault({}),
 })
 
+const evolution = section({
+  max_steps: none().describe('After so many steps no automatic one starts any more; instructions still run. 0: no limit.'),
+  max_failure_streak: none().describe(
+    'After so many steps in a row that brought nothing better no automatic one starts any more; instructions still run. 0: no limit.',
+  ),
+})
+
+const training = section({
+  step_timeout_s: seconds('above zero')
+    .default(14_400)
+    .describe('How long one step may take, in seconds; then it is ended and counts as failed.'),
+  memory_mib: whole('must be a whole number from 64 to 65536', 64, 65_536)
+    .default(1024)
+    .describe('How much memory the thread of a trainer may hold, in MiB; one that holds more is ended and its step counts as failed.'),
+})
+
+/** The sections that every recipe has of its own. */
+const recipeSections = {
+  data: data.prefault({}),
+  pipeline: pipeline.prefault({}),
+  evolution: evolution.prefault({}),
+  training: training.prefault({}),
+}
+
 const recipe = section({
   use: text()
     .nullable()
     .default(null)
     .describe('The recipe plug-in: a built-in name, a path or a package. Unset: the built-in of the same name.'),
-  data: data.prefault({}),
-  pipeline: pipeline.prefault({}),
+  ...recipeSections,
 })
 
 export const schema = section({
@@ -179,7 +209,12 @@ export const schema = section({
     .describe('Several recipes by name, each with its own sections.'),
   data: data.prefault({}).describe('What the one recipe collects. With several recipes: `recipes.<name>.data`.'),
   pipeline: pipeline.prefault({}).describe('How the one recipe makes batches. With several recipes: `recipes.<name>.pipeline`.'),
+  evolution: evolution.prefault({}).describe('What the one recipe may try. With several recipes: `recipes.<name>.evolution`.'),
+  training: training.prefault({}).describe("What one of the recipe's steps may cost. With several recipes: `recipes.<name>.training`."),
 })
+
+/** The sections that stand at the top of the file when there is a single recipe. */
+export const RECIPE_SECTIONS: ReadonlySet<string> = new Set(Object.keys(recipeSections))
 
 /** The variable that fills a key which neither the command line nor the file sets. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {

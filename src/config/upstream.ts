@@ -89,8 +89,8 @@ function wantedApi({ config, origins }: Configured): ModelApi | null {
 }
 
 /** One short look: whatever does not answer at once is not there. */
-export async function probeOllama(url: string): Promise<readonly string[] | null> {
-  const signal = AbortSignal.timeout(PROBE_MILLISECONDS_MAX)
+export async function probeOllama(url: string, millisecondsMax = PROBE_MILLISECONDS_MAX): Promise<readonly string[] | null> {
+  const signal = AbortSignal.timeout(millisecondsMax)
   try {
     const version = await fetch(`${url}/api/version`, { signal })
     await version.body?.cancel()

@@ -1,18 +1,8 @@
 import type { JsonObject } from './nouns.ts'
-import type {
-  Adapter,
-  ContentStore,
-  Evaluator,
-  Executor,
-  Gateway,
-  Processor,
-  Proposer,
-  Recipe,
-  Runtime,
-  Selection,
-  Store,
-  Trainer,
-} from './plugins.ts'
+import type { Adapter, Evaluator, Executor, Proposer, Selection } from './evolution.ts'
+import type { Gateway, Recipe, Runtime } from './plugins.ts'
+import type { ContentStore, Store } from './stores.ts'
+import type { Processor, Trainer } from './training.ts'
 
 /** The version of every interface on the plug-ins page. Optional members may be added within it; anything else makes the next one. */
 export const CONTRACT = 1

@@ -16,6 +16,7 @@ export const TRAIN_TEXT_CHARACTERS_MAX = 4000
 export const REQUIRES_ITEMS_MAX = 8
 export const REQUIRES_PROMPT_CHARACTERS_MAX = 200
 export const CLIENT_COMMANDS_MAX = 64
+export const ACTIVITY_LINES_SHOWN_MAX = 80
 export const RECORD_CAPACITY_BYTES_DEFAULT = 20 * GIB
 
 // ── the decisions' ───────────────────────────────────────────────────────────────────────────
@@ -48,3 +49,27 @@ export const BODY_TIMEOUT_SECONDS = 300
 export const CLIENT_STALL_SECONDS = 300
 /** Rows removed or bodies evicted per transaction, so that appends get their turn in between. */
 export const HOUSEKEEPING_ROWS_PER_TURN = 256
+/** Bodies that one read of pending records brings into memory, beyond the first record's. */
+export const PENDING_PAGE_BYTES_MAX = 16 * MIB
+export const PENDING_PAGE_RECORDS_MAX = 256
+/** A record together with everything it quotes; what is larger cannot be learnt from. */
+export const PENDING_RECORD_BYTES_MAX = 256 * MIB
+/** The exchanges of one batch: it is held in memory and crosses to its trainer whole. A larger unit makes a batch of its own. */
+export const BATCH_BYTES_MAX = 64 * MIB
+/** A step on the same batch that failed this often is given up: the batch is set aside, and its scenario goes on with the next. */
+export const STEP_FAILURES_MAX = 8
+/** How long a trainer rests after its first failure in a row; four times as long after each further one, up to the second number. */
+export const STEP_RETRY_FIRST_SECONDS = 1
+export const STEP_RETRY_MAX_SECONDS = 900
+/** How often in a row a result may be overtaken by other components before its trainer waits for something new. */
+export const STEP_OVERTAKEN_MAX = 3
+export const STEP_OVERTAKEN_REST_SECONDS = 60
+/** How long a recipe may take to have a new head ready, or to let go of a scenario, before others go on without it. */
+export const LOAD_SECONDS_MAX = 60
+export const CLOSE_SECONDS_MAX = 10
+/** How long a landing waits for its pointer; a remote that does not answer must not keep a release from being served. */
+export const POINT_SECONDS_MAX = 5
+/** How long a recipe may take to bind a scenario. */
+export const BIND_SECONDS_MAX = 60
+/** Reasons told apart when records that no step can use are counted; what comes after is counted together. */
+export const ASIDE_REASONS_MAX = 20

@@ -34,6 +34,14 @@ export const PAGE_KEY_CONTEXT = 'svc-page\n'
 export const STATE_DIRECTORY = '.svc'
 
 export const REF = {
+  all: 'refs/reef/',
   scenarios: 'refs/reef/scenarios/',
   archived: 'refs/reef/archived/',
+  /** Releases held for review: no pointer reaches them. */
+  held: 'refs/reef/releases/',
+  /** What a remote repository held when it was last asked, in the repository on this machine alone. */
+  remote: 'refs/reef-remote/',
 } as const
+
+/** `scheme://…`, or `user@host:path` as ssh takes it: a repository that is not a folder of this machine. */
+export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\]+@[^/\\]+:)/i.test(repository)

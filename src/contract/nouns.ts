@@ -41,10 +41,16 @@ export interface StoredRecord extends RecordRow {
   readonly payload: Uint8Array | null
 }
 
-/** A record with its payload parsed, as processors take it. */
-export interface AgentRecord extends RecordRow {
-  readonly scenario: string
-  readonly payload: JsonObject
+/** A record that no step has consumed yet, with what it quotes, as the training worker reads it. */
+export interface PendingRecord extends StoredRecord {
+  /** In the order quoted. */
+  readonly quoted: readonly QuotedRecord[]
+  /** Together with what it quotes it is more than PENDING_RECORD_BYTES_MAX: no payload of it was read. */
+  readonly too_large?: true
+}
+export interface QuotedRecord extends StoredRecord {
+  /** A step of the same component consumed it already. */
+  readonly consumed: boolean
 }
 
 /** What capacity took from a scenario so far. Durable: it survives restarts. */
@@ -118,17 +124,24 @@ export interface TrainRequest {
   readonly requires: readonly Requires[]
   readonly client?: JsonObject
 }
-/** One unit of experience: a report with the exchanges it quotes, in the order quoted. */
-export interface Sample {
+/** One unit of experience: a report with the exchanges it quotes, in the order quoted, or a record that stands for itself. */
+export interface Sample<Exchange = JsonObject> {
+  /** Everything this unit consumes: the report and what it quotes. */
   readonly record_ids: readonly string[]
-  readonly exchanges: readonly JsonObject[]
+  readonly exchanges: readonly Exchange[]
   readonly score: number | null
   readonly feedback: Json
+  /** The benchmark task the episode played, when the report named one. */
   readonly task?: JsonObject
+  /** Samples that were collected together and are told apart only inside their group. */
+  readonly group?: string
 }
-export interface Batch {
+/** A unit before it crosses to its trainer: exchanges are the JSON text they were stored as, and nobody parses them on the way. */
+export type StoredSample = Sample<Uint8Array>
+
+export interface Batch<Exchange = JsonObject> {
   readonly id: string
-  readonly samples: readonly Sample[]
+  readonly samples: readonly Sample<Exchange>[]
   readonly request: TrainRequest | null
 }
 

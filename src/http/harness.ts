@@ -1,16 +1,16 @@
 /** The harness routes. No recipe of this build serves harness files, so each answers what the interface says for a scenario without them. */
-import { HEADER, invalid, unknown } from '../contract/index.ts'
-import { json, type Asked, type Reply } from './reply.ts'
+import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
+import { listedCatalog } from '../releases/index.ts'
+import { pageQuery } from './pass.ts'
+import { json, liveJson, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
 
 const BUILT_IN_WITHOUT_INSTALL = new Set(['native', 'terminus'])
 
 export const manifest = (asked: Asked): Promise<Reply> => withoutFiles(asked)
-export const catalog = (asked: Asked): Promise<Reply> => withoutFiles(asked)
 export const stepRecords = (asked: Asked): Promise<Reply> => withoutFiles(asked)
-export const progress = (asked: Asked): Promise<Reply> => withoutRequest(asked)
 export const versionPage = (asked: Asked): Promise<Reply> => withoutFiles(asked, pageScenario(asked))
-export const requestPage = (asked: Asked): Promise<Reply> => withoutRequest(asked, pageScenario(asked))
+export const requestPage = (asked: Asked): Promise<Reply> => withoutPage(asked, pageScenario(asked))
 
 /** The two pages alone take the scenario from the query too: a page key names it there. */
 function pageScenario({ visit, query }: Asked): string {
@@ -21,15 +21,42 @@ function pageScenario({ visit, query }: Asked): string {
 
 async function withoutFiles({ door, visit }: Asked, name = scenarioOf(visit.request)): Promise<Reply> {
   return door.registry.use(name, ({ recipeName }) => {
-    throw unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
+    throw noFiles(recipeName)
   })
 }
 
-async function withoutRequest({ door, visit }: Asked, name = scenarioOf(visit.request)): Promise<Reply> {
-  return door.registry.use(name, () => {
-    throw unknown('unknown_request', `no train instruction ${JSON.stringify(visit.params['record_id'] ?? '')} is known in this scenario`)
+const noFiles = (recipeName: string): Error => unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
+
+/** Every release of the tree that clients pull, oldest first, each with the page that tells about it. */
+export async function catalog({ door, visit }: Asked): Promise<Reply> {
+  const name = scenarioOf(visit.request)
+  const query = pageQuery(visit.visitor, name)
+  return door.registry.use(name, async ({ surface, commits, recipeName }) => {
+    if (surface.files === undefined) throw noFiles(recipeName)
+    const rows = listedCatalog(commits, surface.files.component)
+    const releases = rows.map((row, at) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${at}/page?${query}` }))
+    return liveJson({ scenario: name, releases })
   })
 }
+
+/** How far an instruction is, from its acceptance to the row that consumed it. */
+export async function progress({ door, visit }: Asked): Promise<Reply> {
+  const name = scenarioOf(visit.request)
+  const id = visit.params['record_id'] ?? ''
+  return door.registry.use(name, async (scenario) => {
+    if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
+    return liveJson(scenario.progress(id))
+  })
+}
+
+async function withoutPage({ door, visit }: Asked, name: string): Promise<Reply> {
+  return door.registry.use(name, () => {
+    throw unknownRequest(visit.params['record_id'] ?? '')
+  })
+}
+
+const unknownRequest = (id: string): Error =>
+  unknown('unknown_request', `no train instruction ${JSON.stringify(id)} is known in this scenario`)
 
 export async function proposals(asked: Asked): Promise<Reply> {
   const name = scenarioOf(asked.visit.request)

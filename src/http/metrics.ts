@@ -1,5 +1,5 @@
-/** Counts what the door sees and prints it in Prometheus' text form. */
-import type { StoreUsage } from '../contract/index.ts'
+/** Counts what the door sees, and the steps behind it, and prints it in Prometheus' text form. */
+import type { StepOutcome, StoreUsage } from '../contract/index.ts'
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
@@ -11,6 +11,7 @@ interface Series {
 
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
+  readonly #steps: Record<StepOutcome, number> = { published: 0, pending: 0, rejected: 0, skipped: 0, failed: 0 }
   #inFlight = 0
   #incompleteStreams = 0
 
@@ -31,6 +32,10 @@ export class Metrics {
     this.#incompleteStreams += 1
   }
 
+  step(outcome: StepOutcome): void {
+    this.#steps[outcome] += 1
+  }
+
   #seriesOf(route: string, status: number): Series {
     const byStatus = this.#byRoute.get(route) ?? new Map<number, Series>()
     this.#byRoute.set(route, byStatus)
@@ -39,13 +44,16 @@ export class Metrics {
     return series
   }
 
-  print(usage: StoreUsage, scenarios: { known: number; loaded: number }): string {
+  print(usage: StoreUsage, scenarios: { known: number; loaded: number; training: number; waiting: number }): string {
     const lines = [
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
       ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
       ...gauge('svc_scenarios_loaded', 'Scenarios loaded in this process.', scenarios.loaded),
+      ...gauge('svc_training_steps_running', 'Training steps that run now.', scenarios.training),
+      ...gauge('svc_training_steps_waiting', 'Trainers that have work and wait for their turn.', scenarios.waiting),
+      ...this.#stepsByResult(),
       ...gauge('svc_records', 'Records kept, evicted ones included.', usage.records),
       ...gauge('svc_record_body_bytes', 'Bytes of record bodies kept.', usage.body_bytes),
       ...gauge('svc_record_capacity_bytes', 'Bytes of record bodies this store may keep.', usage.capacity_bytes),
@@ -55,6 +63,12 @@ export class Metrics {
       ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
     ]
     return `${lines.join('\n')}\n`
+  }
+
+  #stepsByResult(): string[] {
+    const name = 'svc_training_steps_total'
+    const series = Object.entries(this.#steps).map(([result, count]) => `${name}{result="${result}"} ${count}`)
+    return [`# HELP ${name} Training steps that settled.`, `# TYPE ${name} counter`, ...series]
   }
 
   #requests(): string[] {

@@ -45,7 +45,7 @@ async function keep({ door, visit, object }: Asked, place: Place, admit: Admit):
   if (!door.registry.has(name)) checkFirstRecords(admitted, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
     const records = scenario === loaded ? admitted : admit(body, admissionOf(door, scenario), tag)
-    const rows = await appendRecords(scenario.store, records, place)
+    const rows = await appendRecords(scenario, records, place)
     return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
   })
 }

@@ -13,9 +13,11 @@ export async function commits({ door, visit, query }: Asked): Promise<Reply> {
   const after = wholeNumber(query, 'after_step', 0)
   const limit = pageLimit(query)
   const ids = recordIds(query.getAll('record_id'))
-  return door.registry.use(name, async ({ store }) => {
-    const found = await store.commits({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
-    const { rows, next } = cutPage(found, limit, (row) => row.step)
+  return door.registry.use(name, async (scenario) => {
+    const found = await scenario.store.commits({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
+    // A row whose release is still being loaded is shown with it: history and catalog never tell two stories.
+    const landed = found.filter(({ step }) => step <= (scenario.commits.at(-1)?.step ?? 0))
+    const { rows, next } = cutPage(landed, limit, (row) => row.step)
     return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
   })
 }

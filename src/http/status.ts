@@ -9,46 +9,79 @@ export function health(): Reply {
 
 export async function status({ door: { registry, store, runtime } }: Asked): Promise<Reply> {
   const rows: [string, Json][] = []
+  const errors: string[] = []
   for (const name of registry.names()) {
     const scenario = registry.loaded(name)
-    if (scenario !== undefined) rows.push([name, await scenarioStatus(scenario)])
+    if (scenario === undefined) continue
+    errors.push(...scenario.errors())
+    rows.push([name, await readStatus(scenario)])
   }
   return liveJson({
-    error: null,
+    error: errors.length === 0 ? null : errors.join('\n'),
     preload_errors: registry.preloadErrors(),
-    last_drain_at: null,
+    last_drain_at: registry.lastDrainAt,
     scenarios: Object.fromEntries(rows),
     serving: await runtime.status(),
-    training_job: null,
+    training_job: registry.trainingJob(),
     storage: { ...(await store.usage()) },
   })
 }
 
+/** Printed on its own: one recipe's trouble hides nobody else's status. */
+async function readStatus(scenario: Scenario): Promise<JsonObject> {
+  try {
+    const printed: JsonObject = JSON.parse(JSON.stringify(await scenarioStatus(scenario)))
+    return printed
+  } catch {
+    return { error: `recipe ${scenario.recipeName} says nothing that can be shown; mend its processor's status` }
+  }
+}
+
 async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
-  const [, processor] = scenario.processors[0] ?? []
+  const { workers, commits } = scenario
+  const leading = workers.find(({ lane }) => lane === 'weights') ?? workers[0]
   const lost = await scenario.store.losses()
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
-    scenario_step: scenario.commits.at(-1)?.step ?? 0,
-    last_committed_step: lastTrainingStep(scenario),
+    scenario_step: commits.at(-1)?.step ?? 0,
+    last_committed_step: lastTrainingStep(commits),
     current_runtime_load_id: null,
     checkpoint_storage: null,
-    batch_ready: false,
+    batch_ready: leading?.isReady ?? false,
     training_mode: scenario.trainingMode,
-    processor: { ...processor?.status(), ...(lost.records > 0 && losses) },
+    processor: { ...(leading?.status() ?? scenario.processors[0]?.[1].status()), ...(lost.records > 0 && losses) },
     inference_admission: null,
+    ...(workers.length > 1 && {
+      components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker)])),
+    }),
+  }
+}
+
+function componentStatus({ trainingMode, commits }: Scenario, worker: Scenario['workers'][number]): JsonObject {
+  const own = commits.filter(({ component }) => component === worker.component)
+  return {
+    batch_ready: worker.isReady,
+    training_mode: trainingMode,
+    processor: worker.status(),
+    last_committed_step: lastTrainingStep(own),
   }
 }
 
 /** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
-function lastTrainingStep({ commits }: Scenario): JsonObject | null {
+function lastTrainingStep(commits: Scenario['commits']): JsonObject | null {
   const last = commits.findLast(({ operation }) => operation === 'train')
   return last === undefined ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
-export async function metrics({ door }: Asked): Promise<Reply> {
-  const names = door.registry.names()
-  const loaded = names.filter((name) => door.registry.loaded(name) !== undefined).length
-  const body = door.metrics.print(await door.store.usage(), { known: names.length, loaded })
+export async function metrics({ door: { registry, store, metrics: counted } }: Asked): Promise<Reply> {
+  const names = registry.names()
+  const loaded = names.flatMap((name) => registry.loaded(name) ?? [])
+  const workers = loaded.flatMap((scenario) => scenario.workers)
+  const body = counted.print(await store.usage(), {
+    known: names.length,
+    loaded: loaded.length,
+    training: workers.filter(({ live }) => live !== null).length,
+    waiting: workers.filter(({ isWaiting }) => isWaiting).length,
+  })
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }

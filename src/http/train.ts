@@ -13,14 +13,13 @@ export async function train({ door, visit, object }: Asked): Promise<Reply> {
   const { record, screen } = admitTrain(await object(), door)
   const { agent_record_id, request_type } = record
   return door.registry.use(name, async (scenario) => {
-    const { store } = scenario
-    const kept = await store.types([agent_record_id])
+    const kept = await scenario.types([agent_record_id])
     // What is kept already is the store's to judge, also after the mode was changed.
     if (!kept.has(agent_record_id)) {
       refuseAutoMode(scenario)
       screen()
     }
-    await store.append([record])
+    await scenario.append([record])
     const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
     return json({ agent_record_id, scenario: name, request_type, page_path: `${page}?${pageQuery(visit.visitor, name)}` })
   })

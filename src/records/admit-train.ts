@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type NewRecord,
   type Requires,
+  type TrainRequest,
 } from '../contract/index.ts'
 import { countCodePoints, screenText } from '../kit/index.ts'
 import type { Admission } from './admit-report.ts'
@@ -50,6 +51,16 @@ export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, '
     payload: encode(payload),
   }
   return { record, screen: () => screen(text, items) }
+}
+
+/** A kept request, read back. It was checked on its way in, so only what could not be read at all is looked for; null then. */
+export function readTrain(id: string, payload: Uint8Array): TrainRequest | null {
+  try {
+    const kept: Omit<TrainRequest, 'id'> = JSON.parse(Buffer.from(payload).toString())
+    return { id, ...kept }
+  } catch {
+    return null
+  }
 }
 
 function screen(text: string, items: readonly Requires[]): void {

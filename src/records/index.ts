@@ -4,7 +4,8 @@
  */
 export { admitBatch, admitImport } from './admit-import.ts'
 export { admitReport, type Admission } from './admit-report.ts'
-export { admitTrain } from './admit-train.ts'
+export { admitTrain, readTrain } from './admit-train.ts'
 export { jsonObject } from './fields.ts'
 export { appendRecords, checkFirstRecords, type Place } from './log.ts'
+export { mergeRequires } from './requires.ts'
 export { checkShape } from './shape.ts'

@@ -5,7 +5,11 @@ import { invalid, type NewRecord, type RecordRow, type RequestType, type Scenari
 export type Place = (index: number) => string
 
 /** An id that is stored already is the store's to judge: identical content answers with the stored row, other content is a conflict. */
-export async function appendRecords(store: ScenarioStore, records: readonly NewRecord[], place: Place): Promise<readonly RecordRow[]> {
+export async function appendRecords(
+  store: Pick<ScenarioStore, 'types' | 'append'>,
+  records: readonly NewRecord[],
+  place: Place,
+): Promise<readonly RecordRow[]> {
   const isQuoting = records.some((record) => record.references.length > 0)
   if (isQuoting) checkReferences(await store.types(idsIn(records)), records, place)
   return store.append(records)

@@ -1,7 +1,14 @@
 /** What a person must have set up before a change works: each item named, of a kind, with a check that nobody here ever runs. */
 import { z } from 'zod'
-import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX, type Requires } from '../contract/index.ts'
-import { countCodePoints } from '../kit/index.ts'
+import {
+  ENTRY_NAME_CHARACTERS_MAX,
+  REQUIRES_ITEMS_MAX,
+  REQUIRES_PROMPT_CHARACTERS_MAX,
+  type Json,
+  type Requires,
+} from '../contract/index.ts'
+import { countCodePoints, screenText } from '../kit/index.ts'
+import { shapeProblem } from './shape.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -43,4 +50,39 @@ export const requiresList = z.array(item, { error: LIST_RULE }).max(REQUIRES_ITE
 /** Every text of an item that a screen must see. */
 export function textsOf({ name, check, prompt }: Requires): readonly string[] {
   return [name, check ?? '', prompt ?? '']
+}
+
+export interface MergedRequires {
+  readonly requires: readonly Requires[]
+  /** What the method asked for and did not get, each with the rule. */
+  readonly refused: readonly { readonly item: Json; readonly reason: string }[]
+}
+
+/** The person's items stand; the method only adds names that are new, after the same screens, while there is room. A bad item falls alone. */
+export function mergeRequires(own: readonly Requires[], added: readonly Json[]): MergedRequires {
+  const requires = [...own]
+  const refused: { item: Json; reason: string }[] = []
+  for (const offered of added) {
+    const judged = judgeItem(offered)
+    if (typeof judged === 'string') refused.push({ item: redacted(offered), reason: judged })
+    else if (requires.some(({ name }) => name === judged.name)) continue
+    else if (requires.length >= REQUIRES_ITEMS_MAX) refused.push({ item: offered, reason: `only ${REQUIRES_ITEMS_MAX} items fit` })
+    else requires.push(judged)
+  }
+  return { requires, refused }
+}
+
+function judgeItem(offered: Json): Requires | string {
+  const parsed = item.safeParse(offered)
+  if (!parsed.success) return shapeProblem(parsed.error, '')
+  return (
+    textsOf(parsed.data)
+      .map(screenText)
+      .find((hit) => hit !== null) ?? parsed.data
+  )
+}
+
+/** A row is shown to people: what the screens refused is not repeated in it. */
+function redacted(offered: Json): Json {
+  return screenText(JSON.stringify(offered)) === null ? offered : '(withheld)'
 }

@@ -5,9 +5,12 @@ import { invalid, type Json } from '../contract/index.ts'
 export function checkShape<T>(schema: z.ZodType<T>, value: Json, at = ''): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const [issue] = result.error.issues
+  throw invalid('invalid_field', shapeProblem(result.error, at))
+}
+
+export function shapeProblem({ issues: [issue] }: z.ZodError, at: string): string {
   const path = pathText([...(at === '' ? [] : [at]), ...(issue?.path ?? [])])
-  throw invalid('invalid_field', `${path === '' ? 'the body' : path}: ${lower(issue?.message ?? 'not acceptable')}`)
+  return `${path === '' ? 'the body' : path}: ${lower(issue?.message ?? 'not acceptable')}`
 }
 
 function pathText(path: readonly PropertyKey[]): string {

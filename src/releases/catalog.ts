@@ -67,6 +67,12 @@ export function restorableIds(commits: Commits): ReadonlySet<string> {
   return new Set(published.filter((id) => !id.startsWith('live:')))
 }
 
+/** Releases that wait for review: held, and not promoted since. */
+export function heldReleases(commits: Commits): readonly Release[] {
+  const promoted = new Set(commits.filter(({ operation }) => operation === 'promote').map((row) => row.rollback_target_release_id))
+  return commits.flatMap(({ pending, release }) => (pending && release !== null && !promoted.has(release.release_id) ? [release] : []))
+}
+
 function rowOf(commit: Commit, release: Release, marks: { readonly restorable: boolean; readonly current: boolean }): ReleaseRow {
   const { step, operation, recorded_at, pending, metrics, rollback_target_release_id, component } = commit
   return {

@@ -2,8 +2,9 @@
  * Releases: given the commits, answers who is head, what the chain is, and what a promote or rollback would do.
  * Does not decide whether a candidate is good, write anything, or know HTTP.
  */
-export { catalogOf } from './catalog.ts'
+export { catalogOf, heldReleases } from './catalog.ts'
 export type { ReleaseRow } from './catalog.ts'
 export { headOf } from './chain.ts'
 export { commitRow } from './commit-row.ts'
+export { listedCatalog } from './listed.ts'
 export { planMove } from './movement.ts'

@@ -46,7 +46,7 @@ async function householdOf(recipe: Recipe): Promise<Household> {
     store: await memoryStore.plugin.make({}),
     contents: await memoryContents.plugin.make({}),
     files,
-    recipes: new Map([['plain', { recipe, config: {}, trainingMode: 'auto' }]]),
+    recipes: new Map([['plain', { ...CONFIGURED, recipe }]]),
     defaultRecipe: 'plain',
     runtime: await practice.plugin.make({}),
     gateway: null,
@@ -54,9 +54,21 @@ async function householdOf(recipe: Recipe): Promise<Household> {
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+    hosts: { own: nowhere, weights: { hostFor: () => nowhere, close: nothing } },
+    stepped: () => undefined,
     warn: () => undefined,
   }
 }
+
+const CONFIGURED = {
+  plugin: { name: 'plain', baseDirectory: '' },
+  config: {},
+  trainingMode: 'auto',
+  budgets: { maxSteps: 0, maxFailureStreak: 0 },
+  limits: { timeoutSeconds: 1, memoryMib: 64 },
+} as const
+/** Nothing trains here. */
+const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
 
 const open = (from: Household): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
 const SEED = { release: null, recipe: null }
@@ -132,7 +144,7 @@ describe('loading', () => {
   it('that failed at the start is no longer told of once the scenario is removed', async () => {
     await (await open(house)).create('a', SEED, () => null)
     const registry = await open({ ...house, recipes: new Map() })
-    await registry.preload()
+    await registry.preload(new AbortController().signal)
     expect(Object.keys(registry.preloadErrors())).toEqual(['a'])
     await registry.remove('a')
     expect(registry.preloadErrors()).toEqual({})

@@ -1,6 +1,7 @@
 /** Creates, loads, unloads and archives scenarios, and is the only one that holds them. */
 import {
   conflict,
+  isRefusal,
   SCENARIO_LOAD_RETRY_AFTER_SECONDS,
   unavailable,
   unknown,
@@ -9,7 +10,8 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { Lane } from '../kit/index.ts'
-import { bindScenario, createScenario, type Household, type NewScenario } from './bind.ts'
+import { wordsOf } from '../training/index.ts'
+import { bindScenario, createScenario, letGo, type Household, type NewScenario } from './bind.ts'
 import { createdWith } from './creation.ts'
 import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
@@ -21,6 +23,9 @@ export interface Limits {
   readonly scenariosMax: number
   readonly loadedMax: number
 }
+
+/** A recipe that takes its time holds up one of these, not the others. */
+const PRELOADED_AT_ONCE = 4
 
 export class Registry {
   readonly #house: Household
@@ -35,13 +40,19 @@ export class Registry {
   readonly #preloadErrors = new Map<string, string>()
   /** Modes chosen at run time: kept over a reload, lost on a restart. */
   readonly #modes = new Map<string, TrainingMode>()
+  /** Scenarios that made room for others before their worker got its turn; loaded again, oldest first, as others come to rest. */
+  readonly #unfinished = new Set<string>()
   /** Places taken by scenarios that are still loading. */
   #loading = 0
   /** Names taken by scenarios that are still being created: nobody knows them before they exist. */
   #creating = 0
+  readonly #openedAt: number
+  #isClosed = false
+  #lastDrainAt: number | null = null
 
   private constructor(house: Household, limits: Limits, known: readonly string[]) {
     this.#house = house
+    this.#openedAt = house.clock()
     this.#limits = limits
     this.#known = new Map(known.map((name) => [name, null]))
   }
@@ -54,8 +65,8 @@ export class Registry {
   use<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return loaded.use(work)
-    // The work begins in the turn, so that nothing unloads the scenario first, and goes on after it.
-    return this.#inTurn(name, async () => ({ working: (await this.#load(name)).use(work) })).then(({ working }) => working)
+    // The work begins in the turn and goes on after it.
+    return this.#inTurn(name, () => this.#load(name, (scenario) => ({ working: scenario.use(work) }))).then(({ working }) => working)
   }
 
   /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
@@ -79,7 +90,7 @@ export class Registry {
     return this.#inTurn(name, async () => {
       const isNew = !this.#known.has(name)
       if (isNew) await this.#create(name, wish, own())
-      const scenario = await this.#load(name)
+      const scenario = await this.#load(name, (loaded) => loaded)
       if (wish.release !== null && wish.release !== scenario.start) throw otherStart(name)
       if (wish.recipe !== null && wish.recipe !== scenario.recipeName)
         throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${scenario.recipeName}; a recipe is fixed at creation`)
@@ -89,7 +100,10 @@ export class Registry {
 
   /** All of an update or none of it. In turn: of two at once the file and the memory would otherwise keep one each. */
   update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
-    return this.#inTurn(name, async () => (await this.#load(name)).use((scenario) => this.#change(scenario, mode, own)))
+    return this.#inTurn(name, async () => {
+      const begin = (scenario: Scenario) => ({ working: scenario.use(() => this.#change(scenario, mode, own)) })
+      return (await this.#load(name, begin)).working
+    })
   }
 
   async #change(scenario: Scenario, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
@@ -112,7 +126,8 @@ export class Registry {
 
   /**
    * Archives the scenario and frees its name. The pointer goes first: a crash before the rows follow leaves the scenario whole, and loading
-   * it points again. A remote repository refuses before anything has changed.
+   * it points again. A remote repository refuses before anything has changed. A step in flight ends without a row: from the moment the
+   * pointer is renamed nothing lands any more.
    */
   remove(name: string): Promise<readonly string[]> {
     return this.#inTurn(name, async () => {
@@ -120,12 +135,14 @@ export class Registry {
       const { store, contents, files, newId } = this.#house
       const scenario = this.#loaded.get(name)
       const created = await this.#creationRow(name)
-      const ref = await reach(contents.archive(name, newId()))
+      const rename = (): Promise<string> => reach(contents.archive(name, newId()))
+      const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
       this.#known.delete(name)
       this.#modes.delete(name)
+      this.#unfinished.delete(name)
       this.#preloadErrors.delete(name)
       if (created !== undefined) await files.archive(created, rows)
       return [rows, ref]
@@ -160,23 +177,87 @@ export class Registry {
     return created
   }
 
+  /** When a worker last found nothing left to do. */
+  get lastDrainAt(): number | null {
+    return this.#lastDrainAt
+  }
+
+  /** The weight job that is out, if any. */
+  trainingJob(): JsonObject | null {
+    for (const { name, workers } of this.#loaded.values()) {
+      const job = workers.find((worker) => worker.job !== null)?.job
+      if (job !== undefined) return { status: 'running', training_job_id: job, owner: name }
+    }
+    return null
+  }
+
   preloadErrors(): JsonObject {
     return Object.fromEntries(this.#preloadErrors)
   }
 
-  /** Loads what was there before the restart, as far as there is room; a scenario that fails to load stops no other. */
-  async preload(): Promise<void> {
-    for (const name of this.names().slice(0, this.#limits.loadedMax)) {
-      try {
-        await this.use(name, () => Promise.resolve())
-      } catch (error) {
-        this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${error.message}` : String(error))
-      }
+  /**
+   * Loads what was there before the restart, as far as there is room; a scenario that fails to load stops no other. One that trains gets
+   * its turn in any case, since what it left unread must not wait for the next call: as soon as others have nothing left to do.
+   */
+  async preload(signal: AbortSignal): Promise<void> {
+    const names = this.names().entries()
+    await Promise.all(Array.from({ length: PRELOADED_AT_ONCE }, () => this.#preloadFrom(names, signal)))
+    this.#resume()
+  }
+
+  async #preloadFrom(names: IteratorObject<[number, string]>, signal: AbortSignal): Promise<void> {
+    for (const [index, name] of names) {
+      if (signal.aborted) return
+      if (index < this.#limits.loadedMax) await this.#preload(name)
+      else if (await this.#trains(name)) this.#unfinished.add(name)
     }
+  }
+
+  async #preload(name: string): Promise<void> {
+    try {
+      await this.use(name, () => Promise.resolve())
+    } catch (error) {
+      this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${wordsOf(error)}` : wordsOf(error))
+    }
+  }
+
+  async #trains(name: string): Promise<boolean> {
+    const recipe = await this.recipeOf(name)
+    return recipe !== null && this.#house.recipes.get(recipe)?.recipe.trainers !== undefined
+  }
+
+  /** A worker of that scenario has nothing left to do. */
+  #rested(name: string): void {
+    this.#lastDrainAt = this.#house.clock()
+    if (this.#loaded.get(name)?.hasWork === false) this.#resume()
+  }
+
+  /** The scenario that has waited longest with work left is loaded again, where nobody else who works has to make room for it. */
+  #resume(): void {
+    const [name] = this.#unfinished
+    if (name === undefined || this.#isClosed || !this.#hasRoomForWork()) return
+    this.#unfinished.delete(name)
+    this.use(name, () => Promise.resolve()).catch((error: unknown) => {
+      if (!this.#known.has(name)) return
+      this.#house.warn('a scenario with work left could not be loaded', error)
+      if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
+    })
+  }
+
+  #hasRoomForWork(): boolean {
+    if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return true
+    return [...this.#loaded.values()].some((scenario) => scenario.isIdle && !scenario.hasWork)
+  }
+
+  /** Before the door closes: a trainer that is still at work would find nobody to answer its calls. Steps in flight end without a row. */
+  async stopTraining(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#loaded.values()].map((scenario) => scenario.stopTraining()))
   }
 
   /** Whoever was cut off is still being kept: that is finished before anything is let go. */
   async close(): Promise<void> {
+    await this.stopTraining()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.idle()))
     await Promise.all([...this.#loaded.keys()].map((name) => this.#inTurn(name, () => this.#unload(name))))
   }
@@ -204,19 +285,25 @@ export class Registry {
     }
   }
 
-  async #load(name: string): Promise<Scenario> {
+  /** Whoever it is loaded for begins at once, so that nothing can unload it first. */
+  async #load<T>(name: string, begin: (scenario: Scenario) => T): Promise<T> {
     const loaded = this.#loaded.get(name)
-    if (loaded !== undefined) return loaded
+    if (loaded !== undefined) return begin(loaded)
     if (!this.#known.has(name)) throw unknownScenario(name)
     const leaving = this.#placeTakenBy()
     this.#loading += 1
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
-      const scenario = await bindScenario(this.#house, name, this.#modes.get(name))
+      const scenario = await bindScenario(this.#house, name, this.#modes.get(name), {
+        since: this.#openedAt,
+        onRest: () => this.#rested(name),
+      })
       this.#loaded.set(name, scenario)
+      this.#unfinished.delete(name)
+      if (!this.#isClosed) scenario.startTraining()
       this.#preloadErrors.delete(name)
-      return scenario
+      return begin(scenario)
     } finally {
       this.#loading -= 1
     }
@@ -225,8 +312,8 @@ export class Registry {
   /** The scenario idle longest makes room for the next, null while there is room; when all are busy the caller is asked to come again. */
   #placeTakenBy(): Scenario | null {
     if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return null
-    const idle = [...this.#loaded.values()].filter((scenario) => scenario.isIdle).sort((a, b) => a.lastUse - b.lastUse)
-    const [longest] = idle
+    const idle = [...this.#loaded.values()].filter((scenario) => scenario.isIdle)
+    const [longest] = idle.sort((a, b) => Number(a.hasWork) - Number(b.hasWork) || a.lastUse - b.lastUse)
     if (longest === undefined)
       throw unavailable('too_many_loaded', 'as many scenarios as svc.max_loaded_scenarios allows are busy; try again shortly', {
         retryAfterSeconds: SCENARIO_LOAD_RETRY_AFTER_SECONDS,
@@ -238,16 +325,11 @@ export class Registry {
     const scenario = this.#loaded.get(name)
     if (scenario === undefined) return
     this.#loaded.delete(name)
-    const closing = scenario.binding.close()
-    this.#closing.set(
-      name,
-      closing.catch(() => undefined),
-    )
-    try {
-      await closing
-    } finally {
-      this.#closing.delete(name)
-    }
+    if (scenario.hasWork) this.#unfinished.add(name)
+    const closing = scenario.stopTraining().then(() => letGo(this.#house, scenario.binding))
+    this.#closing.set(name, closing)
+    await closing
+    this.#closing.delete(name)
   }
 
   async #inTurn<T>(name: string, task: () => Promise<T>): Promise<T> {

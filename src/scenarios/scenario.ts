@@ -1,5 +1,7 @@
 /** One loaded scenario: its binding, its store, and the projections of its commit rows. */
 import {
+  conflict,
+  LOAD_SECONDS_MAX,
   unknown,
   unsupported,
   type Binding,
@@ -10,6 +12,7 @@ import {
   type Recipe,
   type RecordRow,
   type Release,
+  type RequestType,
   type Runtime,
   type ScenarioStore,
   type Surface,
@@ -17,7 +20,12 @@ import {
 } from '../contract/index.ts'
 import { Lane } from '../kit/index.ts'
 import { catalogOf, headOf, type ReleaseRow } from '../releases/index.ts'
+import { progressOf, wordsOf, type RequestProgress, type Worker } from '../training/index.ts'
+import { contentOf } from './composed.ts'
+import { hooksWithout } from './hooks.ts'
 import { modelAddress, type ModelSettings } from './model.ts'
+import { remembered } from './remembered.ts'
+import { within } from './within.ts'
 
 export interface ScenarioParts {
   readonly name: string
@@ -47,6 +55,7 @@ export class Scenario {
   readonly recipe: Recipe
   readonly binding: Binding
   readonly created: Commit
+  readonly surface: Surface
   /** Whatever appends to the chain takes its turn here. */
   readonly lane = new Lane()
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
@@ -57,9 +66,13 @@ export class Scenario {
   #releaseIds: ReadonlySet<string> = new Set()
   #model: ModelAddress
   #trainingMode: TrainingMode
+  #workers: readonly Worker[] = []
+  #loadError: string | null = null
   #isArchived = false
   #users = 0
-  readonly #onIdle: (() => void)[] = []
+  readonly #awaitingIdle: (() => void)[] = []
+  /** Nobody works with it at the moment. */
+  onIdle: () => void = () => undefined
   #lastUse = 0
 
   constructor(parts: ScenarioParts) {
@@ -69,7 +82,9 @@ export class Scenario {
     this.binding = parts.binding
     this.#store = parts.store
     this.created = parts.created
-    this.keep = (record) => this.store.append([record])
+    this.keep = (record) => this.append([record])
+    const hooks = hooksWithout(parts.binding.surface, null)
+    this.surface = { ...parts.binding.surface, ...(hooks && { hooks }) }
     this.#deploymentModel = parts.deploymentModel
     this.#head = headOf(parts.commits)
     this.#read(parts.commits)
@@ -83,7 +98,7 @@ export class Scenario {
 
   /** A row that is durable counts from here on. */
   landed(commit: Commit): void {
-    this.#read([...this.#commits, commit])
+    this.#read(remembered(this.#commits, [commit]))
   }
 
   /** Head and catalog are read off the rows, once per change: every request asks for them. */
@@ -104,8 +119,76 @@ export class Scenario {
     this.#isArchived = true
   }
 
-  get surface(): Surface {
-    return this.binding.surface
+  /** Whoever appends wakes whoever trains: once per call, and without waiting for it. */
+  async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
+    const rows = await this.store.append(records)
+    if (this.#workers.length > 0) for (const type of new Set(records.map(requestType))) this.#announce(type)
+    return rows
+  }
+
+  #announce(type: RequestType): void {
+    for (const worker of this.#workers) worker.announce(type)
+  }
+
+  types(ids: readonly string[]): ReturnType<ScenarioStore['types']> {
+    return this.store.types(ids)
+  }
+
+  /** Whatever serves from a release has it ready from here on. */
+  async load(release: Release): Promise<void> {
+    try {
+      await within(LOAD_SECONDS_MAX, Promise.resolve(this.surface.loader?.load(release)))
+      this.#loadError = null
+    } catch (error) {
+      this.#loadError = `the new release could not be loaded: ${wordsOf(error)}`
+      throw error
+    }
+  }
+
+  get workers(): readonly Worker[] {
+    return this.#workers
+  }
+
+  /** Nothing of it runs before training is started. */
+  useWorkers(workers: readonly Worker[]): void {
+    this.#workers = workers
+  }
+
+  startTraining(): void {
+    for (const worker of this.#workers) worker.start()
+  }
+
+  /** Its workers are not done with what is there. */
+  get hasWork(): boolean {
+    return this.#workers.some((worker) => !worker.isResting)
+  }
+
+  /** Whatever this does is the last thing in the lane: no step lands after it. A weight job that is out must come back first. */
+  lastLanding<T>(task: () => Promise<T>): Promise<T> {
+    return this.lane.run(async () => {
+      if (this.#workers.some((worker) => worker.job !== null))
+        throw conflict('job_out', `a weight job of scenario ${JSON.stringify(this.name)} is out; try again once it has ended`)
+      const done = await task()
+      for (const worker of this.#workers) worker.abort()
+      return done
+    })
+  }
+
+  /** Steps in flight end without a row. */
+  async stopTraining(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()))
+  }
+
+  /** What went wrong beside requests and was not mended yet, one line each. */
+  errors(): readonly string[] {
+    const of = (worker: Worker): string => (worker.component === '' ? this.name : `${this.name}/${worker.component}`)
+    const steps = this.#workers.flatMap((worker) => (worker.error === null ? [] : [`${of(worker)}: ${worker.error}`]))
+    return this.#loadError === null ? steps : [...steps, `${this.name}: ${this.#loadError}`]
+  }
+
+  progress(requestId: string): RequestProgress {
+    const live = this.#workers.flatMap((worker) => worker.live ?? [])
+    return progressOf(requestId, this.#commits, live)
   }
 
   get runtime(): Runtime {
@@ -135,6 +218,7 @@ export class Scenario {
   useMode(mode: TrainingMode): void {
     this.checkMode(mode)
     this.#trainingMode = mode
+    for (const worker of this.#workers) worker.retry()
   }
 
   get processors(): readonly (readonly [string, Processor])[] {
@@ -160,10 +244,11 @@ export class Scenario {
 
   /** A candidate is played without its own hooks; a component's candidate with every other component's. */
   evaluation(component: string | null): EvaluationServing {
-    if (component !== null && this.head().components?.[component] === undefined)
+    if (component !== null && contentOf(this.head(), component) === null)
       throw unknown('unknown_component', `scenario ${JSON.stringify(this.name)} serves no component of that name`)
     const { runtime, model } = this
-    return { surface: {}, runtime, model, head: () => this.head(), hasRelease: (id) => this.hasRelease(id) }
+    const hooks = component === null ? undefined : hooksWithout(this.binding.surface, component)
+    return { surface: hooks ? { hooks } : {}, runtime, model, head: () => this.head(), hasRelease: (id) => this.hasRelease(id) }
   }
 
   get isIdle(): boolean {
@@ -174,7 +259,7 @@ export class Scenario {
   idle(): Promise<void> {
     if (this.isIdle) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#onIdle.push(resolve)
+      this.#awaitingIdle.push(resolve)
     })
   }
 
@@ -190,10 +275,17 @@ export class Scenario {
     } finally {
       this.#users -= 1
       this.#lastUse = performance.now()
-      if (this.#users === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+      if (this.#users === 0) this.#becomeIdle()
     }
   }
+
+  #becomeIdle(): void {
+    for (const resolve of this.#awaitingIdle.splice(0)) resolve()
+    this.onIdle()
+  }
 }
+
+const requestType = (record: NewRecord): RequestType => record.request_type
 
 export function unknownScenario(name: string): Error {
   return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; GET /svc/scenarios lists those that do`)

@@ -2,9 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { argumentsOf, dataPlaceIn, settingsOf, type DataPlace } from '../support/settings.ts'
+import { argumentsOf, dataPlaceIn, type DataPlace, type Settings } from '../support/settings.ts'
 
 export interface Place extends DataPlace {
   readonly log: string
@@ -26,22 +28,38 @@ export interface Child {
 }
 export type Victim = 'service' | 'family'
 
-const ENTRY = fileURLToPath(new URL('service.ts', import.meta.url))
+export interface Start {
+  readonly settings: Settings
+  /** The file it runs; the service as it is unless told otherwise. */
+  readonly entry?: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** It said something beside its address. */
+  readonly onSaid?: (line: string) => void
+}
 
-export function startChild(place: Place, upstreamUrl: string): Child {
-  const args = argumentsOf(settingsOf(place, upstreamUrl))
+const SERVICE = fileURLToPath(new URL('service.ts', import.meta.url))
+
+/** Most of a start is compiling. What one has compiled serves the next, so that kills meet the work and not the compiler. */
+const COMPILED = join(tmpdir(), 'svc-crash-compiled')
+
+export function startChild(place: Place, { settings, entry = SERVICE, environment = {}, onSaid = () => undefined }: Start): Child {
   const log = openSync(place.log, 'a')
   // A process group of its own, so that it can be killed with its children and without us.
-  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', log], detached: true })
+  const child = spawn(process.execPath, [entry, ...argumentsOf(settings)], {
+    stdio: ['ignore', 'pipe', log],
+    detached: true,
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...environment },
+  })
   closeSync(log)
   const killAll = (): void => killFamily(child)
   process.once('exit', killAll)
-  const ended = once(child, 'exit').then(([code]: unknown[]) => {
+  // Not before everything it said was heard.
+  const ended = once(child, 'close').then(([code]: unknown[]) => {
     process.off('exit', killAll)
     return typeof code === 'number' ? code : null
   })
   return {
-    address: Promise.race([firstLine(child), ended.then(() => null)]),
+    address: Promise.race([addressOf(child, onSaid), ended.then(() => null)]),
     ended,
     stop: () => void child.kill('SIGTERM'),
     kill: (who) => (who === 'family' ? killAll() : void child.kill('SIGKILL')),
@@ -56,11 +74,9 @@ function killFamily({ pid }: ChildProcess): void {
   }
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  let text = ''
-  for await (const part of child.stdout ?? []) {
-    text += String(part)
-    if (text.includes('\n')) break
-  }
-  return text.trim()
+/** Its address is the one line that begins with a scheme; what it says else is passed on, also what it says before. */
+function addressOf({ stdout }: ChildProcess, onSaid: (line: string) => void): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  if (stdout !== null) createInterface(stdout).on('line', (line) => (line.startsWith('http') ? resolve(line) : onSaid(line)))
+  return promise
 }

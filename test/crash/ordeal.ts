@@ -1,5 +1,6 @@
 /** One service, killed and started again on the same data: each round is a start, a check of everything clients were told, traffic, and a kill. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { settingsOf } from '../support/settings.ts'
 import type { Upstream } from '../support/upstream.ts'
 import { startChild, type Child, type Place } from './child.ts'
 import { scriptOf } from './exchanges.ts'
@@ -52,7 +53,7 @@ export class Ordeal {
   async round(round: number, rounds: number): Promise<string> {
     const random = this.#random.branch(`round-${round}`)
     const kill = drawKill(random)
-    const child = startChild(this.#place, this.#upstream.url)
+    const child = this.#start()
     try {
       if (kill.when === 'starting') await sleep(kill.afterMs)
       else await this.#live(child, kill, random)
@@ -67,7 +68,7 @@ export class Ordeal {
 
   /** The last start: everything is read, and the service stops when asked to. */
   async finish(): Promise<void> {
-    const child = startChild(this.#place, this.#upstream.url)
+    const child = this.#start()
     try {
       await this.#check(await ready(child), () => true)
     } finally {
@@ -75,6 +76,10 @@ export class Ordeal {
     }
     const code = await child.ended
     if (code !== 0) this.violations.push({ rule: 'answer', detail: `the service ended with ${code} when asked to stop` })
+  }
+
+  #start(): Child {
+    return startChild(this.#place, { settings: settingsOf(this.#place, this.#upstream.url) })
   }
 
   async #live(child: Child, kill: Kill, random: Random): Promise<void> {

@@ -1,16 +1,39 @@
 /** The examples of docs/extend are plug-ins that work: loaded by path as an operator would, and held to their suites. */
+import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { runtimeConformance, storeConformance } from '../../conformance/index.ts'
+import {
+  adapterConformance,
+  evaluatorConformance,
+  executorConformance,
+  proposerConformance,
+  recipeConformance,
+  runtimeConformance,
+  selectionConformance,
+  storeConformance,
+  trainerConformance,
+} from '../../conformance/index.ts'
+import rulebook from '../../examples/adapter/rulebook.ts'
+import lastLine from '../../examples/evaluator/last-line.ts'
+import folder from '../../examples/executor/folder.ts'
+import oneRule from '../../examples/proposer/one-rule.ts'
+import houseRules from '../../examples/recipe/house-rules.ts'
+import textCounter from '../../examples/recipe/text-counter.ts'
 import echo from '../../examples/runtime/echo.ts'
+import moreWins from '../../examples/selection/more-wins.ts'
 import journal from '../../examples/store/journal.ts'
-import type { ModelAddress } from '../../src/contract/index.ts'
+import { loadPlugin } from '../../src/config/index.ts'
+import type { Entry, Episode, Kind, ModelAddress, Trainer } from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { world, type World } from '../support/world.ts'
+import { runDocument, shellBlocks } from './blocks.ts'
 
 const scenario = { 'x-svc-scenario': 'examples' }
 /** What git calls a tree without files. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const question = { model: 'm', messages: [{ role: 'user', content: 'good morning' }] }
+
+const model: ModelAddress = { url: '', model: null, api: 'openai', apiKey: null }
 
 let here: World | null = null
 afterEach(async () => {
@@ -56,7 +79,6 @@ describe('examples/runtime/echo.ts', () => {
     expect(answer.json).toMatchObject({ type: 'error', error: { message: 'there is nothing to say back' } })
   })
 
-  const model: ModelAddress = { url: '', model: null, api: 'openai', apiKey: null }
   runtimeConformance({ describe, it, make: async () => ({ runtime: await echo.plugin.make({}), model }) })
 })
 
@@ -99,5 +121,117 @@ describe('examples/recipe/house-rules.ts', () => {
     expect(created.json['content_id']).not.toBe(EMPTY_TREE)
     const contract = await service.get('/svc/scenarios/seeded/contract')
     expect(contract.json).toMatchObject({ processor: 'house-rules', required_request_types: ['inference', 'report'] })
+  })
+
+  recipeConformance({ describe, it, recipe: houseRules.plugin })
+})
+
+describe('examples/recipe/text-counter.ts', () => {
+  const settings = {
+    recipe: 'counter',
+    'recipes.counter.use': './examples/recipe/text-counter.ts',
+    'recipes.counter.data.training_mode': 'hybrid',
+  }
+
+  it('does what docs/extend/recipe.md shows: counts a report, and notes what it is told', async () => {
+    const service = await serviceWith(settings)
+    const document = 'docs/extend/recipe.md'
+    const session = await runDocument(document, temporaryFolder(), { SVC_URL: service.address })
+    expect(session.code, session.errors).toBe(0)
+    expect(session.blocks).toHaveLength((await shellBlocks(document)).length)
+    const [, counted = '', noted = ''] = session.blocks
+    expect(JSON.parse(counted)).toMatchObject({ commits: [{ operation: 'train', pending: false, metrics: { reports: 1 } }] })
+    expect(JSON.parse(noted)).toMatchObject({ state: 'published', settled: true })
+  })
+
+  for (const batch_policy of ['reports', 'records'])
+    describe(`learning from ${batch_policy}`, () => {
+      recipeConformance({ describe, it, recipe: textCounter.plugin, config: { data: { batch_policy } } })
+    })
+
+  describe('its trainer', () => {
+    const scope = { scenario: 'examples', component: '', config: {}, evaluation: model, directory: '' }
+    const make = async (): Promise<Trainer> => {
+      const plan = textCounter.plugin.trainers?.({})['']
+      if (plan === undefined) throw new Error('the example has a single trainer')
+      return plan.open(scope)
+    }
+    trainerConformance({ describe, it, make, files: textCounter.plugin.seed ?? {}, isRepeatable: true })
+  })
+})
+
+const rule: Entry = { id: 'rule-1', name: 'rule', config: { text: 'Answer in one sentence.' } }
+const entries: readonly Entry[] = [rule, { ...rule, id: 'rule-2', config: { text: 'Be polite.' } }]
+const episode: Episode = { exitCode: 0, stdout: 'thinking\n42\n', stderr: '', trajectory: [] }
+
+describe('examples/adapter/rulebook.ts', () => {
+  it('renders the rules that are in force, one line each', () => {
+    const tree = [...entries, { ...rule, id: 'rule-3', disabled: true }, { ...rule, id: 'rule-4', name: 'other' }]
+    expect(rulebook.plugin.render(tree)).toEqual({ 'RULES.md': '- Answer in one sentence.\n- Be polite.\n' })
+  })
+
+  adapterConformance({ describe, it, adapter: rulebook.plugin, entries })
+})
+
+describe('examples/executor/folder.ts', () => {
+  executorConformance({ describe, it, make: () => folder.plugin.make({}) })
+})
+
+describe('examples/evaluator/last-line.ts', () => {
+  const task = { name: 'sum', prompt: 'What is 40 + 2?', data: { answer: '42' } }
+  evaluatorConformance({ describe, it, evaluator: lastLine.plugin, task, good: episode, bad: { ...episode, stdout: '42\nor so\n' } })
+})
+
+describe('examples/selection/more-wins.ts', () => {
+  it('counts a task won and a task lost, and no task that neither could do', () => {
+    const task = { name: 't', prompt: 'p' }
+    const pairs = [
+      { task, current: 0, candidate: 1 },
+      { task, current: null, candidate: 0 },
+      { task, current: 1, candidate: null },
+      { task, current: null, candidate: null },
+    ]
+    expect(moreWins.plugin.decide(pairs)).toEqual({ selected: true, reason: '2 won and 1 lost of 4' })
+  })
+
+  selectionConformance({ describe, it, selection: moreWins.plugin })
+})
+
+describe('examples/proposer/one-rule.ts', () => {
+  proposerConformance({ describe, it, proposer: oneRule.plugin, entries })
+})
+
+const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
+  ['adapter', './examples/adapter/rulebook.ts', rulebook.plugin],
+  ['executor', './examples/executor/folder.ts', folder.plugin],
+  ['evaluator', './examples/evaluator/last-line.ts', lastLine.plugin],
+  ['selection', './examples/selection/more-wins.ts', moreWins.plugin],
+  ['proposer', './examples/proposer/one-rule.ts', oneRule.plugin],
+]
+
+describe('a kind that no setting names yet', () => {
+  it.each(LOADED_BY_PATH)('%s: %s is loaded by its path', async (kind, path, plugin) => {
+    expect(await loadPlugin(kind, path, {}, process.cwd())).toBe(plugin)
+  })
+})
+
+/** A comment may be left out of a quotation, and nothing else. */
+const withoutComments = (text: string): string => text.replaceAll(/^ *\/\*\*.*\*\/\n/gm, '')
+const read = (path: string): Promise<string> => readFile(path, 'utf8')
+
+describe('a page quotes its example as it is', () => {
+  it.each([
+    ['recipe', 'examples/recipe/text-counter.ts'],
+    ['trainer', 'examples/recipe/text-counter.ts'],
+    ['processor', 'src/training/processors/records.ts'],
+    ['adapter', 'examples/adapter/rulebook.ts'],
+    ['executor', 'examples/executor/folder.ts'],
+    ['evaluator', 'examples/evaluator/last-line.ts'],
+    ['selection', 'examples/selection/more-wins.ts'],
+    ['proposer', 'examples/proposer/one-rule.ts'],
+  ])('docs/extend/%s.md: %s', async (page, path) => {
+    const section = (await read(`docs/extend/${page}.md`)).split(/^## The smallest/m)[1] ?? ''
+    const quoted = /^```ts\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? 'nothing is quoted'
+    expect(withoutComments(await read(path))).toContain(withoutComments(quoted))
   })
 })

@@ -1,16 +1,20 @@
 /** Moving the head over a history that training left: back, forward from review, twice at once, over a restart. */
 import { execFileSync } from 'node:child_process'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import type { Answer } from '../support/world.ts'
+import { world, type Answer, type World } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
+import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf, textAt } from './support/speak.ts'
+import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 let planted: Planted
-beforeEach(async () => {
-  planted = await plantHistory()
-})
-afterEach(() => planted.close())
+const plantEach = (): void => {
+  beforeEach(async () => {
+    planted = await plantHistory()
+  })
+  afterEach(() => planted.close())
+}
 
 const move = (operation: 'rollback' | 'promote', release_id: string): Promise<Answer> =>
   planted.here.post(`/svc/scenarios/${PLANTED}/${operation}`, { release_id })
@@ -22,6 +26,8 @@ const artifactOfNext = async (): Promise<unknown> => {
 }
 
 describe('a rollback', () => {
+  plantEach()
+
   it('publishes the earlier content once more, as a new release on the head [movement.rollback]', async () => {
     const { created, head } = planted.releases
     const answer = await move('rollback', created.release_id)
@@ -74,6 +80,8 @@ describe('a rollback', () => {
 })
 
 describe('a promote', () => {
+  plantEach()
+
   it('serves what was held, as a release of its own; the held row stays as it was [movement.promote]', async () => {
     const { held } = planted.releases
     const answer = await move('promote', held.release_id)
@@ -89,4 +97,96 @@ describe('a promote', () => {
     await move('promote', planted.releases.held.release_id)
     expect((await planted.here.post('/svc/report', { score: 1, references: [receipt] }, named(PLANTED))).status).toBe(200)
   })
+})
+
+const artifact = async (s: Trainee, step: number): Promise<string> => textAt(await s.row(step), 'artifact_ref')
+
+describe('a move while a step runs', () => {
+  let here: World
+  beforeAll(async () => {
+    here = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' } })
+  })
+  afterAll(() => here.close())
+
+  it.each(['rollback', 'promote'] as const)(
+    'is a %s that answers at once; the step is stepped again on the new head, and lands once [movement.running-step]',
+    async (operation) => {
+      const s = await fresh(here)
+      const created = textAt(await s.release(), 'release_id')
+      await s.ask('add')
+      await s.ask('hold')
+      await s.row(2)
+      const gate = gateIn(here)
+      const asked = await s.ask(`wait ${gate.path}`)
+      await gate.reached()
+      const answer = await s.move(operation, operation === 'rollback' ? created : await artifact(s, 2))
+      expect(answer).toMatchObject({ status: 200, json: { step: 3 } })
+      expect(await s.progress(asked)).toMatchObject({ settled: false, state: 'running' })
+      await gate.open()
+      expect(await s.row(4)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { base: answer.json['release_id'], step: 4 } } })
+      expect(await s.release()).toMatchObject({ step: 4, parent_release_id: answer.json['release_id'], current: true })
+      expect(await s.rows()).toHaveLength(4)
+    },
+  )
+
+  it('does not trouble a step that publishes nothing: its row says what it came to [movement.running-step]', async () => {
+    const s = await fresh(here)
+    const created = textAt(await s.release(), 'release_id')
+    await s.consumer(await s.ask('add'))
+    const gate = gateIn(here)
+    const asked = await s.ask(`wait ${gate.path} reject`)
+    await gate.reached()
+    await s.move('rollback', created)
+    await gate.open()
+    expect(await s.row(3)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { step: 2 } } })
+    expect(await s.head()).toMatchObject({ step: 2, operation: 'rollback' })
+  })
+
+  /** The release states of the interface: by the word that made the release, what each move answers. */
+  const STATES: readonly (readonly [word: string, operation: 'rollback' | 'promote', status: number, code: string | null])[] = [
+    ['add', 'rollback', 200, null],
+    ['add', 'promote', 409, 'not_held'],
+    ['hold', 'promote', 200, null],
+    ['hold', 'rollback', 409, 'not_restorable'],
+  ]
+
+  it.each(STATES)(
+    'after a step told to %s, %s answers %i [movement.rollback] [movement.promote] [movement.not-held] [movement.not-restorable]',
+    async (word, operation, status, code) => {
+      const s = await fresh(here)
+      await s.ask(word)
+      await s.ask('add')
+      const target = await artifact(s, 1)
+      await s.row(2)
+      const before = await s.head()
+      const answer = await s.move(operation, target)
+      if (code !== null) {
+        expectRefusal(answer, status, code)
+        expect(await s.head()).toEqual(before)
+        return
+      }
+      expect(answer).toMatchObject({ status, json: { scenario: s.name, step: 3 } })
+      expect(await s.head()).toMatchObject({ operation, rollback_target_release_id: target, parent_release_id: before['release_id'] })
+    },
+  )
+
+  it.each(['reject', 'skip', 'throw'])('a step told to %s made no release to move to; its row names the head it ran on', async (word) => {
+    const s = await fresh(here)
+    await s.consumer(await s.ask(word))
+    const head = await s.head()
+    const answer = await s.move('rollback', textAt(await s.release(), 'release_id'))
+    expect(answer).toMatchObject({ status: 200, json: { release_id: head['release_id'], step: 0 } })
+    expect(await s.rows()).toHaveLength(1)
+  })
+
+  it.each(['rollback', 'promote'] as const)(
+    'is a %s that says what it wants: no body, no release, an unknown one [movement.unknown]',
+    async (operation) => {
+      const s = await fresh(here)
+      const path = `/svc/scenarios/${s.name}/${operation}`
+      for (const body of ['', '{}', '{"release_id":7}', '{"release_id":""}']) expect((await here.post(path, body)).status).toBe(400)
+      expectRefusal(await s.move(operation, 'unheard-of'), 404, 'unknown_release')
+      expect(await s.releases()).toHaveLength(1)
+    },
+  )
 })

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { world, type World } from '../support/world.ts'
-import { errorOf, importInference, named } from './support/speak.ts'
+import { until } from '../support/wait.ts'
+import { errorOf, importInference, named, textAt } from './support/speak.ts'
+import { fresh, gateIn, LEDGER_RECIPE, memberOf } from './support/trainee.ts'
 
 let here: World
 beforeAll(async () => {
@@ -42,6 +44,71 @@ describe('the status', () => {
         processor: {},
         inference_admission: null,
       },
+    })
+  })
+})
+
+describe('the status of a scenario that trains', () => {
+  let there: World
+  beforeAll(async () => {
+    there = await world({ settings: { recipe: LEDGER_RECIPE } })
+  })
+  afterAll(() => there.close())
+
+  it('shows what is ready, what is queued and what was set aside, and what a step came to [status.training]', async () => {
+    const s = await fresh(there, 'manual')
+    const gate = gateIn(there)
+    await s.ask(`wait ${gate.path}`)
+    await gate.reached()
+    await s.ask('skip')
+    await s.report({ score: 1 })
+    expect(await s.status()).toMatchObject({ scenario_step: 0, last_committed_step: null, batch_ready: true, training_mode: 'manual' })
+    await gate.open()
+    await s.row(2)
+    await s.useMode('auto')
+    await until(async () => Object.keys(memberOf(await s.processor(), 'set_aside')).length > 0)
+    const status = await s.status()
+    expect(status).toMatchObject({ scenario_step: 2, batch_ready: false, training_mode: 'auto' })
+    expect(memberOf(status, 'last_committed_step')).toMatchObject({
+      step: 2,
+      recorded_at: expect.any(Number),
+      metrics: { skipped: 'told to skip' },
+    })
+    expect(status['processor']).toEqual({
+      batch_size: 1,
+      buffered_units: 0,
+      buffered_requests: 0,
+      pending_instructions: 0,
+      set_aside: { 'quotes no receipt': 1 },
+    })
+    expect(status).not.toHaveProperty('components')
+  })
+
+  it('tells when a worker last found nothing left to do, and that no weight job is out [status.training] [status.fields]', async () => {
+    const s = await fresh(there)
+    await s.reported()
+    await s.row(1)
+    await until(async () => typeof (await there.get('/svc/status')).json['last_drain_at'] === 'number')
+    expect((await there.get('/svc/status')).json).toMatchObject({ error: null, training_job: null })
+  })
+
+  it('counts a rollback as a step, and keeps the last step that trained [status.training]', async () => {
+    const s = await fresh(there)
+    const created = textAt(await s.head(), 'release_id')
+    await s.reported()
+    await s.row(1)
+    await s.move('rollback', created)
+    expect(await s.status()).toMatchObject({ scenario_step: 2, last_committed_step: { step: 1 } })
+  })
+
+  it('is the contract of its processor too, live [scenario.contract]', async () => {
+    const s = await fresh(there, 'manual')
+    expect((await there.get(`/svc/scenarios/${s.name}/contract`)).json).toEqual({
+      scenario: s.name,
+      processor: 'ledger',
+      required_request_types: ['inference', 'report'],
+      training_mode: 'manual',
+      status: await s.processor(),
     })
   })
 })

@@ -34,7 +34,10 @@ export async function makePlace(folder = temporaryFolder()): Promise<Place> {
     repository,
     args,
     async start({ settings = {}, graceSeconds } = {}) {
-      const service = await startService(await loadArguments(args(settings)), silent, graceSeconds)
+      const service = await startService(await loadArguments(args(settings)), {
+        log: silent,
+        ...(graceSeconds !== undefined && { graceSeconds }),
+      })
       onTestFinished(() => service.close())
       return service
     },

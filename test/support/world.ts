@@ -86,7 +86,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 
 async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<Service> {
   const loaded = await loadArguments(argumentsOf(settings), environment)
-  return startService(loaded, { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined })
+  return startService(loaded, { log: { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined } })
 }
 
 /** A plain request with the path exactly as given: no URL parsing smooths it on the way. */

@@ -1,9 +1,9 @@
 /** Writing so that it is still there after the power went: data first, then the name, then the folder that holds the name. */
 import { randomUUID } from 'node:crypto'
-import { access, open, rename } from 'node:fs/promises'
+import { access, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-export async function writeSynced(path: string, bytes: Uint8Array | string, mode = 0o644): Promise<void> {
+export async function writeSynced(path: string, bytes: Uint8Array | string | AsyncIterable<Uint8Array>, mode = 0o644): Promise<void> {
   const file = await open(path, 'wx', mode)
   try {
     await file.writeFile(bytes)
@@ -18,6 +18,22 @@ export async function replaceSynced(path: string, text: string): Promise<void> {
   await writeSynced(beside, text)
   await rename(beside, path)
   await syncFolder(dirname(path))
+}
+
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Every folder on the way too, each name of a new one synced. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 export async function syncFolder(folder: string): Promise<void> {

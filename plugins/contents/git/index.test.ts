@@ -1,16 +1,13 @@
 /** The git store under the suite of its kind, and under git's own checks. */
 import { execFileSync } from 'node:child_process'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
-import type { ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import { checkVersion } from './process.ts'
-import { scenarioRef } from './refs.ts'
-import { freshPath, fsck, gitSays, open, refsOf } from './testing.ts'
+import { scenarioRef } from './ref-names.ts'
+import { countSpawns, fresh, freshPath, fsck, gitSays, looseObjects, open, packEverything, publish, refsOf } from './testing.ts'
 
-const MARK: SealMark = { step: 1, operation: 'train', at: 1_763_180_000 }
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 describe('conformance', () => contentsConformance({ describe, it, make: () => open(freshPath()) }))
@@ -54,13 +51,26 @@ describe('what git says', () => {
     fsck(path)
   })
 
-  it('git gc run by hand takes no release, not even one that no ref reaches', async () => {
+  it('git gc run by hand takes no release, not even when told to prune now what no ref reaches', async () => {
     const { path, store } = await fresh()
-    const held = await publish(store, { a: 'held' })
+    const pointed = await publish(store, { a: 'pointed', 'b/c': 'shared' })
+    const held = await publish(store, { a: 'held', 'b/c': 'shared' }, pointed)
+    const unreached = await publish(store, { a: 'reached by no ref' }, pointed)
+    await Promise.all([store.point('s', pointed), store.hold(held)])
     for (const name of looseObjects(path)) utimesSync(join(path, 'objects', name), 1, 1)
-    gitSays(path, 'gc', '-q')
-    expect(await store.find(held.release_id)).toEqual(held)
-    expect({ ...(await store.read(held.content_id)) }).toEqual({ a: 'held' })
+    gitSays(path, 'gc', '-q', '--prune=now')
+    expect(() => gitSays(path, 'prune', '--expire=now')).toThrow(/precious/)
+    await store.close()
+    const again = await open(path)
+    for (const [release, a] of [
+      [pointed, 'pointed'],
+      [held, 'held'],
+      [unreached, 'reached by no ref'],
+    ] as const) {
+      expect(await again.find(release.release_id)).toEqual(release)
+      expect(await again.read(release.content_id)).toMatchObject({ a })
+    }
+    fsck(path)
   })
 })
 
@@ -121,15 +131,43 @@ describe('pointers', () => {
 })
 
 describe('processes', () => {
-  it('writing, reading, sealing and finding spawn nothing', async () => {
+  it('writing, composing, reading, sealing and finding spawn nothing', async () => {
     const { store } = await fresh()
     const spawned = await countSpawns(async () => {
       const release = await publish(store, { 'a/b': '1' })
+      await store.write({ kind: 'composed', components: { one: release.content_id } })
       await store.read(release.content_id)
+      await store.unpack(release.content_id)
       await store.find(release.release_id)
       await store.find('0'.repeat(40))
     })
     expect(spawned).toBe(0)
+  })
+
+  it('what is only in a pack is asked of git once, and is a loose object from then on', async () => {
+    const { path, store } = await fresh()
+    const release = await publish(store, { 'a/b': '1', c: '2' })
+    packEverything(path)
+    expect(await countSpawns(async () => void (await store.find(release.release_id)))).toBe(1)
+    await store.read(release.content_id)
+    await store.close()
+    const again = await open(path)
+    const spawned = await countSpawns(async () => {
+      expect(await again.find(release.release_id)).toEqual(release)
+      expect({ ...(await again.read(release.content_id)) }).toEqual({ 'a/b': '1', c: '2' })
+      await publish(again, { 'a/b': 'new' }, release)
+    })
+    expect(spawned).toBe(0)
+    fsck(path)
+  })
+
+  it('a content read before is answered from memory, and nobody can change what others are answered', async () => {
+    const { path, store } = await fresh()
+    const { content_id } = await publish(store, { a: '1' })
+    const files = await store.read(content_id)
+    rmSync(join(path, 'objects'), { recursive: true })
+    expect(() => Object.assign(files, { a: '2' })).toThrow(TypeError)
+    expect({ ...(await store.read(content_id)) }).toEqual({ a: '1' })
   })
 })
 
@@ -173,7 +211,7 @@ describe('opening', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['artifacts.git'])
   })
 
-  it.each(['https://host/x.git', 'ssh://host/x', 'git@host:x.git', 'file:///x'])('refuses the remote %s', async (repository) => {
+  it.each(['git://host/x', 'ext://sh -c x', 's3://bucket/x', '-oProxyCommand=x@host:path'])('refuses the remote %s', async (repository) => {
     await expect(open(repository)).rejects.toMatchObject({ kind: 'unsupported', code: 'remote_repository' })
     expect(existsSync(repository)).toBe(false)
   })
@@ -194,41 +232,16 @@ describe('opening', () => {
     await expect(store.read(content_id)).rejects.toMatchObject({ kind: 'unavailable', code: 'content_damaged' })
   })
 
-  it('takes no checkpoint yet', async () => {
-    const { store } = await fresh()
-    await expect(store.write({ kind: 'checkpoint', path: '/x' })).rejects.toMatchObject({ code: 'checkpoint_content' })
+  it('refuses to read or unpack a tree of somebody else whose names climb out of it', async () => {
+    const { path, store } = await fresh()
+    const blob = gitSays(path, 'rev-parse', `${(await publish(store, { a: 'x' })).content_id}:a`).trim()
+    for (const name of ['..', '.git', 'a/b']) {
+      const body = Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, 'hex')])
+      const args = [`--git-dir=${path}`, 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin']
+      const contentId = execFileSync('git', args, { input: body, encoding: 'utf8' }).trim()
+      await expect(store.read(contentId)).rejects.toMatchObject({ kind: 'unsupported', code: 'content_entry' })
+      await expect(store.unpack(contentId)).rejects.toMatchObject({ kind: 'unsupported', code: 'content_entry' })
+    }
+    expect(readdirSync(join(path, 'svc-writing'))).toEqual([])
   })
 })
-
-async function fresh(): Promise<{ path: string; store: ContentStore }> {
-  const path = freshPath()
-  return { path, store: await open(path) }
-}
-
-async function publish(store: ContentStore, files: Files, parent: Release | null = null, mark = MARK): Promise<Release> {
-  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
-}
-
-function packEverything(repository: string): void {
-  const ids = looseObjects(repository).map((name) => `${name.replace('/', '')}\n`)
-  execFileSync('git', ['pack-objects', '-q', join(repository, 'objects', 'pack', 'pack')], { cwd: repository, input: ids.join('') })
-  gitSays(repository, 'prune-packed')
-}
-
-function looseObjects(repository: string): string[] {
-  return readdirSync(join(repository, 'objects'), { recursive: true, encoding: 'utf8' }).filter((name) => /^..\/.{38}$/.test(name))
-}
-
-async function countSpawns(body: () => Promise<void>): Promise<number> {
-  let count = 0
-  const listen = (): void => {
-    count += 1
-  }
-  subscribe('child_process', listen)
-  try {
-    await body()
-  } finally {
-    unsubscribe('child_process', listen)
-  }
-  return count
-}

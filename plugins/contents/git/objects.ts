@@ -1,49 +1,38 @@
 /** Git objects as loose files: named by what they hold, durable once `add` resolves, never rewritten. */
-import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../src/contract/index.ts'
-import { exists, isMissing, syncFolder, writeSynced } from './disk.ts'
-import { parseObject } from './object.ts'
+import { exists, isMissing, makeFolder, syncFolder, writeSynced } from './disk.ts'
+import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
 import { readPacked } from './packed.ts'
 import { Slots } from './slots.ts'
+import type { Workbench } from './workbench.ts'
 
 /** Files open at once, over all writers and readers of one store. */
 const OPEN_FILES_MAX = 16
-/** How often a half-written file may vanish under its writer because another process opened the repository and swept. */
-const WRITE_ATTEMPTS_MAX = 5
 const READ_ONLY = 0o444
-/** Where objects are written before they are named. Git looks only into `objects`, so it never meets half of one. */
-const WRITING = 'svc-writing'
 
 const deflated = promisify<Buffer, Buffer>(deflate)
 const inflated = promisify<Buffer, Buffer>(inflate)
 
 export class Objects {
   readonly #repository: string
+  readonly #workbench: Workbench
   readonly #slots = new Slots(OPEN_FILES_MAX)
   /** Two writers of the same object share one write, so neither hears "durable" before it is. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string) {
+  constructor(repository: string, workbench: Workbench) {
     this.#repository = repository
+    this.#workbench = workbench
   }
 
-  /** Removes what a crash left half-written. A living writer whose file goes with it writes again. */
-  async sweep(): Promise<void> {
-    const folder = join(this.#repository, WRITING)
-    await mkdir(folder, { recursive: true })
-    const left = await readdir(folder)
-    await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
-  }
-
-  async has(id: string): Promise<boolean> {
-    if (await exists(this.#path(id))) return true
-    const packed = await readPacked(this.#repository, [id])
-    return packed.has(id)
+  /** Whether it is a loose file. One in a pack is written again rather than asked for: that costs no process, now or later. */
+  isLoose(id: string): Promise<boolean> {
+    return exists(this.#path(id))
   }
 
   add(object: NewObject): Promise<void> {
@@ -54,7 +43,7 @@ export class Objects {
     return write
   }
 
-  /** Those of the ids that are here. What is not loose is asked of git, all at once. */
+  /** Those of the ids that are here. What is not loose is asked of git, all at once, and is loose from then on. */
   async read(ids: Iterable<string>): Promise<ReadonlyMap<string, StoredObject>> {
     const found = new Map<string, StoredObject>()
     const elsewhere: string[] = []
@@ -64,7 +53,10 @@ export class Objects {
       else found.set(id, object)
     }
     await Promise.all(Array.from(new Set(ids), readOne))
-    for (const [id, object] of await readPacked(this.#repository, elsewhere)) found.set(id, object)
+    const packed = await readPacked(this.#repository, elsewhere)
+    for (const [id, object] of packed) found.set(id, object)
+    // A disk too full for a second copy keeps nobody from reading the first one.
+    await Promise.all(Array.from(packed.values(), ({ type, body }) => this.add(makeObject(type, body)).catch(() => undefined)))
     return found
   }
 
@@ -73,23 +65,14 @@ export class Objects {
     const path = this.#path(object.id)
     const folder = dirname(path)
     if (!(await exists(path))) {
-      if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(dirname(folder))
-      await this.#place(path, await deflated(object.bytes))
+      await makeFolder(folder)
+      const bytes = await deflated(object.bytes)
+      await this.#workbench.build(async (beside) => {
+        await writeSynced(beside, bytes, READ_ONLY)
+        await rename(beside, path)
+      })
     }
     await syncFolder(folder)
-  }
-
-  async #place(path: string, bytes: Uint8Array): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const beside = join(this.#repository, WRITING, randomUUID())
-      try {
-        await writeSynced(beside, bytes, READ_ONLY)
-        return await rename(beside, path)
-      } catch (error) {
-        await rm(beside, { force: true })
-        if (!isMissing(error) || attempt === WRITE_ATTEMPTS_MAX) throw error
-      }
-    }
   }
 
   #path(id: string): string {

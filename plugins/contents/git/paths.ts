@@ -17,7 +17,14 @@ export function checkFiles(files: Files): void {
   }
 }
 
-function pathProblem(path: string): string | null {
+/** A component is one folder of a composed content. */
+export function checkComponent(name: string): void {
+  const reason = name.includes('/') ? 'holds a /; name one folder' : pathProblem(name)
+  if (reason !== null) throw invalid('bad_path', `component ${JSON.stringify(name)} ${reason}`)
+}
+
+/** Why a path cannot be kept, as the end of a sentence, or null. */
+export function pathProblem(path: string): string | null {
   if (!path.isWellFormed()) return 'holds half a surrogate pair; use valid Unicode'
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return `is longer than ${PATH_BYTES_MAX} bytes; shorten it`
   if (path.includes('\0')) return 'holds a NUL character; remove it'

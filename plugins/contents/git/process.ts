@@ -4,7 +4,7 @@ import { unavailable, unsupported } from '../../../src/contract/index.ts'
 
 /** How long one git process may wait for a ref that another one is writing. */
 export const REF_LOCK_WAIT_MILLIS = 5000
-const GIT_TIMEOUT_MILLIS = 60_000
+const GIT_TIMEOUT_SECONDS = 60
 /** The first git that syncs refs: `core.fsync` exists since then. */
 const VERSION_MIN = { major: 2, minor: 36 }
 
@@ -16,6 +16,12 @@ const SETTINGS = [
   `core.filesRefLockTimeout=${REF_LOCK_WAIT_MILLIS}`,
   `core.packedRefsTimeout=${REF_LOCK_WAIT_MILLIS}`,
 ]
+/** What fetched objects must be before they are kept, how they are kept (readable without git), and when a silent line is given up. */
+const NETWORK_SETTINGS = ['fetch.fsckObjects=true', 'fetch.unpackLimit=1000000000', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=30']
+/** How git proves who it is to a remote: the owner's choice, so these alone pass. */
+const NETWORK_VARIABLES: readonly string[] = ['GIT_SSH_COMMAND', 'GIT_SSH', 'GIT_ASKPASS']
+/** Any of them set means that somebody decided how ssh is called or whom it may ask. */
+const SSH_VARIABLES = ['GIT_SSH_COMMAND', 'GIT_SSH', 'SSH_ASKPASS']
 
 export class GitError extends Error {
   readonly stderr: string
@@ -28,21 +34,51 @@ export class GitError extends Error {
 }
 
 /** What git printed. The arguments are never a shell's. */
-export async function git(args: readonly string[], input = ''): Promise<Buffer> {
+export function git(args: readonly string[], input = ''): Promise<Buffer> {
+  return run(settingsFirst(SETTINGS, args), { input, environment: environment([]), timeoutSeconds: GIT_TIMEOUT_SECONDS })
+}
+
+/** A command that talks to a remote. Nobody sits at the service to be asked for a password: without one it fails. */
+export async function gitOverNetwork(args: readonly string[], timeoutSeconds: number): Promise<Buffer> {
+  const ssh = (await isSshChosen()) ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
+  const whole = settingsFirst([...SETTINGS, ...NETWORK_SETTINGS], args)
+  return run(whole, { input: '', environment: { ...environment(NETWORK_VARIABLES), ...ssh }, timeoutSeconds })
+}
+
+const settingsFirst = (settings: readonly string[], args: readonly string[]): readonly string[] => [
+  ...settings.flatMap((setting) => ['-c', setting]),
+  ...args,
+]
+
+/** The variable would win over `core.sshCommand` of the owner's own git settings, so those are asked first. */
+async function isSshChosen(): Promise<boolean> {
+  if (SSH_VARIABLES.some((name) => process.env[name] !== undefined)) return true
+  const printed = await git(['config', '--get', 'core.sshCommand']).catch(() => '')
+  return printed.length > 0
+}
+
+function environment(passed: readonly string[]): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || passed.includes(name))
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' }
+}
+
+interface Surroundings {
+  readonly input: string
+  readonly environment: NodeJS.ProcessEnv
+  readonly timeoutSeconds: number
+}
+
+async function run(args: readonly string[], { input, environment: env, timeoutSeconds }: Surroundings): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  const child = spawn('git', [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
-    env: environment(),
-    // A signal, not a timeout: the timer of a git that never started would hold the process.
-    signal: AbortSignal.timeout(GIT_TIMEOUT_MILLIS),
-    stdio: 'pipe',
-  })
+  // A signal, not a timeout: the timer of a git that never started would hold the process.
+  const child = spawn('git', args, { env, signal: AbortSignal.timeout(timeoutSeconds * 1000), stdio: 'pipe' })
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  const command = args.find((arg) => !arg.startsWith('-')) ?? ''
+  const command = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? ''
   child.on('error', (cause) => {
-    if (cause.name === 'AbortError') reject(new GitError(command, `no end after ${GIT_TIMEOUT_MILLIS / 1000} s`))
+    if (cause.name === 'AbortError') reject(new GitError(command, `no end after ${timeoutSeconds} s`))
     else reject(unavailable('git_missing', 'git could not be started; install git 2.36 or newer', { cause }))
   })
   child.on('close', (code, signal) => {
@@ -53,11 +89,6 @@ export async function git(args: readonly string[], input = ''): Promise<Buffer> 
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return promise
-}
-
-function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' }
 }
 
 export async function requireGit(): Promise<void> {

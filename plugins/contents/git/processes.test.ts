@@ -1,14 +1,15 @@
 /** Several processes on one repository, and processes that die. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Files, Release } from '../../../src/contract/index.ts'
-import { scenarioRef } from './refs.ts'
+import { scenarioRef } from './ref-names.ts'
 import { freshPath, fsck, open, refsOf } from './testing.ts'
 
 describe('writers', () => {
@@ -25,7 +26,7 @@ describe('writers', () => {
   it('a writer killed at any moment leaves what it announced, nothing half, and a pointer that can be set again', async () => {
     const path = freshPath()
     for (const linesBeforeKill of [1, 3, 9]) {
-      const announced = await killAfter(spawnWriter(path, 'w', 10_000), linesBeforeKill)
+      const announced = await killAfter<Published>(spawnWriter(path, 'w', 10_000), linesBeforeKill)
       const store = await open(path)
       for (const { files, release } of announced) {
         expect(await store.find(release.release_id)).toEqual(release)
@@ -33,7 +34,26 @@ describe('writers', () => {
       }
       const last = announced.at(-1)
       if (last !== undefined) await store.point('w', last.release)
-      expect(refsOf(path)).toEqual({ [scenarioRef('w')]: last?.release.release_id })
+      expect(refsOf(path)[scenarioRef('w')]).toBe(last?.release.release_id)
+      expect(readdirSync(join(path, 'svc-writing'))).toEqual([])
+      fsck(path)
+    }
+  })
+
+  it('a taker of checkpoints killed at any moment leaves whole files, whole folders and everything it announced', async () => {
+    const path = freshPath()
+    for (const linesBeforeKill of [1, 4, 7]) {
+      const taker = spawnFixture('taker.fixture.mjs', [path, join(dirname(path), 'checkpoint')])
+      const announced = await killAfter<{ contentId: string; note: string }>(taker, linesBeforeKill)
+      const store = await open(path)
+      for (const { contentId, note } of announced) {
+        const folder = await store.unpack(contentId)
+        expect(readFileSync(join(folder, 'note'), 'utf8')).toBe(note)
+        expect((await store.read(contentId))['model.bin']).toContain(sha256Of(join(folder, 'model.bin')))
+      }
+      for (const file of filesBelow(join(path, 'lfs'))) expect(sha256Of(file)).toBe(basename(file))
+      for (const id of readdirSync(join(path, 'svc-unpacked')))
+        expect(readdirSync(join(path, 'svc-unpacked', id))).toEqual(['model.bin', 'note'])
       expect(readdirSync(join(path, 'svc-writing'))).toEqual([])
       fsck(path)
     }
@@ -41,17 +61,28 @@ describe('writers', () => {
 })
 
 function spawnWriter(repository: string, scenario: string, rounds: number): ChildProcess {
-  const script = fileURLToPath(new URL('writer.fixture.mjs', import.meta.url))
-  return spawn(process.execPath, [script, repository, scenario, String(rounds)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawnFixture('writer.fixture.mjs', [repository, scenario, String(rounds)])
 }
 
-interface Announced {
+function spawnFixture(name: string, args: readonly string[]): ChildProcess {
+  const script = fileURLToPath(new URL(name, import.meta.url))
+  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+const sha256Of = (file: string): string => hash('sha256', readFileSync(file))
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+interface Published {
   readonly files: Files
   readonly release: Release
 }
 
 /** Kills without warning once so many lines came; answers every line that got out. */
-async function killAfter(writer: ChildProcess, lines: number): Promise<Announced[]> {
+async function killAfter<Announced>(writer: ChildProcess, lines: number): Promise<Announced[]> {
   const announced: Announced[] = []
   if (writer.stdout === null) throw new Error('the writer has no output')
   for await (const line of createInterface({ input: writer.stdout })) {

@@ -8,15 +8,19 @@ import { git } from './process.ts'
 import { notARepository } from './refusals.ts'
 
 /**
- * Rows name releases that no ref reaches: held ones, and heads whose pointer a crash left behind. Git calls those garbage, so it
- * must never collect: not on its own, not after somebody's push, and not when a person runs `git gc` to pack the repository.
+ * Rows name releases that no ref reaches, such as a head whose pointer a crash left behind. Git calls those garbage, so it must never
+ * collect: not on its own, not after somebody's push, and not when a person runs `git gc --prune=now`. Precious objects are git's own
+ * word for that, and the format version is what makes every git heed it.
  */
-const MARK = '# Releases are named by rows that git cannot see: nothing here may be collected.'
+const MARK = '# Releases are named by rows that git cannot see: every object here is precious.'
 const SETTINGS = `
 ${MARK}
 [core]
+\trepositoryformatversion = 1
 \tfsync = all
 \tfsyncMethod = batch
+[extensions]
+\tpreciousObjects = true
 [gc]
 \tauto = 0
 \tpruneExpire = never

@@ -1,11 +1,14 @@
 /** Verbs for the tests of this folder: a repository of the test's own, and what git itself says about it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { ContentStore } from '../../../src/contract/index.ts'
+import type { ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import git from './index.ts'
+
+const MARK: SealMark = { step: 1, operation: 'train', at: 1_763_180_000 }
 
 export function freshPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
@@ -29,4 +32,37 @@ export function fsck(repository: string): void {
 export function refsOf(repository: string): Record<string, string> {
   const lines = gitSays(repository, 'for-each-ref', '--format=%(refname) %(objectname)').split('\n').filter(Boolean)
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
+}
+
+export async function fresh(): Promise<{ path: string; store: ContentStore }> {
+  const path = freshPath()
+  return { path, store: await open(path) }
+}
+
+export async function publish(store: ContentStore, files: Files, parent: Release | null = null, mark = MARK): Promise<Release> {
+  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
+}
+
+export function packEverything(repository: string): void {
+  const ids = looseObjects(repository).map((name) => `${name.replace('/', '')}\n`)
+  execFileSync('git', ['pack-objects', '-q', join(repository, 'objects', 'pack', 'pack')], { cwd: repository, input: ids.join('') })
+  gitSays(repository, 'prune-packed')
+}
+
+export function looseObjects(repository: string): string[] {
+  return readdirSync(join(repository, 'objects'), { recursive: true, encoding: 'utf8' }).filter((name) => /^..\/.{38}$/.test(name))
+}
+
+export async function countSpawns(body: () => Promise<void>): Promise<number> {
+  let count = 0
+  const listen = (): void => {
+    count += 1
+  }
+  subscribe('child_process', listen)
+  try {
+    await body()
+  } finally {
+    unsubscribe('child_process', listen)
+  }
+  return count
 }

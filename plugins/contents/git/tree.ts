@@ -1,35 +1,40 @@
-/** Files to git trees and back, without a disk: equal files, equal id. */
+/** Folders to git trees and back, without a disk: equal files, equal id. */
 import { unavailable, unsupported } from '../../../src/contract/index.ts'
-import type { Files } from '../../../src/contract/index.ts'
 import { makeObject } from './object.ts'
 import type { NewObject } from './object.ts'
-import { checkFiles } from './paths.ts'
+import { pathProblem } from './paths.ts'
 
 const MODE = { file: '100644', program: '100755', folder: '40000' } as const
 const ID_BYTES = 20
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Something that is kept already and gets a place in a tree: a blob, or a whole tree as a folder. */
+export interface Leaf {
+  readonly id: string
+  readonly kind: 'file' | 'folder'
+}
+
 export interface EncodedTree {
   readonly root: NewObject
-  /** Everything to write, in stages: what an object names is in an earlier stage. */
+  /** Every tree to write, in stages: what one names is in an earlier stage, or a leaf. */
   readonly stages: readonly (readonly NewObject[])[]
 }
 
-type Folder = Map<string, Folder | string>
+type Folder = Map<string, Folder | Leaf>
 
-export function encodeTree(files: Files): EncodedTree {
-  checkFiles(files)
+/** The paths must be fit to be kept, and none of them a folder of another. */
+export function encodeTree(leaves: Iterable<readonly [path: string, leaf: Leaf]>): EncodedTree {
   const stages: NewObject[][] = []
-  const root = encodeFolder(foldersFrom(files), stages)
-  return { root: root.object, stages }
+  const { object } = encodeFolder(foldersFrom(leaves), stages)
+  return { root: object, stages }
 }
 
-function foldersFrom(files: Files): Folder {
+function foldersFrom(leaves: Iterable<readonly [path: string, leaf: Leaf]>): Folder {
   const root: Folder = new Map()
-  for (const [path, text] of Object.entries(files)) {
+  for (const [path, leaf] of leaves) {
     const segments = path.split('/')
     const name = segments.pop() ?? ''
-    segments.reduce(enter, root).set(name, text)
+    segments.reduce(enter, root).set(name, leaf)
   }
   return root
 }
@@ -44,29 +49,23 @@ function enter(folder: Folder, name: string): Folder {
 
 interface Encoded {
   readonly object: NewObject
-  /** One above the highest of what it holds; files are 0. It is the stage the object is written in. */
+  /** One above the highest folder in it. It is the stage the tree is written in. */
   readonly height: number
 }
 
 function encodeFolder(folder: Folder, stages: NewObject[][]): Encoded {
   let height = 0
   const entries = Array.from(folder, ([name, child]) => {
-    const { object, ...part } = child instanceof Map ? encodeFolder(child, stages) : encodeText(child, stages)
-    height = Math.max(height, part.height + 1)
-    return makeEntry(name, child instanceof Map ? MODE.folder : MODE.file, object.id)
+    if (!(child instanceof Map)) return makeEntry(name, MODE[child.kind], child.id)
+    const inner = encodeFolder(child, stages)
+    height = Math.max(height, inner.height + 1)
+    return makeEntry(name, MODE.folder, inner.object.id)
   })
   entries.sort((a, b) => Buffer.compare(a.order, b.order))
   const object = makeObject('tree', Buffer.concat(entries.map((entry) => entry.bytes)))
-  return put(stages, { object, height })
-}
-
-const encodeText = (text: string, stages: NewObject[][]): Encoded =>
-  put(stages, { object: makeObject('blob', Buffer.from(text)), height: 0 })
-
-function put(stages: NewObject[][], encoded: Encoded): Encoded {
-  while (stages.length <= encoded.height) stages.push([])
-  stages[encoded.height]?.push(encoded.object)
-  return encoded
+  while (stages.length <= height) stages.push([])
+  stages[height]?.push(object)
+  return { object, height }
 }
 
 /** Git sorts by bytes, a folder as if its name ended in a slash. */
@@ -91,9 +90,15 @@ export function decodeTree(body: Buffer): readonly TreeEntry[] {
     const space = line.indexOf(' ')
     const mode = line.slice(0, space)
     at = end + 1 + ID_BYTES
-    entries.push({ name: line.slice(space + 1), id: body.toString('hex', end + 1, at), folder: isFolder(mode) })
+    entries.push({ name: checkedName(line.slice(space + 1)), id: body.toString('hex', end + 1, at), folder: isFolder(mode) })
   }
   return entries
+}
+
+/** A tree that somebody else wrote may hold names that climb out of the folder it is unpacked into. */
+function checkedName(name: string): string {
+  if (!name.includes('/') && pathProblem(name) === null) return name
+  throw unsupported('content_entry', 'the content holds an entry whose name is not a plain one; only trees of plain names can be served')
 }
 
 /** Only trees that somebody else wrote hold anything but files and folders. */

@@ -1,21 +1,26 @@
 /** A content store that forgets: the same answers as the durable one, for tests and trials. */
 import { hash } from 'node:crypto'
-import { canonicalJson, conflict, define, invalid, unknown, unsupported } from '../../../src/contract/index.ts'
+import { canonicalJson, conflict, define, invalid, unknown } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
-import { checkFiles } from './files.ts'
+import { takeCheckpoint } from './checkpoint.ts'
+import { checkComponent, checkFiles } from './files.ts'
+import { Unpacked } from './unpacked.ts'
 
 export default define('contents', { make: () => new MemoryContents() })
 
 class MemoryContents implements ContentStore {
   readonly #contents = new Map<string, Files>()
+  /** What is no text, by the text that stands for it. */
+  readonly #large = new Map<string, Buffer>()
+  readonly #unpacked = new Unpacked()
   readonly #releases = new Map<string, Release>()
   readonly #pointers = new Map<string, string>()
 
   async write(content: Content): Promise<string> {
-    if (content.kind === 'checkpoint') throw unsupported('checkpoint_content', 'this content store keeps files; it takes no checkpoints')
-    checkFiles(content.files)
-    const id = hash('sha1', canonicalJson(content.files))
-    this.#contents.set(id, { ...content.files })
+    const files = await this.#filesOf(content)
+    checkFiles(files)
+    const id = hash('sha1', canonicalJson(files))
+    this.#contents.set(id, { ...files })
     return id
   }
 
@@ -23,6 +28,11 @@ class MemoryContents implements ContentStore {
     const files = this.#contents.get(contentId)
     if (files === undefined) throw unknown('unknown_content', `content ${contentId} is not kept here`)
     return { ...files }
+  }
+
+  async unpack(contentId: string): Promise<string> {
+    const files = await this.read(contentId)
+    return this.#unpacked.folder(contentId, files, (text) => this.#large.get(text) ?? text)
   }
 
   async seal(contentId: string, parent: Release | null, mark: SealMark): Promise<Release> {
@@ -46,6 +56,11 @@ class MemoryContents implements ContentStore {
     this.#pointers.set(`scenarios/${scenario}`, release.release_id)
   }
 
+  /** Nothing is ever forgotten before everything is, so there is nothing to hold on to. */
+  async hold(release: Release): Promise<void> {
+    this.#require(release)
+  }
+
   async archive(scenario: string, as: string): Promise<string> {
     const [from, to] = [`scenarios/${scenario}`, `archived/${scenario}/${as}`]
     const releaseId = this.#pointers.get(from)
@@ -56,7 +71,21 @@ class MemoryContents implements ContentStore {
     return to
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#unpacked.close()
+  }
+
+  async #filesOf(content: Content): Promise<Files> {
+    if (content.kind === 'files') return content.files
+    if (content.kind === 'checkpoint') return takeCheckpoint(content.path, this.#large)
+    const components = Object.entries(content.components)
+    if (components.length === 0) throw invalid('bad_components', 'a composed content needs at least one component')
+    for (const [name] of components) checkComponent(name)
+    const folders = components.map(async ([name, id]) =>
+      Object.entries(await this.read(id)).map(([path, text]) => [`${name}/${path}`, text]),
+    )
+    return Object.fromEntries((await Promise.all(folders)).flat())
+  }
 
   #require(release: Release): void {
     if (!this.#releases.has(release.release_id))

@@ -1,23 +1,14 @@
 /** Keeps every exchange and learns nothing: the smallest recipe there is, and the default. */
-import { define, type Processor } from '../../../src/contract/index.ts'
+import { define } from '../../../src/contract/index.ts'
+import { keepOnly } from '../../../src/training/index.ts'
 
 export default define('recipe', {
   bind: ({ runtime, gateway }) =>
     Promise.resolve({
       runtime,
       surface: {},
-      processors: { '': keepOnly },
+      processors: { '': keepOnly('record-only') },
       ...(gateway && { gateway }),
       close: () => Promise.resolve(),
     }),
 })
-
-const keepOnly: Processor = {
-  name: 'record-only',
-  modes: ['auto'],
-  requestTypes: [],
-  ingest: () => undefined,
-  take: () => null,
-  settle: () => undefined,
-  status: () => ({}),
-}

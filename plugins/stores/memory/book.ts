@@ -1,6 +1,18 @@
 /** One scenario's records and commits: what is kept, and what may be added to it. */
 import { hash } from 'node:crypto'
-import { conflict, contentDigest, type Commit, type Losses, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
+import {
+  conflict,
+  contentDigest,
+  PENDING_PAGE_BYTES_MAX,
+  PENDING_RECORD_BYTES_MAX,
+  type Commit,
+  type Losses,
+  type NewRecord,
+  type PendingPage,
+  type PendingRecord,
+  type RecordRow,
+  type StoredRecord,
+} from '../../../src/contract/index.ts'
 
 export interface Kept {
   readonly row: RecordRow
@@ -12,7 +24,9 @@ export interface Kept {
 export class Book {
   readonly records: Kept[] = []
   readonly byId = new Map<string, Kept>()
-  readonly commits = new Map<number, Commit>()
+  /** Each at the place of its step. */
+  readonly commits: Commit[] = []
+  readonly #consumed = new Map<string, Set<string>>()
   losses: Losses = { records: 0, bytes: 0 }
   bodyBytes = 0
   isArchived = false
@@ -47,9 +61,46 @@ export class Book {
   }
 
   commit(scenario: string, commit: Commit): void {
-    if (this.commits.has(commit.step)) throw stepConflict(scenario, commit.step)
-    this.commits.set(commit.step, structuredClone(commit))
+    if (commit.step !== this.commits.length) throw stepConflict(scenario, commit.step)
+    const component = commit.component ?? ''
+    const consumed = this.#consumedBy(component)
+    const again = commit.consumed_ids.find((id) => consumed.has(id))
+    if (again !== undefined) throw alreadyConsumed(again)
+    this.commits.push(structuredClone(commit))
+    this.#consumed.set(component, consumed)
+    for (const id of commit.consumed_ids) consumed.add(id)
   }
+
+  pending({ component, types, after, limit }: PendingPage): readonly PendingRecord[] {
+    const consumed = this.#consumedBy(component)
+    const found: PendingRecord[] = []
+    let bytes = 0
+    for (let index = Math.max(after, 0); index < this.records.length && found.length < limit; index += 1) {
+      const kept = this.records[index]
+      if (kept === undefined || !types.includes(kept.row.request_type) || consumed.has(kept.row.agent_record_id)) continue
+      const quoted = kept.row.references.flatMap((id) => this.byId.get(id) ?? [])
+      const own = bodyBytesOf([kept, ...quoted])
+      const isTooLarge = own > PENDING_RECORD_BYTES_MAX
+      bytes += isTooLarge ? 0 : own
+      if (found.length > 0 && bytes > PENDING_PAGE_BYTES_MAX) break
+      const read = (each: Kept): StoredRecord => (isTooLarge ? { ...each.row, payload: null } : storedRecord(each))
+      found.push({
+        ...read(kept),
+        quoted: quoted.map((each) => ({ ...read(each), consumed: consumed.has(each.row.agent_record_id) })),
+        ...(isTooLarge && { too_large: true }),
+      })
+    }
+    return found
+  }
+
+  #consumedBy(component: string): Set<string> {
+    return this.#consumed.get(component) ?? new Set()
+  }
+}
+
+/** The payload is a copy: it is the caller's to change. */
+export function storedRecord({ row, payload }: Kept): StoredRecord {
+  return { ...row, payload: payload === null ? null : new Uint8Array(payload) }
 }
 
 /** The bytes are copied: they are the caller's to reuse. */
@@ -76,4 +127,9 @@ function digestOf(row: Omit<RecordRow, 'sequence'>, payload: Uint8Array): string
 }
 
 const stepConflict = (scenario: string, step: number) =>
-  conflict('step_conflict', `scenario "${scenario}" has a step ${step} already; read its newest step and commit the one after it`)
+  conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
+
+const alreadyConsumed = (id: string) =>
+  conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)
+
+const bodyBytesOf = (records: readonly Kept[]): number => records.reduce((sum, { payload }) => sum + (payload?.byteLength ?? 0), 0)

@@ -7,6 +7,8 @@ import {
   type Damage,
   type Losses,
   type NewRecord,
+  type PendingPage,
+  type PendingRecord,
   type RecordRow,
   type RequestType,
   type ScenarioStore,
@@ -14,7 +16,7 @@ import {
   type StoredRecord,
   type StoreUsage,
 } from '../../../src/contract/index.ts'
-import { Book, type Kept } from './book.ts'
+import { Book, storedRecord, type Kept } from './book.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]
 
@@ -172,7 +174,7 @@ class MemoryScenario implements ScenarioStore {
 
   async get(id: string): Promise<StoredRecord | null> {
     const kept = this.#store.book(this.#name)?.byId.get(id)
-    return kept === undefined ? null : { ...kept.row, payload: kept.payload === null ? null : new Uint8Array(kept.payload) }
+    return kept === undefined ? null : storedRecord(kept)
   }
 
   async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
@@ -185,6 +187,10 @@ class MemoryScenario implements ScenarioStore {
     return rows
   }
 
+  async pending(page: PendingPage): Promise<readonly PendingRecord[]> {
+    return this.#store.book(this.#name)?.pending(page) ?? []
+  }
+
   async commit(commit: Commit): Promise<void> {
     this.#store.commit(this.#name, commit)
   }
@@ -192,9 +198,8 @@ class MemoryScenario implements ScenarioStore {
   async commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
     const { after, limit, ids } = page
     const wanted = ids === undefined ? null : new Set(ids)
-    return [...(this.#store.book(this.#name)?.commits.values() ?? [])]
+    return (this.#store.book(this.#name)?.commits ?? [])
       .filter((commit) => commit.step > after && (wanted === null || commit.consumed_ids.some((id) => wanted.has(id))))
-      .sort((a, b) => a.step - b.step)
       .slice(0, limit)
   }
 

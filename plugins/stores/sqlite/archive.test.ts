@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, it } from 'vitest'
 import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
-import { bytes, commit, create, record } from '../../../conformance/store-samples.ts'
+import { bytes, commit, create, record, sequences, steps } from '../../../conformance/store-samples.ts'
 import { openStore } from './store.ts'
 
 const CAPACITY_BYTES = 1024 * 1024
@@ -27,7 +27,10 @@ describe('the export', () => {
     assert.deepEqual(await store.scenarios(), ['gone'])
     assert.deepEqual(await scenario.records({ after: 0, limit: MANY }), rows)
     assert.equal(Buffer.from((await scenario.get('r7'))?.payload ?? []).toString(), '{"n":7}')
-    assert.deepEqual(await scenario.commits({ after: 0, limit: 10, ids: ['r1'] }), [commit(1, ['r1'])])
+    assert.deepEqual(steps(await scenario.commits({ after: 0, limit: 10, ids: ['r1'] })), [1, 2])
+    const page = { types: ['inference'], after: 0, limit: MANY } as const
+    assert.deepEqual(sequences(await scenario.pending({ ...page, component: '' })), sequences(rows.toSpliced(1, 1)))
+    assert.deepEqual(await scenario.pending({ ...page, component: 'other' }), [])
     assert.deepEqual(await store.verify(() => undefined), [])
     await store.close()
   })
@@ -85,8 +88,10 @@ async function filled(): Promise<string> {
   const directory = folder()
   const store = await open(directory)
   const scenario = await create(store, 'gone')
-  await scenario.append(Array.from({ length: MANY }, (_, index) => record(`r${index}`, { payload: bytes(`{"n":${index}}`) })))
+  const ids = Array.from({ length: MANY }, (_, index) => `r${index}`)
+  await scenario.append(ids.map((id, index) => record(id, { payload: bytes(`{"n":${index}}`) })))
   await scenario.commit(commit(1, ['r1']))
+  await scenario.commit({ ...commit(2, ids), component: 'other' })
   await create(store, 'stays').then((stays) => stays.append([record('1')]))
   await store.close()
   return directory

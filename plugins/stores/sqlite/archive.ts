@@ -79,8 +79,8 @@ function makeClearTurn(db: DatabaseSync): (key: number) => void {
   const removals = [
     `DELETE FROM body WHERE age IN (SELECT age FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
     `DELETE FROM record WHERE scenario = ?1 AND sequence IN (SELECT sequence FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
-    `DELETE FROM consumed WHERE scenario = ?1 AND (agent_record_id, step) IN
-       (SELECT agent_record_id, step FROM consumed WHERE scenario = ?1 LIMIT ${few})`,
+    `DELETE FROM consumed WHERE scenario = ?1 AND (agent_record_id, component) IN
+       (SELECT agent_record_id, component FROM consumed WHERE scenario = ?1 LIMIT ${few})`,
     `DELETE FROM commit_row WHERE scenario = ?1 AND step IN (SELECT step FROM commit_row WHERE scenario = ?1 LIMIT ${few})`,
   ].map((sql) => db.prepare(sql))
   const markCleared = db.prepare('UPDATE scenario SET cleared = 1, head = 0, body_bytes = 0 WHERE key = ?')

@@ -2,26 +2,42 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { conflict, type Commit } from '../../../src/contract/index.ts'
 import type { Ledger } from './ledger.ts'
+import { Query } from './query.ts'
 import { COMMIT_COLUMNS } from './rows.ts'
 
 export function makeCommit(db: DatabaseSync, ledger: Ledger): (scenario: string, commit: Commit) => null {
   const create = db.prepare('INSERT INTO scenario (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
-  const insertRow = db.prepare(
-    `INSERT INTO commit_row (scenario, ${COMMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, step) DO NOTHING`,
+  const findNewest = new Query<{ step: number | null }>(db, 'SELECT max(step) AS step FROM commit_row WHERE scenario = ?')
+  const findConsumed = new Query(db, 'SELECT 1 FROM consumed WHERE scenario = ? AND agent_record_id = ? AND component = ?')
+  const insertRow = db.prepare(`INSERT INTO commit_row (scenario, ${COMMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertConsumed = db.prepare(
+    'INSERT INTO consumed (scenario, agent_record_id, component, step) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
-  const insertConsumed = db.prepare('INSERT INTO consumed (scenario, agent_record_id, step) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
 
   return (scenario, commit) => {
     if (commit.step === 0 && create.run(scenario).changes === 0) throw stepConflict(scenario, 0)
     const { key } = ledger.open(scenario)
-    if (insertRow.run(key, ...columnsOf(commit)).changes === 0) throw stepConflict(scenario, commit.step)
-    for (const id of commit.consumed_ids) insertConsumed.run(key, id, commit.step)
+    const component = commit.component ?? ''
+    refuse(scenario, key, component, commit)
+    insertRow.run(key, ...columnsOf(commit))
+    // An id that the row repeats counts once.
+    for (const id of commit.consumed_ids) insertConsumed.run(key, id, component, commit.step)
     return null
+  }
+
+  /** Before anything is written, because what a refused call wrote would be kept with its neighbours' rows. */
+  function refuse(scenario: string, key: number, component: string, { step, consumed_ids }: Commit): void {
+    if (step !== (findNewest.first(key)?.step ?? -1) + 1) throw stepConflict(scenario, step)
+    const again = consumed_ids.find((id) => findConsumed.first(key, id, component) !== undefined)
+    if (again !== undefined) throw alreadyConsumed(again)
   }
 }
 
 const stepConflict = (scenario: string, step: number) =>
-  conflict('step_conflict', `scenario "${scenario}" has a step ${step} already; read its newest step and commit the one after it`)
+  conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
+
+const alreadyConsumed = (id: string) =>
+  conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)
 
 function columnsOf(commit: Commit): (string | number | null)[] {
   return [

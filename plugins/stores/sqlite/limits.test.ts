@@ -7,9 +7,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, describe, it } from 'vitest'
-import { HOUSEKEEPING_ROWS_PER_TURN, Refusal } from '../../../src/contract/index.ts'
+import { HOUSEKEEPING_ROWS_PER_TURN, Refusal, REPORT_REFERENCES_MAX } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
-import { bytes, create, record } from '../../../conformance/store-samples.ts'
+import { bytes, create, record, sequences } from '../../../conformance/store-samples.ts'
 import { openStore } from './store.ts'
 
 const CAPACITY_BYTES = 1024 * 1024
@@ -76,6 +76,21 @@ describe('eviction', () => {
       { first: 1, last: 3 },
     )
     db.close()
+  })
+})
+
+describe('a page of pending reports', () => {
+  it('ends before it holds more quoted records than the event loop should read at once', async () => {
+    const store = await openStore({ directory: folder(), capacityBytes: CAPACITY_BYTES })
+    const scenario = await create(store, 'a')
+    const references = Array.from({ length: REPORT_REFERENCES_MAX }, (_, index) => `r${index}`)
+    await scenario.append(references.map((id) => record(id)))
+    await scenario.append(['1', '2', '3', '4', '5', '6'].map((id) => record(id, { request_type: 'report', references })))
+    const page = { component: '', types: ['report'], after: 0, limit: 100 } as const
+    const first = sequences(await scenario.pending(page))
+    assert.deepEqual(first, [1001, 1002, 1003, 1004])
+    assert.deepEqual(sequences(await scenario.pending({ ...page, after: first.at(-1) ?? 0 })), [1005, 1006])
+    await store.close()
   })
 })
 

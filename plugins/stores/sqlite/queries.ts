@@ -1,6 +1,7 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Losses, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
+import type { Losses, PendingPage, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
+import { makePending } from './pending.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
 import type { ReaderAnswers } from './wire.ts'
@@ -14,6 +15,7 @@ export interface Queries {
   types(scenario: string, ids: readonly string[]): ReaderAnswers['types']
   get(scenario: string, id: string): ReaderAnswers['get']
   records(scenario: string, page: RecordPage): ReaderAnswers['records']
+  pending(scenario: string, page: PendingPage): ReaderAnswers['pending']
   commits(scenario: string, page: CommitPage): ReaderAnswers['commits']
   losses(scenario: string): ReaderAnswers['losses']
 }
@@ -21,7 +23,7 @@ export interface Queries {
 const KEY = '(SELECT key FROM scenario WHERE name = ?)'
 
 export function makeQueries(db: DatabaseSync): Queries {
-  return { ...makeStoreQueries(db), ...makeRecordQueries(db), commits: makeCommits(db) }
+  return { ...makeStoreQueries(db), ...makeRecordQueries(db), pending: makePending(db), commits: makeCommits(db) }
 }
 
 function makeStoreQueries(db: DatabaseSync): Pick<Queries, 'scenarios' | 'usage' | 'losses'> {
@@ -50,14 +52,15 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
     `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age
      WHERE r.scenario = ${KEY} AND r.agent_record_id = ?`,
   )
-  const pageOf = (condition: string) =>
+  const pageOf = (condition: string, index = '') =>
     new Query<RecordColumns>(
       db,
-      `SELECT ${RECORD_COLUMNS} FROM record r WHERE r.scenario = ${KEY} ${condition} ORDER BY r.sequence LIMIT ?`,
+      `SELECT ${RECORD_COLUMNS} FROM record r ${index} WHERE r.scenario = ${KEY} ${condition} ORDER BY r.sequence LIMIT ?`,
     )
   const selectPage = pageOf('AND r.sequence > ?')
   const selectInferences = pageOf(`AND r.sequence > ? AND r.request_type = 'inference'`)
-  const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference' AND r.sequence > ?`)
+  // Left to itself SQLite walks the sequence here, past every inference there is.
+  const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference' AND r.sequence > ?`, 'INDEXED BY record_by_type')
 
   function rowsOf(scenario: string, { after, limit, type }: RecordPage) {
     if (type === undefined) return selectPage.all(scenario, after, limit)

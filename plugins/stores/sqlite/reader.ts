@@ -1,11 +1,15 @@
 /** The thread that reads, on a connection of its own: a read never waits for a sync, and the event loop never waits for a read. */
 import { workerData } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRecord } from '../../../src/contract/index.ts'
 import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
 import { readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { toWire, type ReaderCall, type Reply, type StoreSettings } from './wire.ts'
+
+/** Each buffer that changes hands is compared with all the others, so the small ones of a page are cheaper to copy. */
+const TRANSFER_BYTES_MIN = 16 * 1024
 
 const port = threadPort()
 const settings: StoreSettings = workerData
@@ -18,7 +22,6 @@ port.on('message', (message: readonly ReaderCall[] | 'close') => {
   port.close()
 })
 
-/** Bodies change hands instead of being copied. */
 function answerGroup(calls: readonly ReaderCall[]): void {
   const transfer: ArrayBuffer[] = []
   const answers = calls.map((call) => {
@@ -53,10 +56,21 @@ function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]): unkn
       return read.commits(call.scenario, call)
     case 'losses':
       return read.losses(call.scenario)
+    case 'pending': {
+      const found = read.pending(call.scenario, call)
+      for (const record of found) for (const each of [record, ...record.quoted]) handOver(each, transfer)
+      return found
+    }
     default: {
       const record = read.get(call.scenario, call.id)
-      if (record?.payload?.buffer instanceof ArrayBuffer) transfer.push(record.payload.buffer)
+      if (record !== null) handOver(record, transfer)
       return record
     }
   }
+}
+
+/** Large bodies change hands instead of being copied. */
+function handOver({ payload }: StoredRecord, transfer: ArrayBuffer[]): void {
+  if (payload === null || payload.byteLength < TRANSFER_BYTES_MIN) return
+  if (payload.buffer instanceof ArrayBuffer) transfer.push(payload.buffer)
 }

@@ -6,6 +6,8 @@ import type {
   Damage,
   Losses,
   NewRecord,
+  PendingPage,
+  PendingRecord,
   RecordRow,
   RequestType,
   ScenarioStore,
@@ -175,6 +177,10 @@ class SqliteScenario implements ScenarioStore {
 
   records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
     return this.#reader.ask({ op: 'records', scenario: this.#name, ...page })
+  }
+
+  pending(page: PendingPage): Promise<readonly PendingRecord[]> {
+    return this.#reader.ask({ op: 'pending', scenario: this.#name, ...page })
   }
 
   async commit(commit: Commit): Promise<void> {

@@ -4,6 +4,8 @@ import {
   type Commit,
   type Losses,
   type NewRecord,
+  type PendingPage,
+  type PendingRecord,
   type RecordRow,
   type RefusalKind,
   type RequestType,
@@ -100,6 +102,7 @@ export type ReaderCall =
   | { readonly op: 'types'; readonly scenario: string; readonly ids: readonly string[] }
   | { readonly op: 'get'; readonly scenario: string; readonly id: string }
   | { readonly op: 'records'; readonly scenario: string; readonly after: number; readonly limit: number; readonly type?: RequestType }
+  | ({ readonly op: 'pending'; readonly scenario: string } & PendingPage)
   | { readonly op: 'commits'; readonly scenario: string; readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
   | { readonly op: 'losses'; readonly scenario: string }
 
@@ -109,6 +112,7 @@ export interface ReaderAnswers {
   types: ReadonlyMap<string, RequestType>
   get: StoredRecord | null
   records: readonly RecordRow[]
+  pending: readonly PendingRecord[]
   commits: readonly Commit[]
   losses: Losses
 }

@@ -78,6 +78,7 @@ export const door = [
     'limits.body': 'A request body may have 64 MiB.',
     'limits.import-body': 'An import body may have 10 MiB, else 413.',
     'limits.batch-size': 'A batch has 1 to 1000 records.',
+    'limits.batch-units': 'A training batch holds pipeline.task2batch.config.batch_size units.',
     'limits.page': 'limit is 1 to 100, 50 by default.',
     'limits.commit-filter': 'At most 100 record_id values of 1 to 256 characters each.',
     'limits.record-storage': 'Record bodies have a budget of 20 GiB by default.',

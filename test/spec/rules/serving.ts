@@ -84,7 +84,7 @@ export const serving = [
     'evaluation.loaded-only': 'Evaluation serves scenarios loaded in this process and never creates one.',
     'evaluation.deleted': 'A scenario deleted under its episode is 404.',
     'evaluation.hooks': 'The request hooks of a flat release stay out of its evaluation.',
-    'evaluation.component-hooks': later('components', "A component's evaluation runs every other component's hooks."),
+    'evaluation.component-hooks': "A component's evaluation runs every other component's hooks.",
     'evaluation.component-unknown': 'A component that is not served is 404.',
     'evaluation.token': 'The evaluation routes accept the evaluation token.',
   }),

@@ -20,7 +20,7 @@ export interface Planted {
 export const PLANTED = 'planted'
 const AT = 1_700_000_000.5
 
-/** Steps 0 to 5: created, trained on r1 and r2, rejected on r3, held, live weights, trained again. */
+/** Steps 0 to 5: created, trained on r1 and r2, rejected on r3, held, live weights, trained on r1 by another component. */
 export async function plantHistory(settings: Settings = {}): Promise<Planted> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-planted-'))
   const { records, repository } = dataPlaceIn(directory)
@@ -58,7 +58,7 @@ async function plantRows(directory: string, releases: Planted['releases']): Prom
   await scenario.commit(row(2, { outcome: 'rejected', consumed_ids: ['r3'], metrics: { current_score: 0.5 } }))
   await scenario.commit(row(3, { release: releases.held, pending: true, outcome: 'pending' }))
   await scenario.commit(row(4, { release: releases.live }))
-  await scenario.commit(row(5, { release: releases.head, consumed_ids: ['r1'] }))
+  await scenario.commit(row(5, { release: releases.head, consumed_ids: ['r1'], component: 'other' }))
   await store.close()
 }
 

@@ -1,0 +1,133 @@
+/** What every content store must do with folders of this machine: take them as they are, and give them back. */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { over, refused } from './contents-support.ts'
+import type { ContentsSuite } from './contents-support.ts'
+
+const BINARY = Buffer.from([0, 255, 254, 10, 128])
+const CHECKPOINT: Readonly<Record<string, string | Buffer>> = {
+  'config.json': '{"é": "𝄞"}\n',
+  'nested/deep/notes.md': 'text',
+  'nested/empty': '',
+  'empty.safetensors': '',
+  'model.safetensors': 'text by its bytes, weights by its name',
+  'MODEL.BIN': BINARY,
+  picture: BINARY,
+  'long.txt': 'x'.repeat(1024 * 1024 + 1),
+  'pointer.txt': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`,
+}
+
+export function describeCheckpoints(suite: ContentsSuite): void {
+  const test = over(suite)
+  test('a folder is unpacked as it was taken: texts, binaries, empty files and what only looks like a pointer', async (store) => {
+    await withFolder(CHECKPOINT, async (path) => {
+      const id = await store.write({ kind: 'checkpoint', path })
+      await rm(path, { recursive: true })
+      assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf(CHECKPOINT))
+    })
+  })
+  test('what is no small text reads as a few lines that name it', async (store) => {
+    await withFolder(CHECKPOINT, async (path) => {
+      const files = await store.read(await store.write({ kind: 'checkpoint', path }))
+      assert.deepEqual(Object.keys(files).toSorted(), Object.keys(CHECKPOINT).toSorted())
+      for (const name of ['config.json', 'nested/deep/notes.md', 'nested/empty', 'empty.safetensors'])
+        assert.equal(files[name], CHECKPOINT[name])
+      for (const name of ['model.safetensors', 'MODEL.BIN', 'picture', 'long.txt', 'pointer.txt']) {
+        assert.notEqual(files[name], CHECKPOINT[name])
+        assert.ok((files[name] ?? '').length < 500)
+      }
+      assert.equal(files['MODEL.BIN'], files['picture'])
+    })
+  })
+  test('equal folders have equal ids, and a byte more or another name makes another', async (store) => {
+    const folders = [CHECKPOINT, CHECKPOINT, { ...CHECKPOINT, picture: Buffer.concat([BINARY, BINARY]) }, { ...CHECKPOINT, more: '' }]
+    const ids: string[] = []
+    for (const files of folders) await withFolder(files, async (path) => void ids.push(await store.write({ kind: 'checkpoint', path })))
+    assert.equal(ids[0], ids[1])
+    assert.equal(new Set(ids).size, 3)
+  })
+  test('a folder of small texts is the content of those files', async (store) => {
+    const files = { 'a/b': '1', c: '', 'é.md': 'ü' }
+    await withFolder(files, async (path) => {
+      assert.equal(await store.write({ kind: 'checkpoint', path }), await store.write({ kind: 'files', files }))
+    })
+  })
+  test('what was read of a checkpoint can be written again with changes, and still names the large files', async (store) => {
+    await withFolder({ 'model.bin': BINARY, note: '1' }, async (path) => {
+      const files = await store.read(await store.write({ kind: 'checkpoint', path }))
+      const id = await store.write({ kind: 'files', files: { ...files, note: '2' } })
+      assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ 'model.bin': BINARY, note: '2' }))
+    })
+  })
+  test('a single file is kept under its own name', async (store) => {
+    await withFolder({ 'adapter.safetensors': BINARY, other: '' }, async (path) => {
+      const id = await store.write({ kind: 'checkpoint', path: join(path, 'adapter.safetensors') })
+      assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ 'adapter.safetensors': BINARY }))
+    })
+  })
+  test('eight who take the same folder agree, and eight who unpack it are given one folder', async (store) => {
+    await withFolder(CHECKPOINT, async (path) => {
+      const ids = await Promise.all(Array.from({ length: 8 }, () => store.write({ kind: 'checkpoint', path })))
+      const folders = await Promise.all(ids.map((id) => store.unpack(id)))
+      assert.equal(new Set(ids).size, 1)
+      assert.equal(new Set(folders).size, 1)
+      assert.deepEqual(await filesIn(folders[0] ?? ''), bytesOf(CHECKPOINT))
+      assert.equal(await store.unpack(ids[0] ?? ''), folders[0])
+    })
+  })
+  test('what is unpacked is read-only, and files and the empty content can be unpacked too', async (store) => {
+    const folder = await store.unpack(await store.write({ kind: 'files', files: { 'a/b': '1' } }))
+    assert.equal((await stat(join(folder, 'a/b'))).mode & 0o222, 0)
+    assert.deepEqual(await filesIn(await store.unpack(await store.write({ kind: 'files', files: {} }))), {})
+  })
+  test('a content that is not here cannot be unpacked', async (store) => {
+    await store.unpack(await store.write({ kind: 'files', files: { a: '1' } }))
+    for (const id of ['0'.repeat(40), 'nonsense', '', '.', '..']) await refused('unknown', 'unknown_content', store.unpack(id))
+  })
+  test('a folder that is missing or holds no file is refused', async (store) => {
+    await withFolder({ 'a/b/c': '' }, async (path) => {
+      await rm(join(path, 'a/b/c'))
+      for (const named of [path, join(path, 'missing'), '', '\0'])
+        await refused('invalid', 'bad_checkpoint', store.write({ kind: 'checkpoint', path: named }))
+    })
+  })
+  test('a link inside a checkpoint is refused by its name, wherever it leads', async (store) => {
+    await withFolder({ 'a/model.bin': BINARY, 'a/b/x': '' }, async (path) => {
+      for (const target of ['model.bin', 'b', '/etc/passwd', 'nowhere']) {
+        await symlink(target, join(path, 'a/link'))
+        await refused('invalid', 'bad_checkpoint', store.write({ kind: 'checkpoint', path }), /"a\/link"/)
+        await rm(join(path, 'a/link'))
+      }
+    })
+  })
+  test('a git folder in a checkpoint is refused', async (store) => {
+    await withFolder({ '.git/config': '[core]', a: '' }, (path) =>
+      refused('invalid', 'bad_path', store.write({ kind: 'checkpoint', path }), /"\.git/),
+    )
+  })
+}
+
+async function withFolder(files: Readonly<Record<string, string | Buffer>>, body: (path: string) => Promise<void>): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'checkpoint-'))
+  try {
+    for (const [path, bytes] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await writeFile(join(root, path), bytes)
+    }
+    await body(root)
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+const bytesOf = (files: Readonly<Record<string, string | Buffer>>): Record<string, Buffer> =>
+  Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, Buffer.from(bytes)]))
+
+/** Every file below a folder, by its path there. */
+async function filesIn(root: string): Promise<Record<string, Buffer>> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return Object.fromEntries(await Promise.all(files.map(async (file) => [file.slice(root.length + 1), await readFile(file)])))
+}

@@ -1,0 +1,47 @@
+/** What the parts of the content suite share: a store per test, a tree, a mark, and how a refusal is told. */
+import assert from 'node:assert/strict'
+import { isRefusal } from '../src/contract/index.ts'
+import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
+
+export interface ContentsSuite {
+  readonly describe: (name: string, body: () => void) => void
+  readonly it: (name: string, body: () => Promise<void>) => void
+  /** A store of its own, empty. */
+  readonly make: () => ContentStore | Promise<ContentStore>
+}
+
+export const TREE: Files = {
+  'AGENTS.md': 'be brief\n',
+  'skills/b/SKILL.md': '# b\n',
+  'skills/a.md': 'unicode: é 𝄞 \u0000 \ufeff',
+  'skills/a/empty': '',
+  'skills-more': 'sorts between a folder and its files',
+  '\ufeffodd ünïcode/𝄞': 'names are text too',
+  __proto__x: 'x',
+}
+
+export const MARK: SealMark = { step: 3, operation: 'train', at: 1_763_180_000.75 }
+
+/** A test with a store of its own that is closed whatever happens. */
+export function over({ it, make }: ContentsSuite): (name: string, body: (store: ContentStore) => Promise<void>) => void {
+  return (name, body) =>
+    it(name, async () => {
+      const store = await make()
+      try {
+        await body(store)
+      } finally {
+        await store.close()
+      }
+    })
+}
+
+export async function sealed(store: ContentStore, files: Files, parent: Release | null, mark: SealMark): Promise<Release> {
+  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
+}
+
+/** A release of another store. */
+export const stranger = (contentId: string): Release => ({ release_id: '1'.repeat(40), parent_release_id: null, content_id: contentId })
+
+export async function refused(kind: RefusalKind, code: string, promise: Promise<unknown>, words = /./): Promise<void> {
+  await assert.rejects(promise, (error) => isRefusal(error) && error.kind === kind && error.code === code && words.test(error.message))
+}

@@ -1,0 +1,120 @@
+/** What every trainer must do, as a suite that any test runner with `describe` and `it` can run. */
+import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isObject } from '../src/contract/index.ts'
+import type { Batch, Content, Files, Json, Release, Reporter, Sample, StepOrder, StepResult, Trainer } from '../src/contract/index.ts'
+import { assertGivenUp, assertKeepable, assertPlain, assertUntouched, type Runner } from './support.ts'
+
+export interface TrainerSuite extends Runner {
+  /** A trainer that has taken no step yet. */
+  readonly make: () => Trainer | Promise<Trainer>
+  /** The files of the base it steps on: what its recipe seeds, or its component's part of it. */
+  readonly files: Files
+  /** Whether the same order gets the same answer. False for a method that asks a model, or draws. */
+  readonly isRepeatable: boolean
+}
+
+/** A thread whose step goes on longer after an abort is ended. */
+const GIVE_UP_MS_MAX = 1000
+
+export function trainerConformance(suite: TrainerSuite): void {
+  const { describe } = suite
+  describe('its answers', () => describeAnswers(suite))
+  describe('its orders', () => describeOrders(suite))
+  describe('being told to stop', () => describeStopping(suite))
+}
+
+const samples: readonly Sample[] = [
+  { record_ids: ['exchange-1', 'report-1'], exchanges: [exchange('first')], score: 0, feedback: 'too long' },
+  { record_ids: ['a', 'b', 'report-2'], exchanges: [exchange('a'), exchange('b')], score: 1, feedback: { tone: ['fine', null] } },
+  { record_ids: ['exchange-3'], exchanges: [{}], score: null, feedback: null, task: { name: 'sort', n: 3 }, group: 'pair' },
+]
+const request = { id: 'train-1', text: 'Answer in one sentence.', session: 's', release_id: 'release-1', requires: [] }
+
+const BATCHES: Readonly<Record<string, Omit<Batch, 'id'>>> = {
+  'a request alone': { samples: [], request },
+  'samples alone': { samples, request: null },
+  'a request and samples': { samples, request },
+}
+
+function describeAnswers(suite: TrainerSuite): void {
+  for (const [what, batch] of Object.entries(BATCHES)) {
+    suite.it(`${what}: it answers a step result that can be kept`, async () => {
+      assertResult(await stepOf(await suite.make(), orderOf(suite, batch)))
+    })
+  }
+  suite.it('it takes one step after another', async () => {
+    const trainer = await suite.make()
+    for (const batch of Object.values(BATCHES)) assertResult(await stepOf(trainer, orderOf(suite, batch)))
+  })
+  suite.it('a base without files, and a state that somebody else left, are worked on too', async () => {
+    const order = orderOf(suite, { samples, request })
+    assertResult(await stepOf(await suite.make(), { ...order, files: {}, state: { of: ['another', { version: 0 }] } }))
+  })
+}
+
+function describeOrders(suite: TrainerSuite): void {
+  suite.it('an order is afterwards what it was', async () => {
+    const trainer = await suite.make()
+    await assertUntouched(orderOf(suite, { samples, request }), (order) => stepOf(trainer, order))
+  })
+  if (!suite.isRepeatable) return
+  suite.it('the same order again, of the same trainer and of a fresh one, gets the same answer', async () => {
+    const trainer = await suite.make()
+    for (const batch of Object.values(BATCHES)) {
+      const first = await stepOf(trainer, orderOf(suite, batch))
+      assert.deepEqual(await stepOf(trainer, orderOf(suite, batch)), first)
+      assert.deepEqual(await stepOf(await suite.make(), orderOf(suite, batch)), first)
+    }
+  })
+}
+
+function describeStopping(suite: TrainerSuite): void {
+  suite.it('a step that was told to stop before it began is soon over', async () => {
+    const trainer = await suite.make()
+    await assertGivenUp(trainer.step(orderOf(suite, { samples, request }), SILENT, AbortSignal.abort()), GIVE_UP_MS_MAX)
+  })
+  suite.it('a step that is told to stop on its way is soon over, and the next one is taken', async () => {
+    const trainer = await suite.make()
+    const stopping = new AbortController()
+    const step = trainer.step(orderOf(suite, { samples, request }), SILENT, stopping.signal)
+    await nextTurn()
+    stopping.abort()
+    await assertGivenUp(step, GIVE_UP_MS_MAX)
+    assertResult(await stepOf(await suite.make(), orderOf(suite, { samples, request })))
+  })
+}
+
+const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
+
+function stepOf(trainer: Trainer, order: StepOrder): Promise<StepResult> {
+  return trainer.step(order, SILENT, new AbortController().signal)
+}
+
+/** As it arrives where steps run: a copy that shares nothing with anybody. */
+function orderOf({ files }: TrainerSuite, batch: Omit<Batch, 'id'>): StepOrder {
+  const base: Release = { release_id: 'release-1', parent_release_id: null, content_id: 'content-1' }
+  return structuredClone({ step: 1, batch: { id: 'scenario:batch-1', ...batch }, base, files, state: {} })
+}
+
+/** The shape the service takes: anything else is a failed step. */
+function assertResult(result: StepResult): void {
+  assert.ok(['publish', 'hold', 'reject', 'skip'].includes(result.kind), `${result.kind} is no verdict`)
+  if (result.kind === 'publish' || result.kind === 'hold') assertContent(result.content)
+  if (result.kind === 'skip') assert.equal(typeof result.reason, 'string', 'a step that made nothing says why')
+  for (const part of ['metrics', 'state'] as const)
+    if (result[part] !== undefined) assert.ok(isObject(result[part]), `${part} is no object`)
+  if (result.requires !== undefined) assert.ok(Array.isArray(result.requires), 'requires is no list')
+  assertPlain(result, 'the answer')
+}
+
+function assertContent(content: Content): void {
+  if (content.kind === 'files') return assertKeepable(content.files)
+  if (content.kind === 'checkpoint') return assert.notEqual(content.path, '', 'a checkpoint is the path of a folder')
+  for (const id of Object.values(content.components)) assert.equal(typeof id, 'string', 'a component is the id of a content')
+}
+
+function exchange(text: string): { readonly [key: string]: Json } {
+  const messages = [{ role: 'user', content: text }]
+  return { messages, response: { choices: [{ index: 0, message: { role: 'assistant', content: text.toUpperCase() } }] } }
+}

@@ -1,0 +1,126 @@
+/**
+ * A repository elsewhere that follows the one on this machine: what is published is durable here first and pushed then. What a failed
+ * push left behind is not written down anywhere; it is the difference between the refs here and there, and the next push carries it.
+ */
+import { REF, isRefusal, unavailable } from '../../../src/contract/index.ts'
+import { settleGoals } from './goals.ts'
+import type { Change, Find, Goal, RefPlace } from './goals.ts'
+import { readRefs, remember } from './local-refs.ts'
+import { gitOverNetwork } from './process.ts'
+
+/** The first fetch may bring years of releases; afterwards a remote that takes longer is taken for gone. */
+const OPEN_TIMEOUT_SECONDS = 600
+const TIMEOUT_SECONDS = 60
+/** Refs in one push: all of them stand on one command line. */
+const PUSH_REFS_MAX = 200
+
+/** Fetches, so that releases published from elsewhere are found here, and pushes what an earlier run could not. */
+export async function openRemote(repository: string, url: string, local: RefPlace, find: Find): Promise<Remote> {
+  const refs = new RemoteRefs(repository, url)
+  await refs.refresh(OPEN_TIMEOUT_SECONDS)
+  const remote = new Remote(local, refs, find)
+  await remote.catchUp()
+  return remote
+}
+
+export class Remote {
+  readonly #local: RefPlace
+  readonly #refs: RefPlace
+  readonly #find: Find
+  #tail: Promise<unknown> = Promise.resolve()
+  #next: Promise<ReadonlyMap<string, unknown>> | null = null
+
+  constructor(local: RefPlace, refs: RefPlace, find: Find) {
+    this.#local = local
+    this.#refs = refs
+    this.#find = find
+  }
+
+  /** The ref has moved on this machine already, and stays moved whatever this throws. */
+  async follow(ref: string): Promise<void> {
+    const failures = await this.catchUp()
+    if (!failures.has(ref)) return
+    const cure = 'it is kept on this machine and pushed with the next one; check that the remote can be reached and written'
+    throw unavailable('remote_behind', `the release could not be pushed to the remote artifact repository; ${cure}`, {
+      cause: failures.get(ref),
+    })
+  }
+
+  /** One push for all who ask while another runs. Answers what could not be pushed and why, by ref. */
+  async catchUp(): Promise<ReadonlyMap<string, unknown>> {
+    if (this.#behind().length === 0) return new Map()
+    if (this.#next === null) {
+      this.#next = this.#tail.then(() => {
+        this.#next = null
+        return this.#push()
+      })
+      this.#tail = this.#next.catch(() => undefined)
+    }
+    return this.#next
+  }
+
+  async idle(): Promise<void> {
+    await this.#tail
+  }
+
+  async #push(): Promise<ReadonlyMap<string, unknown>> {
+    const goals = this.#behind()
+    const failures = new Map<string, unknown>()
+    for (let at = 0; at < goals.length; at += PUSH_REFS_MAX) {
+      const failed = await settleGoals(this.#refs, goals.slice(at, at + PUSH_REFS_MAX), this.#find)
+      for (const [ref, error] of failed) failures.set(ref, error)
+      const gone = [...failed.values()].find(isUnreachable)
+      // A remote that cannot be reached is not asked again for each of the rest.
+      if (gone !== undefined) return new Map([...failures, ...goals.slice(at).map(({ ref }) => [ref, gone] as const)])
+    }
+    return failures
+  }
+
+  #behind(): readonly Goal[] {
+    const goals = Array.from(this.#local.known, ([ref, releaseId]) => ({ ref, releaseId }))
+    return goals.filter(({ ref, releaseId }) => this.#refs.known.get(ref) !== releaseId)
+  }
+}
+
+class RemoteRefs implements RefPlace {
+  readonly #repository: string
+  readonly #url: string
+  #known = new Map<string, string>()
+
+  constructor(repository: string, url: string) {
+    this.#repository = repository
+    this.#url = url
+  }
+
+  get known(): ReadonlyMap<string, string> {
+    return this.#known
+  }
+
+  /** What the remote holds comes under names of its own, so that a pointer moved here and not pushed yet is never overwritten. */
+  async refresh(timeoutSeconds = TIMEOUT_SECONDS): Promise<void> {
+    const refspec = `+${REF.all}*:${REF.remote}*`
+    const args = ['fetch', '--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--', this.#url, refspec]
+    await gitOverNetwork([`--git-dir=${this.#repository}`, ...args], timeoutSeconds).catch((cause: unknown) => {
+      throw unreachable(cause)
+    })
+    const fetched = await readRefs(this.#repository, REF.remote)
+    this.#known = new Map(Array.from(fetched, ([ref, releaseId]) => [REF.all + ref.slice(REF.remote.length), releaseId]))
+  }
+
+  async change(changes: readonly Change[]): Promise<void> {
+    const leases = changes.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`)
+    const refspecs = changes.map(({ ref, to }) => `${to ?? ''}:${ref}`)
+    const args = ['push', '--quiet', '--atomic', '--porcelain', ...leases, '--', this.#url, ...refspecs]
+    await gitOverNetwork([`--git-dir=${this.#repository}`, ...args], TIMEOUT_SECONDS)
+    remember(this.#known, changes)
+  }
+}
+
+const unreachable = (cause: unknown): Error =>
+  unavailable(
+    'remote_unreachable',
+    'the remote artifact repository cannot be reached or is not one; check storage.artifact_repository, the network and the credentials git uses for it',
+    { cause },
+  )
+
+const isUnreachable = (error: unknown): boolean => isRefusal(error) && error.code === 'remote_unreachable'

@@ -1,0 +1,91 @@
+/** The doors of storage: where truth is kept. */
+import type { Commit, Files, Losses, NewRecord, PendingRecord, RecordRow, Release, RequestType, StoredRecord } from './nouns.ts'
+import type { Content } from './training.ts'
+
+/** Records and commits of every scenario. Every promise resolves only after what it says is on the disk. */
+export interface Store {
+  /** The scenarios that have a creation row and are not archived, by name. */
+  scenarios(): Promise<readonly string[]>
+  /** A handle; makes nothing. A scenario comes into being with its creation row. */
+  scenario(name: string): ScenarioStore
+  /** Sets the scenario aside for good and frees its name. Answers where it now is, relative to the store. */
+  archive(name: string): Promise<string>
+  usage(): Promise<StoreUsage>
+  /** Called whenever capacity took bodies, with what it took. */
+  onLoss(listener: (scenario: string, lost: Losses) => void): void
+  /** Re-hashes everything kept and answers with what does not match. */
+  verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]>
+  close(): Promise<void>
+}
+export interface StoreUsage {
+  readonly records: number
+  readonly body_bytes: number
+  readonly capacity_bytes: number
+  readonly lost_records: number
+  readonly lost_bytes: number
+}
+export interface Damage {
+  readonly scenario: string
+  readonly agent_record_id: string
+  readonly problem: string
+}
+
+export interface ScenarioStore {
+  /**
+   * All or none, in order, in one transaction. An id already stored with the same content (everything but the time, compared as
+   * canonical JSON) answers with the stored row, also after its body was evicted; with other content the whole call is refused
+   * with a conflict naming the id.
+   */
+  append(records: readonly NewRecord[]): Promise<readonly RecordRow[]>
+  /** Which of these ids are stored, and as what. */
+  types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>>
+  get(id: string): Promise<StoredRecord | null>
+  /** Rows after that sequence, oldest first. */
+  records(page: { readonly after: number; readonly limit: number; readonly type?: RequestType }): Promise<readonly RecordRow[]>
+  /**
+   * Records of these types after that sequence that no step of the component consumed, oldest first, with what they quote. A page may
+   * end early, and does rather than hold more than PENDING_PAGE_BYTES_MAX of bodies beyond its first record: only an empty one is the end.
+   */
+  pending(page: PendingPage): Promise<readonly PendingRecord[]>
+  /**
+   * The commit point: the row and what it consumed land together or not at all. A step that is not the one after the newest is a
+   * conflict, and so is a record that a step of the same component consumed already.
+   */
+  commit(commit: Commit): Promise<void>
+  /** Rows after that step, oldest first; with ids, only rows that consumed any of them. */
+  commits(page: { readonly after: number; readonly limit: number; readonly ids?: readonly string[] }): Promise<readonly Commit[]>
+  losses(): Promise<Losses>
+}
+
+export interface PendingPage {
+  readonly component: string
+  readonly types: readonly RequestType[]
+  readonly after: number
+  readonly limit: number
+}
+
+/** Contents and releases: content is addressed by what it is, a release by when it was accepted. */
+export interface ContentStore {
+  /** Equal content, equal id. Writing again is free. */
+  write(content: Content): Promise<string>
+  /** Its text files. A large or binary one reads as a few lines that name it. */
+  read(contentId: string): Promise<Files>
+  /** A folder that holds the content's files as they were written, large ones too. Made once, then only looked up; read-only to the caller. */
+  unpack(contentId: string): Promise<string>
+  /** A release of this content on that parent. Nothing serves it until a commit row names it. */
+  seal(contentId: string, parent: Release | null, mark: SealMark): Promise<Release>
+  /** The release of that id, or null when there is none here. */
+  find(releaseId: string): Promise<Release | null>
+  /** Makes the scenario's pointer name the release. Derived from the rows: may be repeated at any time. */
+  point(scenario: string, release: Release): Promise<void>
+  /** Keeps a release that waits for review reachable, without moving a pointer. May be repeated at any time. */
+  hold(release: Release): Promise<void>
+  /** Renames the scenario's pointer so that every release stays reachable. Answers the new name. Throws 'unsupported' for a remote. */
+  archive(scenario: string, as: string): Promise<string>
+  close(): Promise<void>
+}
+export interface SealMark {
+  readonly step: number
+  readonly operation: Commit['operation']
+  readonly at: number
+}

@@ -1,0 +1,101 @@
+/** The doors of training: what becomes a batch, and what a batch becomes. */
+import type {
+  Batch,
+  Files,
+  Json,
+  JsonObject,
+  ModelAddress,
+  PendingRecord,
+  Release,
+  RequestType,
+  StoredSample,
+  TrainingMode,
+} from './nouns.ts'
+import type { TrainingRuntime } from './plugins.ts'
+
+export interface Processor {
+  readonly name: string
+  readonly modes: readonly TrainingMode[]
+  /** What clients must send for it to learn from. */
+  readonly requestTypes: readonly RequestType[]
+  /** The records it is handed. What a report quotes comes along with it, so a processor of reports reads reports alone. */
+  readonly reads: readonly Exclude<RequestType, 'train'>[]
+  /**
+   * One record in the order stored, none twice, everything it quotes there and unconsumed. Null when it is kept, or why it never can be
+   * used: then it is set aside and counted. Runs beside requests, so it must be quick and may wait for nothing.
+   */
+  ingest(record: PendingRecord): string | null
+  /**
+   * What the next batch would hold, oldest first, and whether that is enough for one. Asking changes nothing.
+   * `drained`: everything stored so far has been handed over.
+   */
+  next(drained: boolean): { readonly samples: readonly StoredSample[]; readonly ready: boolean }
+  /** A commit consumed these records: no unit that holds one of them is offered again. Answers the reports that became useless so: set aside too. */
+  settle(consumed: readonly string[]): readonly string[]
+  status(): JsonObject
+}
+
+export interface TrainerPlan {
+  /** 'own': in a thread of its own, beside its scenario. 'weights': the one weight lane of the process, where it may only wait. */
+  readonly lane: 'own' | 'weights'
+  /**
+   * What becomes of a result when another component published meanwhile: it lands on the new head ('merge', the default), is judged
+   * once more there ('reevaluate'), or is given up and its batch stepped again ('refuse').
+   */
+  readonly stale?: 'merge' | 'reevaluate' | 'refuse'
+  open(scope: TrainerScope): Promise<Trainer> | Trainer
+}
+/** Plain data but for the runtime, which is only there in the weight lane. */
+export interface TrainerScope {
+  readonly scenario: string
+  readonly component: string
+  readonly config: JsonObject
+  readonly evaluation: ModelAddress
+  readonly directory: string
+  readonly runtime?: TrainingRuntime
+}
+export interface Trainer {
+  /** One step. What it throws is the step's failure; after `signal` aborts nobody waits for its answer. */
+  step(order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepResult>
+}
+/** Everything a step works on, as plain data. */
+export interface StepOrder {
+  /** The step this will be if nothing else lands first. */
+  readonly step: number
+  readonly batch: Batch
+  readonly base: Release
+  /** The files of the base; of its own component alone where there are several. */
+  readonly files: Files
+  /** What its latest committed step left in `state`. */
+  readonly state: JsonObject
+  /** Set when a stale result is to be judged again on this base, instead of making another. */
+  readonly candidate?: Content
+}
+export type StepResult = StepVerdict & {
+  readonly metrics?: JsonObject
+  /** For the next step; kept in the row and never shown. Absent: as it was. */
+  readonly state?: JsonObject
+  /** What the change needs on the person's machine. Screened and merged after the person's own items. */
+  readonly requires?: readonly Json[]
+}
+export type StepVerdict =
+  /** Served from now on. */
+  | { readonly kind: 'publish'; readonly content: Content }
+  /** Kept for review, and served when somebody promotes it. */
+  | { readonly kind: 'hold'; readonly content: Content }
+  /** There was a candidate, and it lost. */
+  | { readonly kind: 'reject' }
+  /** There was none. */
+  | { readonly kind: 'skip'; readonly reason: string }
+export type Content =
+  | { readonly kind: 'files'; readonly files: Files }
+  /** A folder on this machine, taken as it is: weights and whatever lies beside them. */
+  | { readonly kind: 'checkpoint'; readonly path: string }
+  /** One folder per component, each a content that is kept already. */
+  | { readonly kind: 'composed'; readonly components: Readonly<Record<string, string>> }
+/** Tells whoever follows the step how far it is. */
+export interface Reporter {
+  phase(name: 'proposing' | 'evaluating', more?: { readonly episodes_total?: number; readonly step_record?: string }): void
+  line(kind: ActivityKind, text: string, failed?: boolean): void
+}
+export type ActivityKind = 'model' | 'agent' | 'check' | 'trial' | 'provider' | 'proposer'

@@ -1,0 +1,53 @@
+/**
+ * The catalog of the tree that clients pull. In a scenario of several components only what changed that tree is listed: identities are those
+ * of listed releases, and the combination each was published on, ran on or restores stays beside them under `composed_…`.
+ */
+import type { Release } from '../contract/index.ts'
+import { catalogOf, type ReleaseRow } from './catalog.ts'
+import type { Commits } from './chain.ts'
+
+export interface ListedRow extends ReleaseRow {
+  readonly composed_release_id?: string
+  readonly composed_parent_release_id?: string
+  readonly composed_rollback_target_release_id?: string
+}
+
+/** Oldest first. Without a component the tree is the whole release, and every row is listed. */
+export function listedCatalog(commits: Commits, component: string | undefined): readonly ListedRow[] {
+  const rows = catalogOf(commits)
+  if (component === undefined) return rows
+  const listedAs = listing(rows, component)
+  return rows.flatMap((row) => {
+    const isOwn = row.operation === 'train' ? row.component === component : listedAs.get(row.release_id) === row.release_id
+    return isOwn ? [listedRow(row, listedAs)] : []
+  })
+}
+
+/** Which listed release each release carries: itself when it changed the tree, otherwise what its parent carries. */
+function listing(rows: readonly ReleaseRow[], component: string): ReadonlyMap<string, string> {
+  const trees = new Map<string, string | undefined>()
+  const listedAs = new Map<string, string>()
+  for (const { release_id, parent_release_id, components } of rows) {
+    if (listedAs.has(release_id)) continue
+    const parent = parent_release_id ?? ''
+    const isChanged = !listedAs.has(parent) || trees.get(parent) !== components?.[component]
+    listedAs.set(release_id, isChanged ? release_id : (listedAs.get(parent) ?? release_id))
+    trees.set(release_id, components?.[component])
+  }
+  return listedAs
+}
+
+function listedRow(row: ReleaseRow, listedAs: ReadonlyMap<string, string>): ListedRow {
+  const named = (id: Release['parent_release_id']): string | null => (id === null ? null : (listedAs.get(id) ?? id))
+  const { release_id, parent_release_id: parent, rollback_target_release_id: target } = row
+  const own = named(release_id) ?? release_id
+  return {
+    ...row,
+    release_id: own,
+    parent_release_id: named(parent),
+    ...(own !== release_id && { composed_release_id: release_id }),
+    ...(parent !== null && { composed_parent_release_id: parent }),
+    ...(target !== undefined && { rollback_target_release_id: named(target) ?? target }),
+    ...(target !== undefined && named(target) !== target && { composed_rollback_target_release_id: target }),
+  }
+}

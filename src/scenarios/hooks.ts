@@ -1,0 +1,27 @@
+/** Several components act on one request as if they were one: each in turn, and whatever one of them holds is let go of by all. */
+import type { InferenceHooks, Surface } from '../contract/index.ts'
+
+/** What acts on a call: the release's own hooks, or those of all components but one. */
+export function hooksWithout({ hooks, componentHooks }: Surface, component: string | null): InferenceHooks | undefined {
+  if (componentHooks === undefined) return component === null ? hooks : undefined
+  const acting = Object.entries(componentHooks).flatMap(([name, own]) => (name === component ? [] : [own]))
+  return acting.length === 0 ? undefined : oneAfterAnother(acting)
+}
+
+function oneAfterAnother(all: readonly InferenceHooks[]): InferenceHooks {
+  return {
+    async begin(release, signal) {
+      const held: (() => void)[] = []
+      const letGo = (): void => held.toReversed().forEach((end) => end())
+      try {
+        for (const hooks of all) if (hooks.begin) held.push(await hooks.begin(release, signal))
+        return letGo
+      } catch (error) {
+        letGo()
+        throw error
+      }
+    },
+    prepare: (release, dialect, body) => all.reduce((prepared, hooks) => hooks.prepare?.(release, dialect, prepared) ?? prepared, body),
+    verify: (release, dialect, answer) => all.forEach((hooks) => hooks.verify?.(release, dialect, answer)),
+  }
+}

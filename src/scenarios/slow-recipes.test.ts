@@ -1,0 +1,183 @@
+/** Recipes that never answer: how long a scenario waits for them, and that nobody else does. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import memoryContents from '../../plugins/contents/memory/index.ts'
+import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import practice from '../../plugins/runtimes/practice/index.ts'
+import memoryStore from '../../plugins/stores/memory/index.ts'
+import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, LOAD_SECONDS_MAX, type Binding, type NewRecord, type Recipe } from '../contract/index.ts'
+import { newId } from '../kit/index.ts'
+import { processorOf, type TrainerHost } from '../training/index.ts'
+import type { Household } from './bind.ts'
+import { ScenarioFiles } from './files.ts'
+import { Registry } from './registry.ts'
+
+let directory: string
+let warnings: string[]
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'svc-slow-'))
+  warnings = []
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const never = <T>(): Promise<T> => new Promise(() => undefined)
+const nothing = (): Promise<void> => Promise.resolve()
+const SLOW = { release: null, recipe: 'slow' }
+const SOUND = { release: null, recipe: 'sound' }
+
+/** Every step publishes something new. */
+const trainers: TrainerHost = {
+  inTurn: (_trainer, _signal, work) =>
+    work(({ step }) => Promise.resolve({ kind: 'publish', content: { kind: 'files', files: { 'step.md': `${step}` } } })),
+  close: nothing,
+}
+
+/** A deployment of two recipes: one that is sound, and this one. */
+async function registryWith(slow: Recipe): Promise<Registry> {
+  const usual = {
+    plugin: { name: 'plain', baseDirectory: '' },
+    config: {},
+    trainingMode: 'auto',
+    budgets: { maxSteps: 0, maxFailureStreak: 0 },
+    limits: { timeoutSeconds: 1, memoryMib: 64 },
+  } as const
+  const house: Household = {
+    store: await memoryStore.plugin.make({}),
+    contents: await memoryContents.plugin.make({}),
+    files: new ScenarioFiles(directory),
+    recipes: new Map([
+      ['sound', { ...usual, recipe: recordOnly.plugin }],
+      ['slow', { ...usual, recipe: slow }],
+    ]),
+    defaultRecipe: 'sound',
+    runtime: await practice.plugin.make({}),
+    gateway: null,
+    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    clock: () => 1,
+    newId,
+    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+    hosts: { own: trainers, weights: { hostFor: () => trainers, close: nothing } },
+    stepped: () => undefined,
+    warn: (message) => void warnings.push(message),
+  }
+  return Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+}
+
+/** Sound but for what is given. */
+const bindingWith =
+  (more: Partial<Binding>): Recipe['bind'] =>
+  async (scope) => ({ ...(await recordOnly.plugin.bind(scope)), ...more })
+
+/** How it went, once it has gone any way; read it after the clock was moved. */
+function outcomeOf(work: Promise<unknown>): { now: unknown } {
+  const outcome: { now: unknown } = { now: 'waiting' }
+  work.then(
+    () => (outcome.now = 'done'),
+    (error: unknown) => (outcome.now = error),
+  )
+  return outcome
+}
+
+/** The real disk is waited for too, so a moment is as long as it takes. */
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
+
+const expectOthersServed = async (registry: Registry): Promise<void> => {
+  await expect(registry.create('other', SOUND, () => null)).resolves.toMatchObject({ isNew: true })
+  await expect(registry.use('other', () => Promise.resolve('served'))).resolves.toBe('served')
+}
+
+describe('a recipe that never answers', () => {
+  it('when it is bound keeps its own scenario waiting, no longer than the limit, and is let go of when it answers late', async () => {
+    const late = Promise.withResolvers<void>()
+    const bind = vi.fn<() => void>()
+    const close = vi.fn<() => Promise<void>>().mockResolvedValue(undefined)
+    const registry = await registryWith({
+      bind: async (scope) => {
+        bind()
+        await late.promise
+        return { ...(await recordOnly.plugin.bind(scope)), close }
+      },
+    })
+    const created = outcomeOf(registry.create('slow', SLOW, () => null))
+    await vi.waitFor(() => expect(bind).toHaveBeenCalled())
+    await expectOthersServed(registry)
+    await pass(BIND_SECONDS_MAX - 1)
+    expect(created.now).toBe('waiting')
+    await pass(1)
+    expect(created.now).toMatchObject({ kind: 'unavailable', code: 'recipe_failed' })
+    late.resolve()
+    await vi.waitFor(() => expect(close).toHaveBeenCalledOnce())
+    await registry.close()
+  })
+
+  it('when its first release is to be made ready keeps its own scenario from being loaded, and is let go of', async () => {
+    const load = vi.fn<() => Promise<void>>(never)
+    const close = vi.fn<() => Promise<void>>().mockResolvedValue(undefined)
+    const registry = await registryWith({ bind: bindingWith({ surface: { loader: { load } }, close }) })
+    const created = outcomeOf(registry.create('slow', SLOW, () => null))
+    await vi.waitFor(() => expect(load).toHaveBeenCalled())
+    await expectOthersServed(registry)
+    await pass(LOAD_SECONDS_MAX)
+    expect(created.now).toBeInstanceOf(Error)
+    expect(close).toHaveBeenCalledOnce()
+    expect(registry.loaded('slow')).toBeUndefined()
+    await registry.close()
+  })
+
+  it('when a new head is to be made ready holds up its landing alone: the row counts in the end, and the status tells', async () => {
+    const load = vi.fn<() => Promise<void>>(never).mockResolvedValueOnce(undefined)
+    const registry = await registryWith({
+      bind: bindingWith({ surface: { loader: { load } }, processors: { '': processorOf(RECORDS, { name: 'slow' }) } }),
+      trainers: () => ({ '': { lane: 'own', open: () => ({ step: never }) } }),
+    })
+    const { scenario } = await registry.create('slow', SLOW, () => null)
+    await scenario.append([exchange])
+    await vi.waitFor(() => expect(load).toHaveBeenCalledTimes(2))
+    await expectOthersServed(registry)
+    await expect(registry.use('slow', () => Promise.resolve('served'))).resolves.toBe('served')
+    await pass(LOAD_SECONDS_MAX)
+    expect(scenario.commits.map(({ step }) => step)).toEqual([0, 1])
+    expect(scenario.head()).toEqual(scenario.commits[1]?.release)
+    expect(scenario.errors()).toEqual([`slow: the new release could not be loaded: no answer after ${LOAD_SECONDS_MAX} s`])
+    expect(warnings).toEqual(['a new release could not be loaded'])
+    await registry.close()
+  })
+
+  it.each<[string, Binding['close']]>([
+    ['never answers', never],
+    [
+      'throws',
+      () => {
+        throw new Error('broken on purpose')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken on purpose'))],
+  ])('or %s when its scenario is let go of keeps nobody from stopping', async (_what, broken) => {
+    const close = vi.fn<Binding['close']>(broken)
+    const registry = await registryWith({ bind: bindingWith({ close }) })
+    await registry.create('slow', SLOW, () => null)
+    await expectOthersServed(registry)
+    const closed = outcomeOf(registry.close())
+    await vi.waitFor(() => expect(close).toHaveBeenCalled())
+    await pass(CLOSE_SECONDS_MAX)
+    expect(closed.now).toBe('done')
+    expect(warnings).toEqual(['a recipe did not let go of its scenario'])
+  })
+})
+
+const RECORDS = { data: { batch_policy: 'records' } }
+const exchange: NewRecord = {
+  agent_record_id: 'x',
+  request_type: 'inference',
+  created_at: 1,
+  references: [],
+  artifact_ref: null,
+  score: null,
+  payload: Buffer.from('{}'),
+}

@@ -1,0 +1,81 @@
+/** The workers of a loaded scenario: one per trainer of its recipe, each with what it needs of the scenario and nothing more. */
+import { unavailable, type TrainerPlan } from '../contract/index.ts'
+import { Worker, type Bench, type TrainerHost, type WorkerParts } from '../training/index.ts'
+import type { ConfiguredRecipe, Household } from './bind.ts'
+import { contentOf } from './composed.ts'
+import { landStep } from './land.ts'
+import { reach } from './reach.ts'
+import type { Scenario } from './scenario.ts'
+
+/** When the process began, and whom to tell when a worker has nothing left to do for now. */
+export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'>
+
+export function makeWorkers(
+  house: Household,
+  scenario: Scenario,
+  configured: ConfiguredRecipe,
+  circumstances: TrainingCircumstances,
+): readonly Worker[] {
+  const { recipe, config, plugin, budgets, limits } = configured
+  const plans = Object.entries(recipe.trainers?.(config) ?? {})
+  const [leader] = plans.find(([, plan]) => plan.lane === 'own') ?? plans[0] ?? []
+  const bench = benchOf(house, scenario)
+  const scope = {
+    scenario: scenario.name,
+    config,
+    evaluation: house.evaluation(scenario.name),
+    directory: house.files.folderOf(scenario.created),
+  }
+  return plans.map(
+    ([component, plan]) =>
+      new Worker({
+        bench,
+        address: { ...scope, component, plugin, limits },
+        host: hostFor(house, scenario, plan),
+        processor: processorOf(scenario, component),
+        plan,
+        budgets,
+        takesInstructions: component === leader,
+        ...circumstances,
+        onStep: (commit) => house.stepped(scenario.name, commit),
+        onStumble: (error) => house.warn(`a step of scenario ${JSON.stringify(scenario.name)} could not land`, error),
+      }),
+  )
+}
+
+/** A weight trainer speaks to the scenario's own runtime, so it runs where that is. */
+function hostFor({ hosts }: Household, { runtime: { training } }: Scenario, plan: TrainerPlan): TrainerHost {
+  if (plan.lane === 'own') return hosts.own
+  return hosts.weights.hostFor((trainer) => plan.open({ ...trainer, ...(training && { runtime: training }) }))
+}
+
+function processorOf(scenario: Scenario, component: string) {
+  const { processors } = scenario.binding
+  const found = Object.hasOwn(processors, component) ? processors[component] : undefined
+  if (found !== undefined) return found
+  throw unavailable(
+    'recipe_broken',
+    `recipe ${scenario.recipeName} has a trainer named ${JSON.stringify(component)} and no processor of that name; mend the recipe`,
+  )
+}
+
+function benchOf(house: Household, scenario: Scenario): Bench {
+  return {
+    name: scenario.name,
+    get mode() {
+      return scenario.trainingMode
+    },
+    get commits() {
+      return scenario.commits
+    },
+    get store() {
+      return scenario.store
+    },
+    clock: house.clock,
+    head: () => scenario.head(),
+    files: (release, component) => reach(house.contents.read(contentOf(release, component) ?? release.content_id)),
+    keep: (content) => reach(house.contents.write(content)),
+    busy: (work) => scenario.use(work),
+    landing: (task) => scenario.lane.run(() => task((draft) => landStep(house, scenario, draft))),
+  }
+}

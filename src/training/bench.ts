@@ -1,0 +1,31 @@
+/** What a training worker needs of its scenario. A loaded scenario fits; this room never sees one. */
+import type { Commit, Content, Files, JsonObject, Release, ScenarioStore, StepOutcome, TrainingMode } from '../contract/index.ts'
+
+export interface Bench {
+  readonly name: string
+  readonly mode: TrainingMode
+  /** The scenario's rows, oldest first. */
+  readonly commits: readonly Commit[]
+  readonly store: Pick<ScenarioStore, 'pending' | 'losses'>
+  readonly clock: () => number
+  head(): Release
+  /** The files of a release, or of its one component where there are several. */
+  files(release: Release, component: string): Promise<Files>
+  /** Keeps a content and answers its id. What no row names is nobody's, so this needs no lane. */
+  keep(content: Content): Promise<string>
+  /** Nothing unloads the scenario while this runs. */
+  busy<T>(work: () => Promise<T>): Promise<T>
+  /** One landing at a time, promotes and rollbacks among them. The task sees the rows as they are then, and may append one. */
+  landing<T>(task: (append: (draft: Draft) => Promise<Commit>) => Promise<T>): Promise<T>
+}
+
+/** A row in the making: what a step came to. The scenario adds the step, the time and the release. */
+export interface Draft {
+  readonly component: string
+  readonly outcome: StepOutcome
+  /** The content it publishes, or holds for review, which is kept already; null when it does neither. */
+  readonly content: string | null
+  readonly consumed_ids: readonly string[]
+  readonly metrics: JsonObject
+  readonly state: JsonObject
+}

@@ -1,0 +1,144 @@
+/** What a step came to, as its row: every verdict, every failure, and what the row tells beside it. */
+import { describe, expect, it } from 'vitest'
+import { STEP_FAILURES_MAX, type Content, type JsonObject, type StepResult, type TrainRequest } from '../contract/index.ts'
+import { draftOf, type Circumstances } from './draft.ts'
+import { StepFailure } from './hosts/host.ts'
+
+const content: Content = { kind: 'files', files: { a: 'b' } }
+const request: TrainRequest = { id: 'i', text: 'please', session: 's', release_id: 'r', requires: [{ name: 'MINE', kind: 'env' }] }
+const sample = { record_ids: ['x', 'report'], exchanges: [], score: null, feedback: null }
+
+const around = (more: Partial<Circumstances> = {}): Circumstances => ({
+  component: '',
+  held: { batch: { id: 'b', samples: [sample], request: null }, problem: null },
+  failures: 0,
+  losses: { records: 0, bytes: 0 },
+  mergedOnto: null,
+  contentId: 'kept',
+  aside: [],
+  givenUp: null,
+  memory: (consumed, trainer) => ({ settled_through: consumed.length, set_aside: {}, trainer: trainer ?? { kept: true } }),
+  ...more,
+})
+const asked = (more: Partial<Circumstances> = {}) =>
+  around({ ...more, held: { batch: { id: 'b', samples: [sample], request }, problem: null } })
+const requestOf = (result: StepResult | StepFailure) => draftOf(result, asked()).metrics['training_request']
+
+describe('a verdict', () => {
+  it.each<[StepResult, string, string | null, JsonObject]>([
+    [{ kind: 'publish', content }, 'published', 'kept', {}],
+    [{ kind: 'hold', content }, 'pending', 'kept', {}],
+    [{ kind: 'reject' }, 'rejected', null, {}],
+    [{ kind: 'skip', reason: 'no need' }, 'skipped', null, { skipped: 'no need' }],
+    [{ kind: 'reject', metrics: { error: 'beside' } }, 'rejected', null, { error: 'beside' }],
+    [{ kind: 'skip', reason: 'x', metrics: { error: 'broke' } }, 'failed', null, { skipped: 'x', error: 'broke' }],
+    [{ kind: 'skip', reason: 'x', metrics: { error: ' ' } }, 'skipped', null, { skipped: 'x', error: ' ' }],
+    [
+      { kind: 'skip', reason: 'x', metrics: { proposal_notes: { failure: 'no reply' } } },
+      'failed',
+      null,
+      { skipped: 'x', proposal_notes: { failure: 'no reply' } },
+    ],
+  ])('%j is %s and consumes its batch', (result, outcome, kept, metrics) => {
+    expect(draftOf(result, around())).toEqual({
+      component: '',
+      outcome,
+      content: kept,
+      consumed_ids: ['x', 'report'],
+      metrics,
+      state: { settled_through: 2, set_aside: {}, trainer: { kept: true } },
+    })
+  })
+
+  it('keeps the state it left, and no reason to skip in its metrics outlasts its own', () => {
+    expect(draftOf({ kind: 'reject', state: { mine: 1 } }, around()).state['trainer']).toEqual({ mine: 1 })
+    expect(draftOf({ kind: 'skip', reason: 'mine', metrics: { skipped: 'other' } }, around()).metrics['skipped']).toBe('mine')
+  })
+
+  it.each<[string, JsonObject]>([
+    ['empty', { proposal_notes: {} }],
+    ['null', { proposal_notes: null }],
+    ['absent', {}],
+  ])('whose notes are %s has none', (_case, metrics) => {
+    expect(draftOf({ kind: 'reject', metrics }, around()).metrics).toEqual({})
+  })
+})
+
+describe('a failure', () => {
+  const failure = new StepFailure('it broke')
+
+  it('on traffic consumes nothing, and keeps the state as it was', () => {
+    expect(draftOf(failure, around())).toMatchObject({
+      outcome: 'failed',
+      content: null,
+      consumed_ids: [],
+      metrics: { error: 'it broke', skipped: 'step failed' },
+      state: { trainer: { kept: true } },
+    })
+  })
+
+  it('on traffic that comes too often gives its batch up', () => {
+    expect(draftOf(failure, around({ failures: STEP_FAILURES_MAX - 2 })).consumed_ids).toEqual([])
+    expect(draftOf(failure, around({ failures: STEP_FAILURES_MAX - 1 }))).toMatchObject({
+      outcome: 'failed',
+      consumed_ids: ['x', 'report'],
+      metrics: { skipped: 'batch set aside after repeated failures' },
+    })
+  })
+
+  it('on an instruction consumes it at once, and nothing that rode beside it', () => {
+    expect(draftOf(failure, asked({ failures: STEP_FAILURES_MAX }))).toMatchObject({
+      outcome: 'failed',
+      consumed_ids: ['i'],
+      metrics: { error: 'it broke', skipped: 'instruction failed', training_request: { id: 'i', requires: request.requires } },
+    })
+  })
+})
+
+describe('the request in a row', () => {
+  it('is what was asked; what it consumes begins with it', () => {
+    expect(draftOf({ kind: 'reject' }, asked()).consumed_ids).toEqual(['i', 'x', 'report'])
+    expect(requestOf({ kind: 'reject' })).toEqual(request)
+  })
+
+  it("has the method's items behind the person's, and the bad ones apart", () => {
+    const requires = [{ name: 'MINE', kind: 'service' }, { name: 'NEW', kind: 'env' }, 7]
+    expect(requestOf({ kind: 'reject', requires })).toMatchObject({
+      requires: [
+        { name: 'MINE', kind: 'env' },
+        { name: 'NEW', kind: 'env' },
+      ],
+      refused_requires: [{ item: 7 }],
+    })
+  })
+
+  it('is not what the method says it is', () => {
+    expect(requestOf({ kind: 'reject', metrics: { training_request: { id: 'forged' } } })).toEqual(request)
+  })
+
+  it('of a batch of traffic is none', () => {
+    expect(draftOf({ kind: 'reject', requires: [{ name: 'NEW', kind: 'env' }] }, around()).metrics).toEqual({})
+  })
+})
+
+describe('a row also tells', () => {
+  it('what was set aside since the last one, each once', () => {
+    expect(draftOf({ kind: 'reject' }, around({ aside: ['useless', 'x'] })).consumed_ids).toEqual(['x', 'report', 'useless'])
+    expect(draftOf(new StepFailure('x'), around({ aside: ['useless'] })).consumed_ids).toEqual(['useless'])
+  })
+
+  it('on which head a stale result landed, when it published one', () => {
+    const mergedOnto = { release_id: 'now', parent_release_id: null, content_id: 'c' }
+    expect(draftOf({ kind: 'publish', content }, around({ mergedOnto })).metrics).toEqual({ merged_onto: 'now' })
+    expect(draftOf({ kind: 'reject' }, around({ mergedOnto })).metrics).toEqual({})
+  })
+
+  it('that capacity took records', () => {
+    const { metrics } = draftOf({ kind: 'reject' }, around({ losses: { records: 3, bytes: 99 } }))
+    expect(metrics).toEqual({ 'records/evicted_count': 3, 'records/data_incomplete': true })
+  })
+
+  it('whose step it was', () => {
+    expect(draftOf({ kind: 'reject' }, around({ component: 'weights' })).component).toBe('weights')
+  })
+})

@@ -1,0 +1,133 @@
+/** What a step came to, as the row that will say so. Pure. */
+import {
+  STEP_FAILURES_MAX,
+  type Batch,
+  type Json,
+  type JsonObject,
+  type Losses,
+  type Release,
+  type StepOutcome,
+  type StepResult,
+  type TrainRequest,
+} from '../contract/index.ts'
+import { mergeRequires } from '../records/index.ts'
+import type { Draft } from './bench.ts'
+import { StepFailure } from './hosts/host.ts'
+import { SKIPPED, type TrainerMemory } from './rows.ts'
+
+/** A batch that was handed to the trainer and not settled yet. */
+export interface Held {
+  readonly batch: Batch<Uint8Array>
+  /** Why its instruction cannot even be tried. */
+  readonly problem: string | null
+}
+
+/** Everything beside the result that the row tells. */
+export interface Circumstances {
+  readonly component: string
+  readonly held: Held
+  /** Steps on this very batch that failed before. */
+  readonly failures: number
+  readonly losses: Losses
+  /** The head a result lands on that was made on an earlier one. */
+  readonly mergedOnto: Release | null
+  /** What the result published or holds, as it was kept. */
+  readonly contentId: string | null
+  /** Records set aside since the last row. */
+  readonly aside: readonly string[]
+  /** Set when the batch is given up at once: what of it can still be consumed. */
+  readonly givenUp: readonly string[] | null
+  readonly memory: (consumed: readonly string[], trainer: JsonObject | undefined) => TrainerMemory
+}
+
+export function draftOf(result: StepResult | StepFailure, around: Circumstances): Draft {
+  const { component, aside, memory } = around
+  const { outcome, content, skipped, metrics, state, consumed } = resultParts(result, around)
+  const consumed_ids = [...new Set([...consumed, ...aside])]
+  const told = {
+    ...metrics,
+    ...(skipped !== null && { skipped }),
+    ...requestMetrics(around.held.batch.request, result),
+    ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
+    ...lossMetrics(around.losses),
+  }
+  return { component, outcome, content, consumed_ids, metrics: told, state: { ...memory(consumed_ids, state) } }
+}
+
+interface ResultParts extends Pick<Draft, 'outcome' | 'content'> {
+  readonly skipped: string | null
+  readonly metrics: JsonObject
+  readonly state: JsonObject | undefined
+  readonly consumed: readonly string[]
+}
+
+function resultParts(result: StepResult | StepFailure, around: Circumstances): ResultParts {
+  if (result instanceof StepFailure) return failureParts(result, around)
+  const { metrics = {}, state } = result
+  return {
+    outcome: outcomeOf(result),
+    content: 'content' in result ? around.contentId : null,
+    skipped: result.kind === 'skip' ? result.reason : null,
+    metrics: withoutEmptyNotes(metrics),
+    state,
+    consumed: idsOf(around.held.batch),
+  }
+}
+
+/** An instruction is never tried again and consumes itself alone: what rode beside it stays held. A batch of traffic stays held, until it failed too often. */
+function failureParts({ message }: StepFailure, { held: { batch }, failures, givenUp }: Circumstances): ResultParts {
+  const failed = { outcome: 'failed', content: null, metrics: { error: message }, state: undefined } as const
+  if (batch.request !== null) {
+    const kept = batch.samples.length === 0 ? {} : { samples_kept: batch.samples.length }
+    return { ...failed, metrics: { ...failed.metrics, ...kept }, skipped: SKIPPED.instruction, consumed: [batch.request.id] }
+  }
+  if (givenUp === null && failures + 1 < STEP_FAILURES_MAX) return { ...failed, skipped: SKIPPED.step, consumed: [] }
+  return { ...failed, skipped: SKIPPED.setAside, consumed: givenUp ?? idsOf(batch) }
+}
+
+const OUTCOME: Readonly<Record<StepResult['kind'], StepOutcome>> = {
+  publish: 'published',
+  hold: 'pending',
+  reject: 'rejected',
+  skip: 'skipped',
+}
+
+/** A step that had nothing to show because something failed says so. */
+function outcomeOf({ kind, metrics = {} }: StepResult): StepOutcome {
+  if (kind !== 'skip') return OUTCOME[kind]
+  const { error, proposal_notes: notes } = metrics
+  const failure = typeof notes === 'object' && notes !== null && 'failure' in notes ? notes['failure'] : undefined
+  return isText(error) || isText(failure) ? 'failed' : 'skipped'
+}
+
+const isText = (value: Json | undefined): boolean => typeof value === 'string' && value.trim() !== ''
+
+function withoutEmptyNotes(metrics: JsonObject): JsonObject {
+  const { proposal_notes: notes, ...rest } = metrics
+  const isEmpty = typeof notes === 'object' && notes !== null && Object.keys(notes).length === 0
+  return notes === undefined || notes === null || isEmpty ? rest : metrics
+}
+
+function requestMetrics(request: TrainRequest | null, result: StepResult | StepFailure): JsonObject {
+  if (request === null) return {}
+  const offered = result instanceof StepFailure ? [] : (result.requires ?? [])
+  const { requires, refused } = mergeRequires(request.requires, offered)
+  const { client, ...asked } = request
+  return {
+    training_request: {
+      ...asked,
+      requires: requires.map((item) => ({ ...item })),
+      ...(client !== undefined && { client }),
+      ...(refused.length > 0 && { refused_requires: refused.map((item) => ({ ...item })) }),
+    },
+  }
+}
+
+function lossMetrics({ records }: Losses): JsonObject {
+  return records === 0 ? {} : { 'records/evicted_count': records, 'records/data_incomplete': true }
+}
+
+function idsOf({ request, samples }: Batch<Uint8Array>): readonly string[] {
+  const units = samples.flatMap((sample) => sample.record_ids)
+  return request === null ? units : [request.id, ...units]
+}

@@ -1,0 +1,63 @@
+/** Where trainers run: the room's own words for it. Threads in production (threads.ts), the weight lane inline (weight-lane.ts). */
+import {
+  unavailable,
+  type Batch,
+  type JsonObject,
+  type ModelAddress,
+  type Reporter,
+  type StepOrder,
+  type StepResult,
+} from '../../contract/index.ts'
+
+/** A trainer by everything needed to make it elsewhere: plain data. */
+export interface TrainerAddress {
+  readonly scenario: string
+  readonly component: string
+  /** The recipe plug-in as the configuration names it, and where relative names start. */
+  readonly plugin: { readonly name: string; readonly baseDirectory: string }
+  /** The recipe's own sections of the configuration. */
+  readonly config: JsonObject
+  readonly evaluation: ModelAddress
+  readonly directory: string
+  readonly limits: StepLimits
+}
+export interface StepLimits {
+  /** A step that takes longer is ended and counts as failed. */
+  readonly timeoutSeconds: number
+  /** A trainer that holds more, in its heap or beside it, is ended with its thread. */
+  readonly memoryMib: number
+}
+
+/** The order before it crosses: exchanges are still the bytes they were stored as. */
+export type StoredOrder = Omit<StepOrder, 'batch'> & { readonly batch: Batch<Uint8Array> }
+
+/**
+ * One step, whatever becomes of it. Throws a StepFailure for everything that is the trainer's fault, the signal's reason once it aborts,
+ * and anything else where the house could not run it. Asked twice at once, the second waits for the first.
+ */
+export type RunStep = (order: StoredOrder, report: Reporter, signal: AbortSignal) => Promise<StepResult>
+
+export interface TrainerHost {
+  /**
+   * Waits until this trainer has a turn, oldest asker first, and works in it. The number of turns at once is bounded, so whoever asks for one
+   * step at a time shares fairly. An abort while waiting gives the place in the queue up.
+   */
+  inTurn<T>(trainer: TrainerAddress, signal: AbortSignal, work: (step: RunStep) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** The trainer failed, not the house: in words for the row and for the status. */
+export class StepFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StepFailure'
+  }
+}
+
+/** Which addresses are the same trainer. The directory is a scenario's own for ever, so a later scenario of the same name is another. */
+export function keyOf({ scenario, component, directory }: TrainerAddress): string {
+  return JSON.stringify([scenario, component, directory])
+}
+
+/** No fault of the trainer: no row tells of it. */
+export const stopping = (): Error => unavailable('stopping', 'the service is stopping; no further step is taken')

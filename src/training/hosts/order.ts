@@ -1,0 +1,25 @@
+/** The order as its trainer reads it: exchanges parsed where the step runs, so that nobody else pays for it. */
+import { isObject, type Json, type JsonObject, type Sample, type StepOrder, type StoredSample } from '../../contract/index.ts'
+import { StepFailure, type StoredOrder } from './host.ts'
+
+export function readOrder(stored: StoredOrder): StepOrder {
+  return { ...stored, batch: { ...stored.batch, samples: stored.batch.samples.map(readSample) } }
+}
+
+function readSample(sample: StoredSample): Sample {
+  return { ...sample, exchanges: sample.exchanges.map((text, index) => readExchange(text, sample.record_ids[index])) }
+}
+
+function readExchange(text: Uint8Array, recordId = 'of no name'): JsonObject {
+  const exchange = parsed(text)
+  if (isObject(exchange)) return exchange
+  throw new StepFailure(`record ${recordId}: what is stored of it is not a JSON object; svc verify names every damaged record`)
+}
+
+function parsed(text: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,79 @@
+/** A reporter for plug-ins: passes on what is well-formed, cut to size, and never so much of it that whoever listens drowns. */
+import type { ActivityKind, Reporter } from '../../contract/index.ts'
+import { firstCodePoints } from '../../kit/index.ts'
+import { TEXT_CHARACTERS_MAX } from './words.ts'
+
+type PhaseName = Parameters<Reporter['phase']>[0]
+type PhaseMore = NonNullable<Parameters<Reporter['phase']>[1]>
+
+/** Phases and lines together. Further lines are left out and counted; of further phases the latest is passed on when the second is over. */
+const PER_SECOND_MAX = 50
+const SECOND_MS = 1000
+
+const KINDS: ReadonlySet<string> = new Set<ActivityKind>(['model', 'agent', 'check', 'trial', 'provider', 'proposer'])
+const PHASES: ReadonlySet<string> = new Set<PhaseName>(['proposing', 'evaluating'])
+
+export class Outgoing implements Reporter {
+  readonly #clockMs: () => number
+  /** Null once the step is over: what a trainer says after that belongs to no step. */
+  #to: Reporter | null
+  #secondEndsMs = Number.NEGATIVE_INFINITY
+  #passed = 0
+  #phase: { readonly name: PhaseName; readonly more: PhaseMore } | null = null
+  #leftOut: { readonly kind: ActivityKind; readonly lines: number } | null = null
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(to: Reporter, clockMs: () => number = () => performance.now()) {
+    this.#to = to
+    this.#clockMs = clockMs
+  }
+
+  phase(name: PhaseName, more: PhaseMore = {}): void {
+    if (this.#to === null || !PHASES.has(name)) return
+    const hasRoom = this.#hasRoom()
+    this.#phase = { name, more: { ...this.#phase?.more, ...wellFormed(more) } }
+    if (hasRoom) this.#catchUp()
+  }
+
+  line(kind: ActivityKind, text: string, failed?: boolean): void {
+    if (this.#to === null || !KINDS.has(kind) || typeof text !== 'string') return
+    if (this.#hasRoom()) this.#to.line(kind, firstCodePoints(text, TEXT_CHARACTERS_MAX), failed === true)
+    else this.#leftOut = { kind, lines: (this.#leftOut?.lines ?? 0) + 1 }
+  }
+
+  close(): void {
+    this.#catchUp()
+    clearTimeout(this.#timer)
+    this.#to = null
+  }
+
+  /** A second begins with the first thing said after the last one ended. A trainer that never yields is served too: it asks here. */
+  #hasRoom(): boolean {
+    const now = this.#clockMs()
+    if (now >= this.#secondEndsMs) {
+      this.#catchUp()
+      this.#secondEndsMs = now + SECOND_MS
+      this.#passed = 0
+    }
+    this.#passed += 1
+    if (this.#passed === PER_SECOND_MAX + 1) this.#timer = setTimeout(() => this.#catchUp(), this.#secondEndsMs - now).unref()
+    return this.#passed <= PER_SECOND_MAX
+  }
+
+  #catchUp(): void {
+    const [phase, leftOut] = [this.#phase, this.#leftOut]
+    this.#phase = null
+    this.#leftOut = null
+    if (phase !== null) this.#to?.phase(phase.name, phase.more)
+    if (leftOut !== null)
+      this.#to?.line(leftOut.kind, `${leftOut.lines} more lines were left out: ${PER_SECOND_MAX} a second are passed on`, false)
+  }
+}
+
+/** A plug-in's object may hold anything: only what the interface names crosses, in a shape that can. */
+function wellFormed({ episodes_total, step_record }: PhaseMore): PhaseMore {
+  return {
+    ...(typeof episodes_total === 'number' && { episodes_total }),
+    ...(typeof step_record === 'string' && { step_record: firstCodePoints(step_record, TEXT_CHARACTERS_MAX) }),
+  }
+}

@@ -1,0 +1,77 @@
+/** Checks what a trainer answered, once, where it answered: from here on it is plain data and the type is the proof. */
+import { z } from 'zod'
+import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject, type StepResult } from '../../contract/index.ts'
+import { StepFailure } from './host.ts'
+
+const MIB = 1024 * 1024
+/** Metrics and state are kept in the step's row; what is larger belongs in the trainer's directory. */
+const PRINTED_BYTES_MAX = 16 * MIB
+
+export function parseResult(answer: unknown): StepResult {
+  const verdict = check(verdicts, answer)
+  const { metrics, state, requires } = check(extras, answer)
+  return {
+    ...verdict,
+    ...(metrics !== undefined && { metrics }),
+    ...(state !== undefined && { state }),
+    ...(requires !== undefined && { requires }),
+  }
+}
+
+/** The failure names the first field that is wrong, and never quotes what stands in it. */
+function check<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const checked = schema.safeParse(answer)
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  const path = (issue?.path ?? []).map(String).join('.')
+  throw new StepFailure(`the trainer's answer is no step result: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'not acceptable'}`)
+}
+
+const texts = z.record(z.string(), z.string())
+
+const content = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('files'), files: texts }),
+  z.object({ kind: z.literal('checkpoint'), path: z.string() }),
+  z.object({ kind: z.literal('composed'), components: texts }),
+])
+
+const verdicts = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('publish'), content }),
+  z.object({ kind: z.literal('hold'), content }),
+  z.object({ kind: z.literal('reject') }),
+  z.object({ kind: z.literal('skip'), reason: z.string() }),
+])
+
+/** As it will be kept: a date becomes its text and not-a-number null, as JSON prints them. */
+const printed = z.unknown().transform((value, context): Json => {
+  const text = print(value)
+  if (text === undefined) return refuse(context, 'must be plain JSON')
+  if (Buffer.byteLength(text) > PRINTED_BYTES_MAX)
+    return refuse(context, `must print to at most ${PRINTED_BYTES_MAX / MIB} MiB; keep what is larger in the trainer's directory`)
+  const plain: Json = JSON.parse(text)
+  return isDeeperThan(JSON_DEPTH_MAX, plain) ? refuse(context, `must be nested at most ${JSON_DEPTH_MAX} deep`) : plain
+})
+
+function print(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // A cycle, a bigint, a getter that throws, or nested until the stack ends.
+    return undefined
+  }
+}
+
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue(message)
+  return z.NEVER
+}
+
+function isDeeperThan(levels: number, value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member: Json) => isDeeperThan(levels - 1, member))
+}
+
+const printedObject = printed.refine((value): value is JsonObject => isObject(value), 'must be a plain JSON object')
+const printedList = printed.refine((value): value is readonly Json[] => Array.isArray(value), 'must be an array')
+
+const extras = z.object({ metrics: printedObject.optional(), state: printedObject.optional(), requires: printedList.optional() })

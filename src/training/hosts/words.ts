@@ -1,0 +1,21 @@
+/** What an error of a plug-in says to people: one line, of bounded length, without secrets or places of this machine, whatever was thrown. */
+import { firstCodePoints, screenText } from '../../kit/index.ts'
+
+/** Longer texts of a trainer, in a failure or in a line of its activity, are cut. */
+export const TEXT_CHARACTERS_MAX = 2000
+
+const NO_WORDS = 'it failed without saying why'
+/** The folders of an absolute path; the name at its end stays. */
+const FOLDERS = /(?<![\w.:/])\/(?:[^\s'"`/:]+\/)+/g
+
+export function wordsOf(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message || error.name : String(error)
+    const line = firstCodePoints(text.trimStart(), TEXT_CHARACTERS_MAX).replaceAll(/\s+/g, ' ').trim()
+    if (screenText(line) === 'credential_in_text') return 'it failed; what it said holds a credential and is withheld'
+    return line.replaceAll(FOLDERS, '') || NO_WORDS
+  } catch {
+    // An object that cannot be printed, or one whose message throws.
+    return NO_WORDS
+  }
+}

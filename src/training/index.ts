@@ -1,0 +1,14 @@
+/**
+ * Training: takes the next batch, has it trained, lands one commit, and tells anyone who asks how far it is.
+ * Does not know what training means, serve, or decide whether a candidate is good.
+ */
+export type { Bench, Draft } from './bench.ts'
+export { type StepLimits, type TrainerAddress, type TrainerHost } from './hosts/host.ts'
+export * from './processors/index.ts'
+export { progressOf, type RequestProgress } from './progress.ts'
+export { makeThreadHost } from './hosts/threads.ts'
+export { serveTrainer } from './hosts/thread.ts'
+export { wordsOf } from './hosts/words.ts'
+export { makeWeightLane, type WeightLane } from './hosts/weight-lane.ts'
+export { errorIn, SKIPPED, type Budgets } from './rows.ts'
+export { Worker, type WorkerParts } from './worker.ts'

@@ -1,0 +1,27 @@
+/** Finds what holds a record by the record's id, without walking what does not hold it. */
+export class ByRecord<Holder> {
+  readonly #holders = new Map<string, Set<Holder>>()
+
+  add(ids: readonly string[], holder: Holder): void {
+    for (const id of ids) {
+      const holders = this.#holders.get(id)
+      if (holders === undefined) this.#holders.set(id, new Set([holder]))
+      else holders.add(holder)
+    }
+  }
+
+  remove(ids: readonly string[], holder: Holder): void {
+    for (const id of ids) {
+      const holders = this.#holders.get(id)
+      holders?.delete(holder)
+      if (holders?.size === 0) this.#holders.delete(id)
+    }
+  }
+
+  /** Everything that holds one of these, each once. */
+  holding(ids: readonly string[]): ReadonlySet<Holder> {
+    const found = new Set<Holder>()
+    for (const id of ids) for (const holder of this.#holders.get(id) ?? []) found.add(holder)
+    return found
+  }
+}

@@ -1,0 +1,22 @@
+/** Every processor of the house is held to the suite, the one of reports with and without groups. */
+import { describe, it } from 'vitest'
+import { processorConformance } from '../../../conformance/index.ts'
+import type { Processor } from '../../contract/index.ts'
+import { datasetProcessor } from './dataset.ts'
+import { keepOnly } from './keep-only.ts'
+import { recordsProcessor } from './records.ts'
+import { reportedProcessor, type GroupOf } from './reported.ts'
+
+/** Two neighbours by score are a group, and a report without a score stands for itself. */
+const inPairs: GroupOf = ({ score }) =>
+  typeof score === 'number' ? { key: `pair-${Math.floor(score / 2)}`, slot: String(score % 2), size: 2 } : null
+
+const processors: readonly (readonly [string, () => Processor])[] = [
+  ['reportedProcessor', () => reportedProcessor({ name: 'reported', batchSize: 3 })],
+  ['reportedProcessor in groups', () => reportedProcessor({ name: 'grouped', batchSize: 3, group: inPairs })],
+  ['recordsProcessor', () => recordsProcessor({ name: 'records', batchSize: 3 })],
+  ['datasetProcessor', () => datasetProcessor({ name: 'dataset', batchSize: 3 })],
+  ['keepOnly', () => keepOnly('keep')],
+]
+
+for (const [name, make] of processors) describe(name, () => processorConformance({ describe, it, make }))

@@ -1,0 +1,6 @@
+/** The processors that recipes are made with: what the package offers as `svc/training`. */
+export { datasetProcessor } from './dataset.ts'
+export { keepOnly } from './keep-only.ts'
+export { processorOf } from './processor-of.ts'
+export { recordsProcessor } from './records.ts'
+export { reportedProcessor, type GroupOf } from './reported.ts'

@@ -1,0 +1,80 @@
+/**
+ * How far a request is: a pure function of its row, once there is one, and of the step that holds it until then.
+ *
+ * queued      no step has taken it
+ * running     a step holds it and has not said more
+ * proposing   the change is being written
+ * evaluating  its episodes run
+ * settling    its row is landing
+ * settled     the row exists: its result is the state
+ */
+import { ACTIVITY_LINES_SHOWN_MAX, isObject, type ActivityKind, type Commit, type Reporter } from '../contract/index.ts'
+
+export interface ActivityLine {
+  readonly at: number
+  readonly kind: ActivityKind
+  readonly text: string
+  readonly failed?: true
+}
+type Phase = 'running' | 'proposing' | 'evaluating' | 'settling'
+
+/** The step that is running, as whoever follows it sees it. */
+export class LiveStep implements Reporter {
+  readonly requestId: string | null
+  readonly startedAt: number
+  readonly #clock: () => number
+  readonly #activity: ActivityLine[] = []
+  #phase: Phase = 'running'
+  #more: { readonly episodes_total?: number; readonly step_record?: string } = {}
+
+  constructor(requestId: string | null, clock: () => number) {
+    this.requestId = requestId
+    this.#clock = clock
+    this.startedAt = clock()
+  }
+
+  phase(name: Exclude<Phase, 'running'>, more: { readonly episodes_total?: number; readonly step_record?: string } = {}): void {
+    this.#phase = name
+    this.#more = { ...this.#more, ...more }
+  }
+
+  /** The latest lines stay; the step's own record has them all. */
+  line(kind: ActivityKind, text: string, failed = false): void {
+    this.#activity.push({ at: this.#clock(), kind, text, ...(failed && { failed }) })
+    if (this.#activity.length > ACTIVITY_LINES_SHOWN_MAX) this.#activity.shift()
+  }
+
+  view(): Pick<RequestProgress, 'state' | 'started_at' | 'episodes_total' | 'step_record' | 'activity'> {
+    const { episodes_total = null, step_record = null } = this.#more
+    return { state: this.#phase, started_at: this.startedAt, episodes_total, step_record, activity: [...this.#activity] }
+  }
+}
+
+export interface RequestProgress {
+  readonly request_id: string
+  readonly settled: boolean
+  readonly step: number | null
+  readonly state: string
+  readonly meaning: string | null
+  readonly started_at: number | null
+  readonly episodes_total: number | null
+  readonly step_record: string | null
+  readonly activity: readonly ActivityLine[]
+}
+
+const MEANING: Readonly<Record<string, string>> = {
+  queued: 'No step has taken the request yet.',
+  proposing: 'The served model writes the change.',
+  evaluating: "The candidate's episodes run.",
+  running: 'A step holds the request.',
+  settling: 'The row that consumes the request is landing.',
+}
+
+export function progressOf(requestId: string, commits: readonly Commit[], live: readonly LiveStep[]): RequestProgress {
+  const idle = { started_at: null, episodes_total: null, step_record: null, activity: [] }
+  const row = commits.findLast(({ metrics }) => isObject(metrics['training_request']) && metrics['training_request']['id'] === requestId)
+  if (row !== undefined) return { request_id: requestId, settled: true, step: row.step, state: row.outcome, meaning: null, ...idle }
+  const step = live.find((running) => running.requestId === requestId)
+  const { state, ...rest } = step?.view() ?? { state: 'queued', ...idle }
+  return { request_id: requestId, settled: false, step: null, state, meaning: MEANING[state] ?? null, ...rest }
+}

@@ -1,0 +1,116 @@
+/** What rows say about their trainer, over small histories. */
+import { describe, expect, it } from 'vitest'
+import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
+import { exhausted, failuresInARow, mayRide, memoryOf, SKIPPED, trainingRows } from './rows.ts'
+
+const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
+  step: 1,
+  operation: 'train',
+  recorded_at: 0,
+  release: null,
+  pending: outcome === 'pending',
+  outcome,
+  consumed_ids: [],
+  metrics: {},
+  state: {},
+  ...more,
+})
+const because = (skipped: string): Commit => row('failed', { metrics: { skipped } })
+
+describe('the rows of a trainer', () => {
+  it('are the training rows of its component, and no promote, rollback or creation', () => {
+    const [own, other, flat] = [row('published', { component: 'a' }), row('published', { component: 'b' }), row('published')]
+    const moves = (['create', 'promote', 'rollback', 'shipped'] as const).map((operation) =>
+      row('published', { operation, component: 'a' }),
+    )
+    expect(trainingRows([...moves, own, other, flat], 'a')).toEqual([own])
+    expect(trainingRows([...moves, own, other, flat], '')).toEqual([flat])
+  })
+})
+
+describe('the memory of a trainer', () => {
+  it('is what its latest row left, and empty before the first', () => {
+    expect(memoryOf([])).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
+    const state = { settled_through: 7, set_aside: { 'quotes no receipt': 2 }, trainer: { steps: 3 } }
+    expect(memoryOf([row('published'), row('skipped', { state })])).toEqual(state)
+  })
+
+  it.each<[string, JsonObject]>([
+    ['of other kinds', { settled_through: '7', set_aside: ['x'], trainer: 'text' }],
+    ['nothing', { settled_through: null, set_aside: null, trainer: null }],
+    ['counts that are none', { set_aside: { a: 'two', b: null } }],
+  ])('reads a state that holds %s as none: it begins again rather than fail', (_case, state) => {
+    expect(memoryOf([row('published', { state })])).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
+  })
+})
+
+describe('failures in a row', () => {
+  it.each<[string, readonly Commit[], number]>([
+    ['nothing', [], 0],
+    ['a success', [row('published')], 0],
+    ['two failures', [because(SKIPPED.step), because(SKIPPED.step)], 2],
+    ['a success after two', [because(SKIPPED.step), because(SKIPPED.step), row('published')], 0],
+    ['one after a success', [because(SKIPPED.step), row('rejected'), because(SKIPPED.step)], 1],
+    ['a batch that was given up', [because(SKIPPED.step), because(SKIPPED.setAside)], 0],
+    ['instructions that failed in between', [because(SKIPPED.step), because(SKIPPED.instruction), because(SKIPPED.step)], 2],
+  ])('after %s are counted from the last row that was none', (_case, rows, count) => {
+    expect(failuresInARow(rows)).toBe(count)
+  })
+})
+
+/** An instruction that failed with so many units beside it. */
+const besides = (samples_kept?: number): Commit =>
+  row('failed', { metrics: { skipped: SKIPPED.instruction, training_request: {}, ...(samples_kept !== undefined && { samples_kept }) } })
+const asked = row('published', { metrics: { training_request: {} } })
+
+describe('units', () => {
+  it.each<[string, readonly Commit[], boolean]>([
+    ['nothing', [], true],
+    ['one instruction that failed beside them', [besides(1)], true],
+    ['two instructions that failed beside them', [besides(1), besides(3)], false],
+    ['two that failed without any', [besides(), besides()], true],
+    ['two, and a step of their own that failed too', [besides(1), because(SKIPPED.step), besides(1), because(SKIPPED.step)], false],
+    ['two, and an instruction that went well without them', [besides(1), besides(1), asked], false],
+    ['two, and a step of their own that went well', [besides(1), besides(1), row('published')], true],
+    ['two, and being set aside', [besides(1), besides(1), because(SKIPPED.setAside)], true],
+    ['two and being set aside, and another one since', [besides(1), besides(1), because(SKIPPED.setAside), besides(1)], true],
+  ])('after %s ride beside the next instruction unless they may be why it would fail', (_case, rows, may) => {
+    expect(mayRide(rows)).toBe(may)
+  })
+})
+
+describe('budgets', () => {
+  const off = { maxSteps: 0, maxFailureStreak: 0 }
+
+  it('of 0 never run out', () => {
+    expect(
+      exhausted(
+        Array.from({ length: 1000 }, () => row('failed')),
+        off,
+      ),
+    ).toBeNull()
+  })
+
+  it('of steps count every row and name their key', () => {
+    const rows = [row('published'), row('skipped'), row('failed')]
+    expect(exhausted(rows.slice(1), { ...off, maxSteps: 3 })).toBeNull()
+    expect(exhausted(rows, { ...off, maxSteps: 3 })).toContain('evolution.max_steps (3)')
+  })
+
+  it.each<[string, readonly StepOutcome[], boolean]>([
+    ['two that lost', ['rejected', 'failed'], true],
+    ['one that lost', ['published', 'rejected'], false],
+    ['a skipped one between', ['rejected', 'skipped', 'failed'], true],
+    ['skipped ones alone', ['skipped', 'skipped', 'skipped'], false],
+    ['a published one between', ['rejected', 'published', 'rejected'], false],
+    ['a held one at the end', ['rejected', 'rejected', 'pending'], false],
+    ['a skipped one at the end', ['rejected', 'rejected', 'skipped'], true],
+  ])('of failures judge %s', (_case, outcomes, isSpent) => {
+    const said = exhausted(
+      outcomes.map((outcome) => row(outcome)),
+      { ...off, maxFailureStreak: 2 },
+    )
+    expect(said !== null).toBe(isSpent)
+    if (said !== null) expect(said).toContain('evolution.max_failure_streak (2)')
+  })
+})

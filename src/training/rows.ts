@@ -1,0 +1,86 @@
+/** What the rows say about one trainer: its state, how far it has read, how its latest steps went. All of it is read off them, none is kept. */
+import { isObject, STEP_RETRY_FIRST_SECONDS, STEP_RETRY_MAX_SECONDS, type Commit, type JsonObject } from '../contract/index.ts'
+
+/** Why a step came to nothing, as the rows spell it. */
+export const SKIPPED = {
+  instruction: 'instruction failed',
+  step: 'step failed',
+  setAside: 'batch set aside after repeated failures',
+  unchanged: 'nothing changed',
+} as const
+
+/** What a training row keeps for the next step and for the next start. */
+export interface TrainerMemory {
+  /** Traffic up to this sequence is settled. */
+  readonly settled_through: number
+  /** How many records could not be used so far, by reason. */
+  readonly set_aside: Readonly<Record<string, number>>
+  /** What the method left for itself. */
+  readonly trainer: JsonObject
+}
+
+export function trainingRows(commits: readonly Commit[], component: string): readonly Commit[] {
+  return commits.filter((row) => row.operation === 'train' && (row.component ?? '') === component)
+}
+
+export function memoryOf(rows: readonly Commit[]): TrainerMemory {
+  const { settled_through, set_aside, trainer } = rows.at(-1)?.state ?? {}
+  return {
+    settled_through: typeof settled_through === 'number' ? settled_through : 0,
+    set_aside: isObject(set_aside) ? countsIn(set_aside) : {},
+    trainer: isObject(trainer) ? trainer : {},
+  }
+}
+
+function countsIn(counts: JsonObject): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).flatMap(([reason, count]) => (typeof count === 'number' ? [[reason, count]] : [])))
+}
+
+/** Steps on traffic that failed one after another up to now, on the same units each time. Instructions that failed in between consumed none. */
+export function failuresInARow(rows: readonly Commit[]): number {
+  const traffic = rows.filter(({ metrics }) => metrics['skipped'] !== SKIPPED.instruction)
+  return traffic.length - 1 - traffic.findLastIndex(({ metrics }) => metrics['skipped'] !== SKIPPED.step)
+}
+
+/** How often in a row units may be suspected before they no longer ride. */
+const SUSPECTED_MAX = 2
+
+/** Units that rode beside instructions that failed may be why: after the second time they wait for a step of their own, which settles them. */
+export function mayRide(rows: readonly Commit[]): boolean {
+  const settled = rows.findLastIndex(({ metrics }) => metrics['training_request'] === undefined && metrics['skipped'] !== SKIPPED.step)
+  const suspected = rows.slice(settled + 1).filter(({ metrics }) => metrics['samples_kept'] !== undefined)
+  return suspected.length < SUSPECTED_MAX
+}
+
+/** How long a trainer rests after so many failures in a row. */
+export function restSeconds(failures: number): number {
+  return failures === 0 ? 0 : Math.min(STEP_RETRY_FIRST_SECONDS * 4 ** (failures - 1), STEP_RETRY_MAX_SECONDS)
+}
+
+/** Why a step failed, in the words of its row; null for one that did not. */
+export function errorIn({ outcome, metrics }: Commit): string | null {
+  const { error, proposal_notes: notes } = metrics
+  if (outcome !== 'failed') return null
+  if (typeof error === 'string') return error
+  return isObject(notes) && typeof notes['failure'] === 'string' ? notes['failure'] : 'no reason was given'
+}
+
+export interface Budgets {
+  /** 0: no limit. */
+  readonly maxSteps: number
+  readonly maxFailureStreak: number
+}
+
+/** Why no automatic step may start any more, or null. Every step counts, those of instructions too; instructions run past it. */
+export function exhausted(rows: readonly Commit[], { maxSteps, maxFailureStreak }: Budgets): string | null {
+  if (maxSteps > 0 && rows.length >= maxSteps) return `evolution.max_steps (${maxSteps}) is used up`
+  if (maxFailureStreak > 0 && failureStreak(rows) >= maxFailureStreak)
+    return `evolution.max_failure_streak (${maxFailureStreak}) steps in a row brought nothing better`
+  return null
+}
+
+/** A step that had nothing to try neither ends the streak nor lengthens it. */
+function failureStreak(rows: readonly Commit[]): number {
+  const tried = rows.filter(({ outcome }) => outcome !== 'skipped')
+  return tried.length - 1 - tried.findLastIndex(({ outcome }) => outcome === 'published' || outcome === 'pending')
+}

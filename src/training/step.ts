@@ -1,0 +1,126 @@
+/** The training line: hand the batch over, then land what came of it, one row at a time. Training runs beside everything; landing runs in the scenario's lane. */
+import { isRefusal, type Commit, type Content, type Release, type StepResult, type TrainerPlan } from '../contract/index.ts'
+import type { Bench, Draft } from './bench.ts'
+import { draftOf, type Circumstances, type Held } from './draft.ts'
+import type { Feed } from './feed.ts'
+import { StepFailure, type RunStep } from './hosts/host.ts'
+import type { LiveStep } from './progress.ts'
+import { failuresInARow, memoryOf, trainingRows } from './rows.ts'
+import { standingOf } from './stale.ts'
+
+export interface StepPlace {
+  readonly bench: Bench
+  readonly component: string
+  readonly stale: NonNullable<TrainerPlan['stale']>
+  readonly feed: Feed
+}
+
+export interface StepTask {
+  readonly held: Held
+  readonly candidate: Candidate | null
+}
+/** A stale result that is to be judged again, and the release it was made on. */
+export interface Candidate {
+  readonly content: Content
+  readonly base: Release
+}
+
+export type StepEnd =
+  | { readonly kind: 'landed'; readonly commit: Commit }
+  /** Nothing landed: the head moved. The batch stays held; a candidate may be judged again. */
+  | { readonly kind: 'overtaken'; readonly by: 'people' | 'components'; readonly candidate: Candidate | null }
+
+export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, live: LiveStep, signal: AbortSignal): Promise<StepEnd> {
+  const { bench, component } = place
+  const base = bench.head()
+  // Once somebody moved the head, what was made before belongs to a past that was left.
+  const isPast = task.candidate !== null && standingOf(bench.commits, task.candidate.base, component) === 'moved'
+  const current = isPast ? { ...task, candidate: null } : task
+  const made = await keepContent(bench, await attempt(place, current, base, run, live, signal))
+  live.phase('settling')
+  return land(place, current, base, made, signal)
+}
+
+/** The trainer's failure is an answer, to be kept in a row; everything else that is thrown is the house's. */
+async function attempt(
+  { bench, component }: StepPlace,
+  { held: { batch, problem }, candidate }: StepTask,
+  base: Release,
+  run: RunStep,
+  live: LiveStep,
+  signal: AbortSignal,
+): Promise<StepResult | StepFailure> {
+  if (problem !== null) return new StepFailure(problem)
+  const files = await bench.files(base, component)
+  const state = memoryOf(trainingRows(bench.commits, component)).trainer
+  const step = (bench.commits.at(-1)?.step ?? 0) + 1
+  try {
+    return await run({ step, batch, base, files, state, ...(candidate !== null && { candidate: candidate.content }) }, live, signal)
+  } catch (error) {
+    if (error instanceof StepFailure) return error
+    throw error
+  }
+}
+
+/** What a step made, with the content it is about kept: only a row makes anything of it. */
+interface Made {
+  readonly result: StepResult | StepFailure
+  readonly contentId: string | null
+}
+
+/** A content that cannot be kept (a path that leads outside, text that is no text) is the trainer's failure like any other. */
+async function keepContent(bench: Bench, result: StepResult | StepFailure): Promise<Made> {
+  if (!('content' in result)) return { result, contentId: null }
+  try {
+    return { result, contentId: await bench.keep(result.content) }
+  } catch (error) {
+    if (!isRefusal(error) || error.kind !== 'invalid') throw error
+    return { result: new StepFailure(`the result cannot be kept: ${error.message}`, { cause: error }), contentId: null }
+  }
+}
+
+async function land(place: StepPlace, { held, candidate }: StepTask, base: Release, made: Made, signal: AbortSignal): Promise<StepEnd> {
+  const { bench, component, stale, feed } = place
+  const losses = await bench.store.losses()
+  return bench.landing(async (append) => {
+    signal.throwIfAborted()
+    const content = 'content' in made.result ? made.result.content : null
+    const standing = content === null ? 'in place' : standingOf(bench.commits, base, component)
+    if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
+    if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
+    if (standing === 'beside' && stale === 'reevaluate' && content !== null)
+      return { kind: 'overtaken', by: 'components', candidate: { content, base: candidate?.base ?? base } }
+    const rows = trainingRows(bench.commits, component)
+    const around: Circumstances = {
+      component,
+      held,
+      losses,
+      contentId: made.contentId,
+      failures: failuresInARow(rows),
+      mergedOnto: standing === 'beside' ? bench.head() : null,
+      aside: feed.aside(),
+      givenUp: null,
+      memory: (consumed, trainer) => feed.memory(consumed, trainer ?? memoryOf(rows).trainer),
+    }
+    const own = feed.own(held.batch.samples.flatMap(({ record_ids }) => record_ids))
+    const commit = await appendOnce(append, made.result, around, own)
+    feed.settle(commit.consumed_ids)
+    return { kind: 'landed', commit }
+  })
+}
+
+/** The store lets nothing be consumed twice. A batch that tries (its processor kept what it should have let go of) is given up for good. */
+async function appendOnce(
+  append: (draft: Draft) => Promise<Commit>,
+  result: StepResult | StepFailure,
+  around: Circumstances,
+  own: readonly string[],
+): Promise<Commit> {
+  try {
+    return await append(draftOf(result, around))
+  } catch (error) {
+    if (!isRefusal(error) || error.code !== 'already_consumed') throw error
+    const failure = new StepFailure('the batch holds records that an earlier step consumed', { cause: error })
+    return append(draftOf(failure, { ...around, contentId: null, givenUp: own }))
+  }
+}

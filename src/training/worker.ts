@@ -1,0 +1,274 @@
+/** One loop per trainer: sleeps until woken, reads what a step needs, and takes one step after another while there is something to take. */
+import {
+  STEP_OVERTAKEN_MAX,
+  STEP_OVERTAKEN_REST_SECONDS,
+  STEP_RETRY_FIRST_SECONDS,
+  STEP_RETRY_MAX_SECONDS,
+  type Commit,
+  type JsonObject,
+  type Processor,
+  type RequestType,
+  type TrainerPlan,
+} from '../contract/index.ts'
+import type { Bench } from './bench.ts'
+import type { Held } from './draft.ts'
+import { Feed } from './feed.ts'
+import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
+import { wordsOf } from './hosts/words.ts'
+import { takeNext } from './modes.ts'
+import { LiveStep } from './progress.ts'
+import { errorIn, exhausted, failuresInARow, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
+import { takeStep, type Candidate, type StepEnd } from './step.ts'
+
+export interface WorkerParts {
+  readonly bench: Bench
+  readonly address: TrainerAddress
+  readonly host: TrainerHost
+  readonly processor: Processor
+  readonly plan: Pick<TrainerPlan, 'lane' | 'stale'>
+  readonly budgets: Budgets
+  readonly takesInstructions: boolean
+  /** When this process began: failures of an earlier one are no reason to rest, since whoever restarted it may have mended them. */
+  readonly since: number
+  /** Nothing is left to do for now. */
+  readonly onRest: () => void
+  /** A row landed. */
+  readonly onStep: (commit: Commit) => void
+  /** The house failed: nothing landed, and it is tried again. */
+  readonly onStumble: (error: unknown) => void
+}
+
+/** What the loop does after a look at its work: look again at once, wait to be woken, or wait at most so long. */
+type Next = 'again' | 'rest' | { readonly afterSeconds: number }
+
+export class Worker {
+  readonly #parts: WorkerParts
+  readonly #feed: Feed
+  readonly #stopping = new AbortController()
+  #loop: Promise<void> = Promise.resolve()
+  #alarm = Promise.withResolvers<void>()
+  /** Handed to the trainer, and handed to it again until a row settles it. */
+  #held: Held | null = null
+  /** A stale result that is to be judged again on the new head. */
+  #candidate: Candidate | null = null
+  /** How often in a row other components were quicker. */
+  #overtaken = 0
+  /** Failures in a row that left no row behind: the house's own. */
+  #stumbles = 0
+  /** After a failed step: when the next one on traffic is due. An instruction need not wait for it. */
+  #trafficRestsUntil = 0
+  /** After a failure of the house: when anything is worth trying again. */
+  #allRestsUntil = 0
+  #isWaiting = false
+  #isResting = false
+  #isWoken = false
+  #read: { readonly commits: readonly Commit[]; readonly rows: readonly Commit[] } = { commits: [], rows: [] }
+  #live: LiveStep | null = null
+  #error: string | null = null
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+    const { bench, processor, takesInstructions } = parts
+    this.#feed = new Feed({ store: bench.store, component: this.component, processor, takesInstructions }, memoryOf(this.#rows()))
+    const last = this.#rows().at(-1)?.recorded_at ?? 0
+    if (last >= parts.since) this.#restTraffic()
+  }
+
+  /** Whatever a plug-in manages to throw, the loop of its own scenario is all it can end. */
+  start(): void {
+    this.#loop = this.#run().catch((error: unknown) => {
+      this.#error = wordsOf(error)
+    })
+  }
+
+  /** Something of that type was appended. Never waits, and costs next to nothing when this trainer does not read it. */
+  announce(type: RequestType): void {
+    if (this.#feed.announce(type)) this.#wake()
+  }
+
+  /** A person changed something: what failed before may be tried at once. */
+  retry(): void {
+    this.#trafficRestsUntil = 0
+    this.#allRestsUntil = 0
+    this.#wake()
+  }
+
+  /** It counts as working from here on, not only once its loop comes round to it. */
+  #wake(): void {
+    this.#isWoken = true
+    this.#isResting = false
+    this.#alarm.resolve()
+  }
+
+  /** A step in flight ends without a row: from here on nothing lands. */
+  abort(): void {
+    this.#stopping.abort(new Error('the training worker was stopped'))
+    this.#wake()
+  }
+
+  async stop(): Promise<void> {
+    this.abort()
+    await this.#loop
+  }
+
+  get component(): string {
+    return this.#parts.address.component
+  }
+  get lane(): TrainerPlan['lane'] {
+    return this.#parts.plan.lane
+  }
+  get processor(): Processor {
+    return this.#parts.processor
+  }
+  get live(): LiveStep | null {
+    return this.#live
+  }
+  get error(): string | null {
+    return this.#error
+  }
+  /** It has work and waits for a turn to do it. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
+  }
+  /** There is nothing for it to do until something new comes in. */
+  get isResting(): boolean {
+    return this.#isResting
+  }
+  /** The batch that is out as a weight job. */
+  get job(): string | null {
+    return this.lane === 'weights' && this.#live !== null ? (this.#held?.batch.id ?? null) : null
+  }
+  /** Whether a step would start if it were this trainer's turn. */
+  get isReady(): boolean {
+    return this.#held !== null || this.#next() !== null
+  }
+
+  status(): JsonObject {
+    const spent = exhausted(this.#rows(), this.#parts.budgets)
+    return { ...this.#feed.status(), ...(spent !== null && { automatic_steps_stopped: spent }) }
+  }
+
+  /** Asked at every wake, changed by a landing only. */
+  #rows(): readonly Commit[] {
+    const { commits } = this.#parts.bench
+    if (commits !== this.#read.commits) this.#read = { commits, rows: trainingRows(commits, this.component) }
+    return this.#read.rows
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      this.#alarm = Promise.withResolvers()
+      this.#isWoken = false
+      const next = await this.#look().catch((error: unknown) => this.#stumble(error))
+      // What came in while it looked may be news: then it looks again before it rests.
+      if (next === 'again' || this.#isWoken) continue
+      this.#isResting = next === 'rest'
+      if (this.#isResting) this.#parts.onRest()
+      await this.#sleep(next)
+    }
+  }
+
+  async #sleep(next: Exclude<Next, 'again'>): Promise<void> {
+    const timer = next === 'rest' ? null : setTimeout(this.#alarm.resolve, next.afterSeconds * 1000)
+    await this.#alarm.promise
+    if (timer !== null) clearTimeout(timer)
+  }
+
+  async #look(): Promise<Next> {
+    const { bench, host, address } = this.#parts
+    const restLeft = secondsUntil(this.#allRestsUntil, bench.clock())
+    if (restLeft > 0) return { afterSeconds: restLeft }
+    await this.#feed.fill(bench.mode)
+    const pause = this.#pauseSeconds()
+    if (pause === null) return 'rest'
+    if (pause > 0) return { afterSeconds: pause }
+    this.#isWaiting = true
+    try {
+      return await host.inTurn(address, this.#stopping.signal, (run) => bench.busy(() => this.#step(run)))
+    } finally {
+      this.#isWaiting = false
+    }
+  }
+
+  /** How long the next step must still wait; null when there is none. */
+  #pauseSeconds(): number | null {
+    const next = this.#held ?? this.#next()
+    if (next === null) return null
+    return next.batch.request === null ? secondsUntil(this.#trafficRestsUntil, this.#parts.bench.clock()) : 0
+  }
+
+  /** What may have changed while it waited for its turn is looked at again; what was held before is stepped as it is. */
+  async #step(run: RunStep): Promise<Next> {
+    this.#isWaiting = false
+    this.#held ??= this.#next()
+    // The mode was switched meanwhile, or the processor changed its mind: in no hurry either way.
+    if (this.#held === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
+    const { bench, plan } = this.#parts
+    const place = { bench, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
+    const task = { held: this.#held, candidate: this.#candidate }
+    this.#live = new LiveStep(this.#held.batch.request?.id ?? null, bench.clock)
+    try {
+      return this.#after(await takeStep(place, task, run, this.#live, this.#stopping.signal))
+    } finally {
+      this.#live = null
+    }
+  }
+
+  /** What the next step would work on. */
+  #next(): Held | null {
+    const { instruction: first, units } = this.#feed.waiting()
+    const isSpent = exhausted(this.#rows(), this.#parts.budgets) !== null
+    const ready = units.ready && !isSpent
+    const taken = takeNext(this.#parts.bench.mode, { instruction: first, units: { samples: units.samples, ready } })
+    if (taken === null) return null
+    const { instruction } = taken
+    const samples = instruction === null || mayRide(this.#rows()) ? taken.samples : []
+    const label = instruction === null ? `batch:${samples[0]?.record_ids.at(-1) ?? ''}` : `instruction:${instruction.request.id}`
+    const batch = { id: `${this.#parts.bench.name}:${label}`, samples, request: instruction?.request ?? null }
+    return { batch, problem: instruction?.problem ?? null }
+  }
+
+  #after(end: StepEnd): Next {
+    this.#stumbles = 0
+    this.#candidate = end.kind === 'overtaken' ? end.candidate : null
+    if (end.kind === 'landed') return this.#afterRow(end.commit)
+    if (end.by === 'people') return 'again'
+    this.#overtaken += 1
+    if (this.#overtaken < STEP_OVERTAKEN_MAX) return 'again'
+    this.#overtaken = 0
+    this.#error = `Overtaken: other components published ${STEP_OVERTAKEN_MAX} times before this one could; it goes on after a rest`
+    return { afterSeconds: STEP_OVERTAKEN_REST_SECONDS }
+  }
+
+  /** A failure on traffic consumed nothing: its units make the next batch again, after a rest that grows with every further failure. */
+  #afterRow(commit: Commit): Next {
+    this.#parts.onStep(commit)
+    const error = errorIn(commit)
+    this.#overtaken = 0
+    this.#error = error === null ? null : `StepFailure: ${error}`
+    this.#held = null
+    this.#restTraffic()
+    return 'again'
+  }
+
+  #restTraffic(): void {
+    const failures = failuresInARow(this.#rows())
+    this.#trafficRestsUntil = failures === 0 ? 0 : (this.#rows().at(-1)?.recorded_at ?? 0) + restSeconds(failures)
+  }
+
+  /** The house itself failed (a disk, the artifact store): nothing landed, the batch is held, and it is tried again later. */
+  #stumble(error: unknown): Next {
+    if (this.#stopping.signal.aborted) return 'again'
+    this.#stumbles += 1
+    this.#error = wordsOf(error)
+    const { bench, onStumble } = this.#parts
+    onStumble(error)
+    this.#allRestsUntil = bench.clock() + restSeconds(this.#stumbles)
+    return { afterSeconds: restSeconds(this.#stumbles) }
+  }
+}
+
+/** A clock that is set back must not make a short rest a long one. */
+function secondsUntil(until: number, now: number): number {
+  return Math.min(until - now, STEP_RETRY_MAX_SECONDS)
+}

@@ -1,0 +1,117 @@
+/** Judges what training made of what the clients sent. Pure: a book and what was seen in, every broken promise out. */
+import type { Book, Life } from './book.ts'
+import { partOf } from './cast.ts'
+import { judgeLedgers } from './ledgers.ts'
+import { violation, type Row, type Seen, type SeenRecord, type Snapshot, type Violation } from './seen.ts'
+
+/** What holds at every moment, also while steps land. */
+export function judge(book: Book, snapshot: Snapshot): readonly Violation[] {
+  const listed = new Set(snapshot.scenarios.map(({ name }) => name))
+  const missing = [...book.lives()].filter(([name, { fate }]) => fate === 'kept' && !listed.has(name))
+  return [
+    ...book.surprises.map((detail) => violation('answer', detail)),
+    ...missing.map(([name]) => violation('scenario', `${name} is not listed`)),
+    ...snapshot.scenarios.flatMap((seen) => judgeScenario(book.lives().get(seen.name), seen, snapshot)),
+  ]
+}
+
+function judgeScenario(life: Life | undefined, seen: Seen, { ledgers }: Snapshot): readonly Violation[] {
+  if (life === undefined) return [violation('scenario', `${seen.name} is listed and was removed or never made`)]
+  return [
+    ...judgeKept(life, seen),
+    ...judgeChain(seen),
+    ...judgeEarlier(life, seen),
+    ...judgeConsumed(life, seen),
+    ...judgeLedgers(seen, ledgers),
+  ]
+}
+
+/** What was acknowledged is there: records by their id, moves by the row they were answered with. */
+function judgeKept({ sent, moved }: Life, { name, rows, records }: Seen): readonly Violation[] {
+  const stored = new Set(records.map(({ id }) => id))
+  const lost = [...sent.values()].filter(({ id, fate }) => fate === 'kept' && !stored.has(id))
+  const unmoved = moved.filter(({ step, target }) => rows[step]?.target !== target && rows[step]?.release !== target)
+  return [
+    ...lost.map(({ id, type }) => violation('lost', `${name}: ${type} ${id} was acknowledged and is not stored`)),
+    ...unmoved.map(({ step, target }) =>
+      violation('lost', `${name}: the move to ${target} was answered with step ${step}, which is another`),
+    ),
+  ]
+}
+
+function judgeChain({ name, rows }: Seen): readonly Violation[] {
+  const gaps = rows.filter(({ step }, index) => step !== index)
+  const isCreated = rows[0]?.operation === 'create'
+  return [
+    ...gaps.slice(0, 1).map(({ step }) => violation('gap', `${name}: step ${step} stands where another should`)),
+    ...(isCreated ? [] : [violation('gap', `${name} does not begin with its creation`)]),
+  ]
+}
+
+function judgeEarlier(life: Life, { name, rows }: Seen): readonly Violation[] {
+  return life.rows.flatMap((earlier, index) => {
+    const row = rows[index]
+    if (row === undefined) return [violation('row changed', `${name}: the row of step ${earlier.step} is gone`)]
+    return row.printed === earlier.printed ? [] : [violation('row changed', `${name}: ${earlier.printed} is now ${row.printed}`)]
+  })
+}
+
+/** A record is consumed once by each component, an instruction once by all of them together. */
+function judgeConsumed({ sent }: Life, { name, rows, records }: Seen): readonly Violation[] {
+  const types = new Map(records.map(({ id, type }) => [id, type]))
+  const first = new Map<string, number>()
+  return rows.flatMap(({ step, component, consumed }) =>
+    consumed.flatMap((id) => {
+      if (!types.has(id) || sent.get(id)?.fate === 'refused')
+        return [violation('from nowhere', `${name}: step ${step} consumed ${id}, which is not stored`)]
+      const key = types.get(id) === 'train' ? id : `${component}/${id}`
+      const earlier = first.get(key)
+      first.set(key, step)
+      return earlier === undefined ? [] : [violation('consumed twice', `${name}: ${id} by steps ${earlier} and ${step}`)]
+    }),
+  )
+}
+
+/** What holds once everything came to rest; asked again until it does, or until patience ends. */
+export function judgeRest({ scenarios, held }: Snapshot): readonly Violation[] {
+  return scenarios.flatMap((seen) => [...judgeWork(seen), ...judgeHead(seen), ...judgeHeld(seen, held)])
+}
+
+function judgeWork({ name, mode, rows, records }: Seen): readonly Violation[] {
+  if (mode === null) return [violation('unfinished', `${name} is not loaded`)]
+  const { components, batch } = partOf(name)
+  const all = new Set(rows.flatMap(({ consumed }) => consumed))
+  const asked = records.filter(({ id, type }) => type === 'train' && mode !== 'auto' && !all.has(id))
+  const full = components.filter((component) => mode !== 'manual' && waitingUnits(component, rows, records) >= batch)
+  return [
+    ...asked.map(({ id }) => violation('unfinished', `${name}: instruction ${id} waits`)),
+    ...full.map((component) => violation('unfinished', `${name}/${component}: a full batch waits`)),
+  ]
+}
+
+/** A report whose exchange was used up is no unit: it is set aside with the next row. */
+function waitingUnits(component: string, rows: readonly Row[], records: readonly SeenRecord[]): number {
+  const used = new Set(rows.filter((row) => row.component === component).flatMap(({ consumed }) => consumed))
+  const isWaiting = ({ id, type, references }: SeenRecord): boolean =>
+    type === 'report' && references.length > 0 && ![id, ...references].some((one) => used.has(one))
+  return records.filter(isWaiting).length
+}
+
+function judgeHead({ name, rows, head, current, statusStep, pointer }: Seen): readonly Violation[] {
+  const newest = rows.findLast(({ result }) => result === 'published')
+  const last = rows.at(-1)?.step
+  return [
+    ...(head === newest?.release ? [] : [violation('head', `${name} serves ${head}, and its newest published row is ${newest?.printed}`)]),
+    ...(current.length === 1 && current[0] === newest?.step ? [] : [violation('head', `${name}: steps ${current.join()} are current`)]),
+    ...(statusStep === last ? [] : [violation('head', `${name}: the status tells of step ${statusStep}, and the last row is ${last}`)]),
+    ...(pointer === newest?.release ? [] : [violation('pointer', `${name} points at ${pointer} and serves ${newest?.release}`)]),
+  ]
+}
+
+function judgeHeld({ name, rows }: Seen, held: ReadonlySet<string>): readonly Violation[] {
+  const promoted = new Set(rows.filter(({ operation }) => operation === 'promote').map(({ target }) => target))
+  const waiting = rows.filter(({ result, release }) => result === 'pending' && !promoted.has(release))
+  return waiting
+    .filter(({ release }) => release !== null && !held.has(release))
+    .map(({ step, release }) => violation('hold', `${name}: ${release} of step ${step} waits for review without a ref`))
+}

@@ -1,0 +1,183 @@
+/** Training beside everything else: requests and reads while a step runs, deletion under a step, making room, and starting again. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/wait.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+import { expectRefusal } from './support/refusal.ts'
+import { named, recordIds, scenarioNames } from './support/speak.ts'
+import { fresh, gateIn, LEDGER_RECIPE, trainee, type Gate, type Trainee } from './support/trainee.ts'
+
+let here: World
+beforeAll(async () => {
+  here = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE } })
+})
+afterAll(() => here.close())
+
+/** A scenario with one release of a step behind it and another step under way. */
+async function running(at = here): Promise<{ readonly s: Trainee; readonly gate: Gate; readonly asked: string }> {
+  const s = await fresh(at, 'hybrid')
+  await s.consumer(await s.ask('add'))
+  const gate = gateIn(at)
+  const asked = await s.ask(`wait ${gate.path}`)
+  await gate.reached()
+  return { s, gate, asked }
+}
+
+describe('while a step runs', () => {
+  it('exchanges, reports and instructions are accepted, and wait for their turn [training.threads]', async () => {
+    const { s, gate } = await running()
+    const [receipt, report] = await s.reported()
+    const next = await s.ask('skip')
+    expect(await recordIds(here, s.name)).toEqual(expect.arrayContaining([receipt, report, next]))
+    expect(await s.rows()).toHaveLength(1)
+    await gate.open()
+    expect((await s.row(3))['consumed_ids']).toEqual([receipt, report, next].sort())
+  })
+
+  it('releases, commits, records, contract, catalog and status can be read, as they were [training.reads]', async () => {
+    const { s, gate } = await running()
+    const own = ['releases', 'commits', 'records', 'contract'].map((what) => `/svc/scenarios/${s.name}/${what}`)
+    for (const path of [...own, '/svc/harness/releases', '/svc/status', '/svc/scenarios'])
+      expect([path, (await here.get(path, named(s.name))).status]).toEqual([path, 200])
+    expect(await s.head()).toMatchObject({ step: 1 })
+    await gate.open()
+    await s.row(2)
+    expect(await s.head()).toMatchObject({ step: 2 })
+  })
+
+  it('another scenario trains too [training.threads]', async () => {
+    const { s, gate } = await running()
+    const other = await fresh(here)
+    await other.reported()
+    expect(await other.row(1)).toMatchObject({ operation: 'train' })
+    expect(await s.rows()).toHaveLength(1)
+    await gate.open()
+    await s.row(2)
+  })
+
+  it('its scenario keeps its place: another that needs it is 503 with Retry-After until the step has landed [scenario.max-loaded-busy]', async () => {
+    const small = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'svc.max_loaded_scenarios': 1 } })
+    const { s, gate } = await running(small)
+    const refused = await small.post('/svc/scenarios', { name: 'other' })
+    expectRefusal(refused, 503, 'too_many_loaded')
+    expect(refused.headers['retry-after']).toBe('1')
+    await gate.open()
+    await s.row(2)
+    await until(async () => (await small.post('/svc/scenarios', { name: 'other' })).status < 300)
+    await small.close()
+  })
+})
+
+describe('the catalog of the files that a scenario serves', () => {
+  it('has every row, oldest first, with the numbers of the step and the path of its page [harness.catalog] [release.lifted]', async () => {
+    const s = await fresh(here, 'manual')
+    for (const word of ['won', 'reject', 'hold']) await s.consumer(await s.ask(word))
+    const rows = await s.listed()
+    expect(rows.map(({ step, result }) => [step, result])).toEqual([
+      [0, 'published'],
+      [1, 'published'],
+      [2, 'rejected'],
+      [3, 'pending'],
+    ])
+    expect(rows[1]).toMatchObject({ wins: 3, losses: 1, current_score: 0.25, candidate_score: 0.75, current: true })
+    expect(rows.map(({ page_path }) => page_path)).toEqual(rows.map((_, at) => `/svc/harness/releases/${at}/page?scenario=${s.name}`))
+    expect(rows).toMatchObject((await s.releases()).toReversed())
+  })
+})
+
+/** The steps that the archive of a deleted scenario holds. */
+const archivedRows = ({ json }: Answer): readonly unknown[] => {
+  const [file] = Array.isArray(json['archived']) ? json['archived'] : []
+  const archive = new DatabaseSync(join(here.directory, 'records', String(file)), { readOnly: true })
+  const rows = archive.prepare('SELECT step FROM commit_row ORDER BY step').all()
+  archive.close()
+  return rows.map(({ step }) => step)
+}
+
+describe('a scenario deleted under its step', () => {
+  it('ends it without a row, at once, and leaves the next of its name alone [delete.rule-2]', async () => {
+    const { s, gate } = await running()
+    const answer = await s.remove()
+    expect(answer.status).toBe(200)
+    expect(archivedRows(answer)).toEqual([0, 1])
+    await here.post('/svc/scenarios', { name: s.name })
+    await gate.open()
+    const [receipt, report] = await s.reported()
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort() })
+    expect(await s.rows()).toHaveLength(1)
+  })
+
+  it('twice at once is deleted once [delete.rule-2]', async () => {
+    const { s, gate } = await running()
+    const answers = await Promise.all([s.remove(), s.remove()])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]))
+    await gate.open()
+  })
+
+  it('answers 404 for everything about its training from then on [delete.answer]', async () => {
+    const { s, gate, asked } = await running()
+    await s.remove()
+    const progress = await here.get(`/svc/harness/requests/${asked}/progress`, named(s.name))
+    expectRefusal(progress, 404, 'unknown_scenario')
+    expectRefusal(await s.useMode('auto'), 404, 'unknown_scenario')
+    expectRefusal(await here.post('/svc/train', { text: 'x', session: 's', release_id: 'r' }, named(s.name)), 404, 'unknown_scenario')
+    expectRefusal(await s.move('rollback', 'any'), 404, 'unknown_scenario')
+    expectRefusal(await here.get('/svc/harness/releases', named(s.name)), 404, 'unknown_scenario')
+    await gate.open()
+  })
+})
+
+describe('with a remote artifact repository', () => {
+  it('a scenario cannot be deleted: 501, and its step goes on as if nobody had asked [delete.rule-4] [errors.501]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-remote-'))
+    execFileSync('git', ['init', '--bare', '--quiet', folder])
+    const remote = await world({
+      backend: 'sqlite',
+      settings: { recipe: LEDGER_RECIPE, 'storage.artifact_repository': pathToFileURL(folder).href },
+    })
+    const { s, gate, asked } = await running(remote)
+    expectRefusal(await s.remove(), 501, 'remote_repository')
+    expect(await scenarioNames(remote)).toEqual([s.name])
+    await gate.open()
+    expect(await s.row(2)).toMatchObject({ consumed_ids: [asked] })
+    expect(await s.head()).toMatchObject({ step: 2 })
+    await remote.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+})
+
+describe('after a restart', () => {
+  it('what was left unread is trained without waiting for new traffic [training.resumes]', async () => {
+    const s = await fresh(here, 'manual')
+    const [receipt, report] = await s.reported()
+    await here.restart()
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort() })
+  })
+
+  it('a scenario goes on with the state its method left [training.resumes]', async () => {
+    const s = trainee(here, 'stateful')
+    await s.reported()
+    await s.row(1)
+    await here.restart()
+    await s.reported()
+    expect(await s.row(2)).toMatchObject({ metrics: { saw: { state: { steps: 1 } } } })
+  })
+
+  it('scenarios beyond what may be loaded at once are trained too, one after the other [training.resumes]', async () => {
+    const small = await world({
+      backend: 'sqlite',
+      settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' },
+    })
+    const three = [await fresh(small), await fresh(small), await fresh(small)]
+    for (const s of three) await s.reported()
+    await small.restart({ 'data.training_mode': 'auto', 'svc.max_loaded_scenarios': 1 })
+    const trained = async (): Promise<number> => small.log.filter(({ event, result }) => event === 'step' && result === 'published').length
+    await until(async () => (await trained()) === 3)
+    await small.close()
+  })
+})

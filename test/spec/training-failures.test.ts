@@ -1,0 +1,120 @@
+/** Steps that fail: the trainer's failures and the house's, what each leaves behind, and how a scenario goes on. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
+import { holdNextRow } from '../fixtures/training/gated-store.ts'
+import { until } from '../support/wait.ts'
+import { world, type World } from '../support/world.ts'
+import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
+
+const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
+
+let here: World
+beforeAll(async () => {
+  here = await world({ settings: { recipe: LEDGER_RECIPE, 'storage.record_backend': GATED_STORE } })
+})
+afterAll(() => here.close())
+
+/** Its lines of the status; a step's failure is told beside everybody else's. */
+const errorsOf = async ({ name }: Trainee): Promise<readonly string[]> => {
+  const { error } = (await here.get('/svc/status')).json
+  return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
+}
+
+describe('a step on traffic that fails', () => {
+  it('leaves a row that says so, consumes nothing, and is named in the status until one succeeds [training.failed-step]', async () => {
+    const s = await fresh(here)
+    const gate = gateIn(here)
+    const [receipt, report] = await s.reported({ feedback: `need ${gate.path}` })
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [], metrics: { skipped: 'step failed', error: 'told to throw' } })
+    expect((await s.releases()).find(({ step }) => step === 1)).toMatchObject({
+      result: 'failed',
+      skipped: 'step failed',
+      error: 'told to throw',
+    })
+    await until(async () => (await errorsOf(s)).length > 0)
+    expect(await errorsOf(s)).toEqual([`${s.name}: StepFailure: told to throw`])
+    await gate.open()
+    await s.useMode('hybrid')
+    expect(await s.consumer(report)).toMatchObject({ consumed_ids: [receipt, report].sort(), metrics: { saw: { samples: 1 } } })
+    expect(await s.head()).toMatchObject({ result: 'published' })
+    await until(async () => (await errorsOf(s)).length === 0)
+  })
+
+  it('keeps no instruction waiting [training.failed-step]', async () => {
+    const s = await fresh(here, 'hybrid')
+    const [, report] = await s.reported({ feedback: 'throw' })
+    await s.row(1)
+    const asked = await s.ask('add')
+    expect((await s.consumer(asked))['consumed_ids']).toEqual(expect.arrayContaining([asked, report]))
+  })
+
+  it('is tried again with the same batch, and given up in the end: the batch is set aside and the next goes on', async () => {
+    const s = await fresh(here)
+    const [receipt, report] = await s.reported({ feedback: 'throw' })
+    for (let step = 1; step < STEP_FAILURES_MAX; step += 1) {
+      expect(await s.row(step)).toMatchObject({ consumed_ids: [], metrics: { skipped: 'step failed' } })
+      await s.useMode(step % 2 === 0 ? 'auto' : 'hybrid')
+    }
+    expect(await s.row(STEP_FAILURES_MAX)).toMatchObject({
+      consumed_ids: [receipt, report].sort(),
+      metrics: { skipped: 'batch set aside after repeated failures', error: 'told to throw' },
+    })
+    const [, good] = await s.reported()
+    expect(await s.consumer(good)).toMatchObject({ step: STEP_FAILURES_MAX + 1, metrics: { saw: { samples: 1 } } })
+    await until(async () => (await errorsOf(s)).length === 0)
+  })
+
+  it('stops nobody else: each scenario has its own line, and others train on [training.failed-step]', async () => {
+    const [bad, worse, good] = [await fresh(here), await fresh(here), await fresh(here)]
+    for (const s of [bad, worse]) await s.reported({ feedback: 'throw' })
+    for (const s of [bad, worse]) await until(async () => (await errorsOf(s)).length === 1)
+    await good.reported()
+    expect(await good.row(1)).toMatchObject({ metrics: { saw: { samples: 1 } } })
+    expect(await errorsOf(good)).toEqual([])
+    for (const s of [bad, worse]) await s.remove()
+    expect([await errorsOf(bad), await errorsOf(worse)]).toEqual([[], []])
+  })
+})
+
+describe('a result', () => {
+  it('that cannot be kept is a failed step, and nothing is served or consumed [training.failed-step]', async () => {
+    const s = await fresh(here)
+    const created = await s.release()
+    await s.reported({ feedback: 'escape' })
+    const row = await s.row(1)
+    expect(row).toMatchObject({ consumed_ids: [], artifact_ref: null, metrics: { skipped: 'step failed' } })
+    expect(row['metrics']).toMatchObject({ error: expect.stringContaining('the result cannot be kept') })
+    expect((await s.head())['release_id']).toBe(created['release_id'])
+    await s.remove()
+  })
+
+  it('that changes nothing is skipped, and consumes its batch [training.unchanged]', async () => {
+    const s = await fresh(here)
+    const [receipt, report] = await s.reported({ feedback: 'same' })
+    expect(await s.row(1)).toMatchObject({
+      artifact_ref: null,
+      consumed_ids: [receipt, report].sort(),
+      metrics: { skipped: 'nothing changed' },
+    })
+    expect(await s.release()).toMatchObject({ result: 'skipped' })
+  })
+})
+
+describe('a row that cannot be written', () => {
+  it('leaves everything as it was; its batch is held and lands later [training.row-lost]', async () => {
+    const s = await fresh(here)
+    const created = await s.head()
+    const row = holdNextRow()
+    const [receipt, report] = await s.reported()
+    await row.arrived
+    row.fail(new Error('no space left on the device'))
+    await until(async () => (await errorsOf(s)).length === 1)
+    expect(await errorsOf(s)).toEqual([expect.stringContaining('no space left')])
+    expect(await s.head()).toEqual(created)
+    expect(await s.status()).toMatchObject({ scenario_step: 0, last_committed_step: null, batch_ready: true })
+    await s.useMode('hybrid')
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort() })
+    await until(async () => (await errorsOf(s)).length === 0)
+  })
+})

@@ -1,0 +1,195 @@
+/** What can happen to a scenario: as plain data, so that a failing sequence can be read and run again, and as the verbs that do it. */
+import * as fc from 'fast-check'
+import { isRefusal, type NewRecord, type RefusalKind, type TrainingMode } from '../../src/contract/index.ts'
+import { NAME, type House, type Settings } from './house.ts'
+import { VERDICTS } from './attempt.ts'
+import { BREAKABLE, type Breakable } from './power.ts'
+import type { Line } from './trainer.ts'
+
+export type Simple =
+  /** So many new exchanges and a report that quotes them, and an earlier exchange too if there is one. */
+  | { readonly do: 'report'; readonly exchanges: number; readonly shared: number | null }
+  | { readonly do: 'infer' }
+  | { readonly do: 'instruct' }
+  | { readonly do: 'choose'; readonly mode: TrainingMode }
+  | { readonly do: 'promote' | 'rollback'; readonly pick: number }
+  | { readonly do: 'finish'; readonly pick: number }
+  | { readonly do: 'remove' }
+  | { readonly do: 'call elsewhere' }
+export type Command =
+  | Simple
+  | { readonly do: 'together'; readonly all: readonly Simple[] }
+  | { readonly do: 'later' }
+  | { readonly do: 'fail next'; readonly what: Breakable }
+  | { readonly do: 'restart' }
+  | { readonly do: 'crash'; readonly during: Simple; readonly calls: number; readonly isLastDone: boolean }
+
+const MODES: readonly TrainingMode[] = ['auto', 'manual', 'hybrid']
+const pick = fc.nat({ max: 30 })
+const as = <T extends string>(word: T): fc.Arbitrary<T> => fc.constant(word)
+
+const simple: fc.Arbitrary<Simple> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: as('report'), exchanges: fc.constantFrom(1, 1, 1, 2, 0), shared: fc.option(pick, { freq: 2 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: as('infer') }) },
+  { weight: 4, arbitrary: fc.record({ do: as('instruct') }) },
+  { weight: 3, arbitrary: fc.record({ do: as('choose'), mode: fc.constantFrom(...MODES) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('promote' as const, 'rollback' as const), pick }) },
+  { weight: 5, arbitrary: fc.record({ do: as('finish'), pick: fc.nat({ max: 1 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: as('remove') }) },
+  { weight: 1, arbitrary: fc.record({ do: as('call elsewhere') }) },
+)
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 20, arbitrary: simple },
+  { weight: 5, arbitrary: fc.record({ do: as('together'), all: fc.array(simple, { minLength: 2, maxLength: 3 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: as('later') }) },
+  { weight: 2, arbitrary: fc.record({ do: as('fail next'), what: fc.constantFrom(...BREAKABLE) }) },
+  { weight: 1, arbitrary: fc.record({ do: as('restart') }) },
+  { weight: 2, arbitrary: fc.record({ do: as('crash'), during: simple, calls: fc.nat({ max: 15 }), isLastDone: fc.boolean() }) },
+)
+
+export const commands = (maxLength: number): fc.Arbitrary<readonly Command[]> => fc.array(command, { maxLength, size: 'max' })
+
+const line: fc.Arbitrary<Line> = fc.record({
+  verdict: fc.constantFrom('publish', 'publish', 'publish', 'throw', ...VERDICTS),
+  isSlow: fc.boolean(),
+})
+export const script: fc.Arbitrary<readonly Line[]> = fc.array(line, { maxLength: 30, size: 'max' })
+
+export const settings: fc.Arbitrary<Settings> = fc.record({
+  components: fc.constantFrom([''], ['alpha', 'beta'], ['alpha', 'beta']),
+  batchSize: fc.integer({ min: 1, max: 4 }),
+  maxSteps: fc.constantFrom(0, 0, 0, 3),
+  stale: fc.constantFrom('merge' as const, 'reevaluate' as const, 'refuse' as const),
+  configuredMode: fc.constantFrom(...MODES),
+  turns: fc.integer({ min: 1, max: 2 }),
+  delays: fc.array(fc.nat({ max: 4 }), { maxLength: 20 }),
+})
+
+/** Runs them one after another, with a check after each, and at last sees everything through that is still to be done. */
+export async function live(house: House, all: readonly Command[]): Promise<void> {
+  await house.start()
+  for (const each of all) {
+    await take(house, each)
+    await house.check()
+  }
+  house.power.heal()
+  await settle(house)
+  if (house.exists) await finishAll(house)
+}
+
+/** Nothing fails any more and nobody waits: what is due in the mode that was chosen must get done without anybody's help. */
+async function settle(house: House): Promise<void> {
+  house.host.behave()
+  await house.quiet()
+  house.later()
+  await house.check()
+}
+
+/** A person who asks again and again gets everything done: also what had been overtaken so often that it waited for something new. */
+async function finishAll(house: House): Promise<void> {
+  for (let before = -1; before !== house.model.rows.length;) {
+    before = house.model.rows.length
+    await house.choose('hybrid')
+    await settle(house)
+  }
+  house.model.forgive()
+  await house.check()
+}
+
+async function take(house: House, each: Command): Promise<void> {
+  switch (each.do) {
+    case 'together':
+      await Promise.allSettled(each.all.map((one) => run(house, one)))
+      return
+    case 'later':
+      house.later()
+      return
+    case 'fail next':
+      house.power.fail(each.what)
+      return
+    case 'restart':
+      await house.stop()
+      await house.start()
+      return
+    case 'crash':
+      house.power.cutAfter(each.calls, each.isLastDone)
+      await run(house, each.during).catch(() => undefined)
+      await house.quiet()
+      house.power.cut()
+      await house.stop()
+      await house.start()
+      return
+    default:
+      await run(house, each).catch(refusedOrBroken)
+  }
+}
+
+/** A call that was told to fail fails the command that made it; anything else that is thrown must be a refusal. */
+function refusedOrBroken(error: unknown): RefusalKind {
+  if (isRefusal(error)) return error.kind
+  if (error instanceof Error && error.message.startsWith('told to fail')) return 'unavailable'
+  throw error
+}
+
+async function run(house: House, each: Simple): Promise<void> {
+  switch (each.do) {
+    case 'report':
+      return house.append(reported(house, each))
+    case 'infer':
+      return house.append([recordOf('inference', house.newId('x'), [])])
+    case 'instruct':
+      return house.append([recordOf('train', house.newId('t'), [])])
+    case 'choose':
+      return house.choose(each.mode)
+    case 'promote':
+    case 'rollback':
+      return move(house, each.do, each.pick)
+    case 'finish':
+      return house.host.finish(each.pick)
+    case 'remove':
+      await house.registry.remove(NAME)
+      return
+    case 'call elsewhere':
+      return house.callElsewhere()
+  }
+}
+
+function reported(house: House, { exchanges, shared }: Extract<Simple, { do: 'report' }>): readonly NewRecord[] {
+  const fresh = Array.from({ length: exchanges }, () => recordOf('inference', house.newId('x'), []))
+  const earlier = house.exists && shared !== null ? house.model.records.filter(({ type }) => type === 'inference') : []
+  const again = earlier.length === 0 ? [] : [earlier[(shared ?? 0) % earlier.length]?.id ?? '']
+  const references = [...again, ...fresh.map(({ agent_record_id: id }) => id)]
+  return [...fresh, recordOf('report', house.newId('r'), references)]
+}
+
+/** Any release the scenario ever made, or one that it never did. */
+async function move(house: House, operation: 'promote' | 'rollback', which: number): Promise<void> {
+  if (!house.exists) return
+  const { model } = house
+  const made = model.rows.flatMap(({ release }) => release?.release_id ?? [])
+  const releaseId = [...made.toReversed(), 'never made'][which % (made.length + 1)] ?? ''
+  const [expected, before] = [model.expectMove(releaseId, operation), model.rows.length]
+  const refusal = await house.registry.move(NAME, releaseId, operation).then(() => null, refusedOrBroken)
+  const since = model.rows.slice(before)
+  // What else happened meanwhile may have changed the answer; every row of it was judged as it landed.
+  if (refusal === 'unavailable' || since.some((row) => row.operation !== operation || row.rollback_target_release_id !== releaseId)) return
+  const came = refusal ?? (since.length === 0 ? 'stayed' : 'moved')
+  if (came !== expected) model.wrongs.push(`${operation}: ${came} instead of ${expected}`)
+}
+
+function recordOf(type: NewRecord['request_type'], id: string, references: readonly string[]): NewRecord {
+  const payload = type === 'train' ? { text: 'do', session: 's', release_id: 'r', requires: [] } : { id, references }
+  return {
+    agent_record_id: id,
+    request_type: type,
+    created_at: 1,
+    references,
+    artifact_ref: null,
+    score: null,
+    payload: Buffer.from(JSON.stringify(payload)),
+  }
+}

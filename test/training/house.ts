@@ -1,0 +1,274 @@
+/** A house around one modelled scenario: real stores that outlive it, scripted trainers, and a check after everything that happens. */
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import { vi } from 'vitest'
+import memoryContents from '../../plugins/contents/memory/index.ts'
+import practice from '../../plugins/runtimes/practice/index.ts'
+import memoryStore from '../../plugins/stores/memory/index.ts'
+import type { Commit, ContentStore, NewRecord, Store, TrainingMode } from '../../src/contract/index.ts'
+import { Registry, type Household, type Scenario } from '../../src/scenarios/index.ts'
+import { makeWeightLane } from '../../src/training/index.ts'
+import ledger from '../fixtures/training/ledger.ts'
+import pair, { reevaluate, refuse } from '../fixtures/training/pair.ts'
+import type { Rules } from './history.ts'
+import { Model } from './model.ts'
+import { poweredContents, poweredStore, PoweredFiles, Power, type Durable } from './power.ts'
+import { ScriptedHost, type Line } from './trainer.ts'
+
+/** The one that is modelled, and one that takes its place in memory now and then. */
+export const NAME = 'main'
+const OTHER = 'other'
+const A_LONG_TIME_SECONDS = 1000
+
+export interface Settings extends Rules {
+  /** Steps at once. */
+  readonly turns: number
+  /** How much longer one call to a store after another takes, in turns of the loop. */
+  readonly delays: readonly number[]
+}
+
+export interface Stores {
+  readonly store: Store
+  readonly contents: ContentStore
+}
+
+/** Opens the stores, the first time and after every restart. */
+export type OpenStores = (before: Stores | null) => Promise<Stores>
+
+/** The same stores after a restart: they stand for a disk. */
+export const inMemory: OpenStores = async (before) =>
+  before ?? { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
+
+const RECIPES = { merge: pair, reevaluate, refuse }
+const LOADED_MAX = 1
+
+export class House {
+  readonly #settings: Settings
+  readonly #open: OpenStores
+  #stores: Stores | null = null
+  #power = new Power([], () => undefined)
+  #host: ScriptedHost
+  #registry: Registry | null = null
+  #model: Model | null = null
+  /** Modes are not kept over a restart. */
+  #mode: TrainingMode
+  #seconds = 1_000_000
+  #ids = 0
+  #pointer: string | null = null
+  readonly #wrongs: string[] = []
+
+  constructor(settings: Settings, script: readonly Line[], open: OpenStores) {
+    this.#settings = settings
+    this.#open = open
+    this.#mode = settings.configuredMode
+    this.#host = new ScriptedHost(settings.turns, script, {
+      asked: () => this.model.asked,
+      taken: (component, order, asked) => this.model.taken(component, order, asked),
+      ended: (component, verdict) => this.model.ended(component, verdict),
+    })
+  }
+
+  /** What is known of the scenario; throws while there is none. */
+  get model(): Model {
+    assert(this.#model !== null, 'the scenario does not exist')
+    return this.#model
+  }
+  get exists(): boolean {
+    return this.#model !== null
+  }
+  get host(): ScriptedHost {
+    return this.#host
+  }
+  get power(): Power {
+    return this.#power
+  }
+  get registry(): Registry {
+    assert(this.#registry !== null, 'the house is not open')
+    return this.#registry
+  }
+
+  async start(): Promise<void> {
+    this.#stores = await this.#open(this.#stores)
+    this.#power = new Power(this.#settings.delays, () => this.#model?.houseFailed())
+    this.#mode = this.#settings.configuredMode
+    this.#model?.chosen(this.#mode)
+    // Failures of the process before are no reason to rest.
+    this.#model?.timePassed()
+    this.#seconds += 1
+    this.#registry = await Registry.open(await this.#household(this.#stores), {
+      implicitCreation: true,
+      scenariosMax: 10,
+      loadedMax: LOADED_MAX,
+    })
+    await this.#registry.preload(new AbortController().signal)
+  }
+
+  async stop(): Promise<void> {
+    await this.registry.close()
+    await this.#power.quiet()
+  }
+
+  async close(): Promise<void> {
+    await this.stop()
+    await this.#stores?.store.close()
+    await this.#stores?.contents.close()
+  }
+
+  newId(prefix: string): string {
+    this.#ids += 1
+    return `${prefix}${this.#ids}`
+  }
+
+  /** Acknowledged means kept: what this resolves for must be among the records. */
+  async append(records: readonly NewRecord[]): Promise<void> {
+    await this.registry.useOrCreate(NAME, null, (scenario) => scenario.append(records))
+    const kept = new Set(this.model.records.map(({ id }) => id))
+    for (const { agent_record_id: id } of records) if (!kept.has(id)) this.#wrongs.push(`${id} was acknowledged and is not kept`)
+  }
+
+  async choose(mode: TrainingMode): Promise<void> {
+    this.#model?.consider(mode)
+    await this.registry.update(NAME, mode, undefined).catch((error: unknown) => {
+      this.#model?.houseFailed()
+      throw error
+    })
+    this.#mode = mode
+    this.#model?.chosen(mode)
+  }
+
+  /** Another scenario is asked for, which takes the place of this one if it can. */
+  async callElsewhere(): Promise<void> {
+    await this.registry.useOrCreate(OTHER, null, () => Promise.resolve())
+  }
+
+  later(): void {
+    this.#seconds += A_LONG_TIME_SECONDS
+    this.#model?.timePassed()
+    vi.advanceTimersByTime(A_LONG_TIME_SECONDS * 1000)
+  }
+
+  async quiet(): Promise<void> {
+    await this.#power.quiet()
+  }
+
+  /** Everything that must be so whenever nobody computes. */
+  async check(): Promise<void> {
+    await this.#power.quiet()
+    const wrongs = [...this.#wrongs]
+    if (this.#model === null && this.#pointer !== null) wrongs.push('a scenario that is gone has a pointer')
+    if (this.#model !== null) {
+      this.#model.rest((component) => this.#host.isWorking(component))
+      wrongs.push(...this.#model.wrongs, ...(await this.#strayed(this.#model)))
+    }
+    assert.deepEqual(wrongs, [])
+  }
+
+  /** What the stores and the loaded scenario say differently from the model. */
+  async #strayed(model: Model): Promise<readonly string[]> {
+    assert(this.#stores !== null)
+    const kept = this.#stores.store.scenario(NAME)
+    const records = await kept.records({ after: 0, limit: 1000 })
+    const wrongs = unequal(
+      'records',
+      idsOf(records),
+      model.records.map(({ id }) => id),
+    )
+    wrongs.push(...unequal('rows', await kept.commits({ after: -1, limit: 1000 }), model.rows))
+    for (const { release } of model.rows) {
+      if (release === null) continue
+      const files = await this.#stores.contents.read(release.content_id)
+      wrongs.push(...unequal(`files of ${release.release_id}`, files, model.filesOf(release.release_id)))
+    }
+    const scenario = this.registry.loaded(NAME)
+    if (scenario === undefined) return wrongs
+    return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...strayedScenario(scenario, model)]
+  }
+
+  async #household({ store, contents }: Stores): Promise<Household> {
+    const power = this.#power
+    const durable = this.#witness()
+    const { components, stale, batchSize, maxSteps, configuredMode } = this.#settings
+    const { plugin: recipe } = components.length === 1 ? ledger : RECIPES[stale]
+    const bind: typeof recipe.bind = (scope) => {
+      if (scope.scenario === NAME) this.#model?.loaded()
+      return recipe.bind(scope)
+    }
+    const configured = {
+      recipe: { ...recipe, bind },
+      plugin: { name: 'recipe', baseDirectory: '.' },
+      config: { pipeline: { task2batch: { config: { batch_size: batchSize } } } },
+      trainingMode: configuredMode,
+      budgets: { maxSteps, maxFailureStreak: 0 },
+      limits: { timeoutSeconds: 1, memoryMib: 1 },
+    }
+    return {
+      store: poweredStore(store, power, durable),
+      contents: poweredContents(contents, power, durable),
+      files: new PoweredFiles('.', power),
+      recipes: new Map([['recipe', configured]]),
+      defaultRecipe: 'recipe',
+      runtime: await practice.plugin.make({}),
+      gateway: null,
+      model: { url: '', model: null, api: 'openai', apiKey: null },
+      clock: () => this.#seconds,
+      newId: () => this.newId('new-'),
+      evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+      hosts: { own: this.#host, weights: makeWeightLane() },
+      stepped: () => undefined,
+      warn: () => undefined,
+    }
+  }
+
+  #witness(): Durable {
+    return {
+      appended: (name, records) => {
+        if (name !== NAME) return
+        for (const { agent_record_id: id, request_type: type, references } of records) this.model.records.push({ id, type, references })
+      },
+      landed: (name, row) => {
+        if (name !== NAME) return
+        if (row.operation === 'create') this.#model = new Model(this.#settings, this.#mode)
+        this.model.landed(row)
+      },
+      archived: (name) => {
+        if (name !== NAME) return
+        this.#wrongs.push(...this.model.wrongs)
+        this.#model = null
+        this.#mode = this.#settings.configuredMode
+      },
+      pointed: (name, releaseId) => {
+        if (name === NAME) this.#pointer = releaseId
+      },
+      unpointed: (name) => {
+        if (name !== NAME) return
+        this.#pointer = null
+        this.model.leaving()
+      },
+    }
+  }
+}
+
+/** What a loaded scenario keeps of a row, whatever only the store has to remember. */
+const shown = ({ consumed_ids: _consumed, state: _state, ...row }: Commit) => row
+
+function strayedScenario(scenario: Scenario, { rows, head, mode }: Model): readonly string[] {
+  const catalog = scenario.catalog()
+  const current = catalog.filter((row) => row.current).map(({ step }) => step)
+  return [
+    ...unequal('rows in memory', scenario.commits.map(shown), rows.map(shown)),
+    ...unequal('head', scenario.head(), head.release),
+    ...unequal('mode', scenario.trainingMode, mode),
+    ...unequal('current row', current, [head.step]),
+    ...unequal(
+      'results',
+      catalog.map(({ result }) => result),
+      rows.map(({ outcome }) => outcome),
+    ),
+  ]
+}
+
+function unequal(what: string, found: unknown, expected: unknown): string[] {
+  return isDeepStrictEqual(found, expected) ? [] : [`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`]
+}
+
+const idsOf = (records: readonly { readonly agent_record_id: string }[]): readonly string[] => records.map(({ agent_record_id: id }) => id)
