@@ -9,7 +9,7 @@ import { sharedFolder } from '../support/folder.ts'
 import { commands, live, script, settings } from './commands.ts'
 import { House, inMemory, type OpenStores } from './house.ts'
 
-/** `npm run test:training` takes many more. */
+/** `npm run test:property` takes many more. */
 const RUNS = Number(process.env['TRAINING_RUNS'] ?? 300)
 const RUNS_PER_RUN_ON_DISK = 100
 const MINUTES_MAX = 60
