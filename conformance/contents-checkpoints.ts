@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { TEXT_FILE_BYTES_MAX } from '../src/contract/index.ts'
 import { over, refused } from './contents-support.ts'
 import type { ContentsSuite } from './contents-support.ts'
 
 const BINARY = Buffer.from([0, 255, 254, 10, 128])
+const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`
 const CHECKPOINT: Readonly<Record<string, string | Buffer>> = {
   'config.json': '{"é": "𝄞"}\n',
   'nested/deep/notes.md': 'text',
@@ -16,7 +18,23 @@ const CHECKPOINT: Readonly<Record<string, string | Buffer>> = {
   'MODEL.BIN': BINARY,
   picture: BINARY,
   'long.txt': 'x'.repeat(1024 * 1024 + 1),
-  'pointer.txt': `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`,
+  'pointer.txt': POINTER,
+}
+/** Told apart by length, name and bytes alone, at the edge of each rule. */
+const TEXTS: Readonly<Record<string, string>> = {
+  'fits.txt': 'x'.repeat(TEXT_FILE_BYTES_MAX),
+  'model.bin.md': 'weights only in the middle of its name',
+  bin: 'an ending of weights without its dot',
+  'pointer-and-more.txt': `${POINTER}x`,
+  'pointer-without-end.txt': POINTER.trimEnd(),
+  'pointer-of-another-system.txt': POINTER.replaceAll('\n', '\r\n'),
+  'pointer-begun.md': 'version https://git-lfs.github.com/spec/v1\nis what a pointer begins with\n',
+}
+const LARGE: Readonly<Record<string, string | Buffer>> = {
+  'over.txt': 'x'.repeat(TEXT_FILE_BYTES_MAX + 1),
+  ...Object.fromEntries(['safetensors', 'bin', 'PT', 'pth', 'ckpt', 'Gguf', 'npz'].map((ending) => [`deep/model.${ending}`, ending])),
+  'half-a-character.txt': Buffer.from('é').subarray(0, 1),
+  'whole-pointer': POINTER,
 }
 
 export function describeCheckpoints(suite: ContentsSuite): void {
@@ -39,6 +57,15 @@ export function describeCheckpoints(suite: ContentsSuite): void {
         assert.ok((files[name] ?? '').length < 500)
       }
       assert.equal(files['MODEL.BIN'], files['picture'])
+    })
+  })
+  test('what is large is told by length, name and bytes, and a text that only resembles a pointer is a text', async (store) => {
+    await withFolder({ ...TEXTS, ...LARGE }, async (path) => {
+      const id = await store.write({ kind: 'checkpoint', path })
+      const files = await store.read(id)
+      for (const [name, text] of Object.entries(TEXTS)) assert.ok(files[name] === text, `${name} is no text`)
+      for (const [name, bytes] of Object.entries(LARGE)) assert.ok(files[name] !== bytes.toString(), `${name} is not large`)
+      assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ ...TEXTS, ...LARGE }))
     })
   })
   test('equal folders have equal ids, and a byte more or another name makes another', async (store) => {

@@ -93,7 +93,7 @@ function describeTrainers(suite: RecipeSuite): void {
   suite.it('each has a lane it runs in and can be opened', async () => {
     for (const plan of Object.values(plansOf(suite))) {
       const { lane, stale = 'merge' } = plan
-      assert.ok(['own', 'weights'].includes(lane), `${lane} is no lane`)
+      assert.ok(['thread', 'weights'].includes(lane), `${lane} is no lane`)
       assert.ok(['merge', 'reevaluate', 'refuse'].includes(stale), `${stale} is no policy for stale results`)
       assert.equal(typeof plan.open, 'function')
     }
@@ -106,7 +106,7 @@ function describeTrainers(suite: RecipeSuite): void {
   suite.it('each of a thread of its own opens from plain data alone, twice', async () => {
     await withDirectory(async (directory) => {
       for (const [component, plan] of Object.entries(plansOf(suite)))
-        if (plan.lane === 'own') for (const _time of [1, 2]) await assertOpens(suite, plan, component, directory)
+        if (plan.lane === 'thread') for (const _time of [1, 2]) await assertOpens(suite, plan, component, directory)
     })
   })
 }

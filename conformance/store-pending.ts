@@ -1,6 +1,12 @@
 /** The store suite's clauses on what is pending: what a component has still to consume, whole and in order. */
 import assert from 'node:assert/strict'
-import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX, type PendingPage, type PendingRecord, type ScenarioStore } from '../src/contract/index.ts'
+import {
+  PENDING_PAGE_BYTES_MAX,
+  PENDING_RECORD_BYTES_MAX,
+  type PendingPage,
+  type PendingRecord,
+  type ScenarioStore,
+} from '../src/contract/index.ts'
 import { bytes, commit, create, evicted, over, plain, record, sequences, ten, type StoreSuite } from './store-samples.ts'
 
 const TYPES = ['inference', 'report', 'train'] as const

@@ -15,9 +15,9 @@ import {
   type Store,
 } from './contract/index.ts'
 import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
-import { newId } from './kit/index.ts'
+import { newId, wordsOf } from './kit/index.ts'
 import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
-import { errorIn, makeThreadHost, makeWeightLane, wordsOf } from './training/index.ts'
+import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface Service {
   readonly address: string
@@ -38,14 +38,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   const { log = makeLog(clock), graceSeconds, plugins = builtins } = options
   const { config } = loaded
   const load = loaderOf(loaded, plugins)
-  const closing: (() => Promise<void>)[] = []
-  const close = async (): Promise<void> => {
-    const ends = []
-    for (const step of closing.toReversed()) ends.push(...(await Promise.allSettled([step()])))
-    log.flush()
-    const failed = ends.find((end) => end.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-  }
+  const closing: Closing = []
+  const close = (): Promise<void> => closeAll(closing, log)
   try {
     const store = await openStore(loaded, load)
     closing.push(() => store.close())
@@ -54,10 +48,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => contents.close())
     const runtime = await openRuntime(loaded, load)
     closing.push(() => runtime.close())
-    const own = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
-    closing.push(() => own.close())
-    const weights = makeWeightLane()
-    closing.push(() => weights.close())
+    const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
     const evaluationToken = randomBytes(32).toString('hex')
     // Known once the socket listens; scenarios are bound only after that.
@@ -74,7 +65,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
-      hosts: { own, weights },
+      hosts,
       stepped(scenario, commit) {
         metrics.step(commit.outcome)
         logStep(log, scenario, commit)
@@ -106,6 +97,18 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   }
 }
 
+/** What was opened, in order; closed in the reverse one. */
+type Closing = (() => Promise<void>)[]
+
+/** Whatever fails on the way, everything is closed; then the first failure is told. */
+async function closeAll(closing: Closing, log: Log): Promise<void> {
+  const ends = []
+  for (const step of closing.toReversed()) ends.push(...(await Promise.allSettled([step()])))
+  log.flush()
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
 type Load = <K extends Kind>(kind: K, name: string) => Promise<Kinds[K]>
 
 function loaderOf({ baseDirectory }: LoadedConfig, plugins: Builtins): Load {
@@ -123,6 +126,17 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
   const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
   return plugin.make({ repository: storage.artifact_repository, cache: join(storage.agent_record_dir, '..', 'artifacts-cache') })
+}
+
+/** Where trainers run. */
+function openHosts({ config }: LoadedConfig, closing: Closing): Household['hosts'] {
+  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
+  const weights = makeWeightLane()
+  closing.push(
+    () => threads.close(),
+    () => weights.close(),
+  )
+  return { threads, weights }
 }
 
 /** The file a trainer's thread runs, from source and from a build alike. */

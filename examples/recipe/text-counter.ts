@@ -21,7 +21,7 @@ export default define('recipe', {
   },
 
   /** What improves it. This runs in a thread of its own, so it shares nothing with the above. */
-  trainers: () => ({ '': { lane: 'own', open: () => ({ step: async (order) => count(order) }) } }),
+  trainers: () => ({ '': { lane: 'thread', open: () => ({ step: async (order) => count(order) }) } }),
 })
 
 /** Everything a step needs is in the order; everything it has to say is in its answer. */

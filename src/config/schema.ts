@@ -1,7 +1,7 @@
 /** Every key of the configuration: its type, its one default and the line that documents it. */
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { ENV, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import { ENV, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY, hasCredentials } from '../contract/index.ts'
 
 /** A Node timer set further ahead than this many seconds fires at once. */
 const TIMER_SECONDS_MAX = 2_147_483
@@ -72,10 +72,7 @@ const host = () =>
 
 const backend = () => text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
 
-/** A user's name before an http host is often a key. */
-const WITH_CREDENTIALS = /^https?:\/\/[^/?#]*@|^[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@/i
-const repository = () =>
-  text().refine((value) => !WITH_CREDENTIALS.test(value), "must not hold credentials; use one of git's credential helpers")
+const repository = () => text().refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
 
 function section<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.strictObject(shape, 'must be a section with keys of its own')
@@ -96,7 +93,9 @@ const svc = section({
   max_loaded_scenarios: count().default(256).describe('How many scenarios are held in memory at once; idle ones are unloaded.'),
   training_threads: whole('must be a whole number from 1 to 64', 1, 64)
     .default(4)
-    .describe('How many scenarios train at once, each in a thread of its own. The others wait for their turn, oldest first.'),
+    .describe(
+      'How many trainers work at once, each in a thread that is kept warm for it alone. The others wait for their turn, oldest first. Weight trainers run in none and are not counted.',
+    ),
   console_origins: z
     .array(origin(), 'must be a list of origins')
     .default([])
@@ -179,7 +178,9 @@ const training = section({
     .describe('How long one step may take, in seconds; then it is ended and counts as failed.'),
   memory_mib: whole('must be a whole number from 64 to 65536', 64, 65_536)
     .default(1024)
-    .describe('How much memory the thread of a trainer may hold, in MiB; one that holds more is ended and its step counts as failed.'),
+    .describe(
+      'How much memory the thread of a trainer may hold, in MiB; one that holds more is ended and its step counts as failed. Weight trainers have no thread and are not watched.',
+    ),
 })
 
 /** The sections that every recipe has of its own. */

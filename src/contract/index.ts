@@ -1,7 +1,8 @@
 /**
  * Contract: every noun of the interface as a type, every plug-in as an interface, every limit as a number, every failure as a kind.
- * Does not import anything, run anything, or know HTTP.
+ * Does not import anything of the house, keep anything, or know HTTP.
  */
+export * from './contents.ts'
 export * from './define.ts'
 export * from './errors.ts'
 export * from './identity.ts'

@@ -61,9 +61,17 @@ export const STEP_FAILURES_MAX = 8
 /** How long a trainer rests after its first failure in a row; four times as long after each further one, up to the second number. */
 export const STEP_RETRY_FIRST_SECONDS = 1
 export const STEP_RETRY_MAX_SECONDS = 900
-/** How often in a row a result may be overtaken by other components before its trainer waits for something new. */
+/** How often in a row a result may be overtaken by other components before its trainer rests, and for how long. */
 export const STEP_OVERTAKEN_MAX = 3
 export const STEP_OVERTAKEN_REST_SECONDS = 60
+/** A step that was told to stop and goes on after so long is ended with its thread; in the weight lane it is left to itself. */
+export const STEP_ABORT_GRACE_SECONDS = 1
+/** What a step answers beside its content (metrics, state, requires) is kept in its row; each may print to so much JSON. */
+export const STEP_PRINTED_BYTES_MAX = 16 * MIB
+/** Phases and lines of a step together. Further lines are left out and counted; of further phases the latest is told when the second is over. */
+export const STEP_REPORTS_PER_SECOND_MAX = 50
+/** What a trainer says to people, in a failure or in a line of its activity, is cut to this. */
+export const STEP_TEXT_CHARACTERS_MAX = 2000
 /** How long a recipe may take to have a new head ready, or to let go of a scenario, before others go on without it. */
 export const LOAD_SECONDS_MAX = 60
 export const CLOSE_SECONDS_MAX = 10

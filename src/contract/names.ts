@@ -45,3 +45,7 @@ export const REF = {
 
 /** `scheme://…`, or `user@host:path` as ssh takes it: a repository that is not a folder of this machine. */
 export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\]+@[^/\\]+:)/i.test(repository)
+
+/** A password in the URL of a repository, or anything before an http host: there a user's name is often a key. */
+export const hasCredentials = (repository: string): boolean =>
+  /^(?:https?:\/\/[^/?#]*@|[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@)/i.test(repository)

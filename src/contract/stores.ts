@@ -70,7 +70,10 @@ export interface ContentStore {
   write(content: Content): Promise<string>
   /** Its text files. A large or binary one reads as a few lines that name it. */
   read(contentId: string): Promise<Files>
-  /** A folder that holds the content's files as they were written, large ones too. Made once, then only looked up; read-only to the caller. */
+  /**
+   * A folder that holds the content's files as they were written, large ones too: engines load weights from there. Made once, then only
+   * looked up; read-only to the caller.
+   */
   unpack(contentId: string): Promise<string>
   /** A release of this content on that parent. Nothing serves it until a commit row names it. */
   seal(contentId: string, parent: Release | null, mark: SealMark): Promise<Release>

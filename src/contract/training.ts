@@ -36,8 +36,8 @@ export interface Processor {
 }
 
 export interface TrainerPlan {
-  /** 'own': in a thread of its own, beside its scenario. 'weights': the one weight lane of the process, where it may only wait. */
-  readonly lane: 'own' | 'weights'
+  /** 'thread': in a thread of its own, beside its scenario. 'weights': the one weight lane of the process, where it may only wait. */
+  readonly lane: 'thread' | 'weights'
   /**
    * What becomes of a result when another component published meanwhile: it lands on the new head ('merge', the default), is judged
    * once more there ('reevaluate'), or is given up and its batch stepped again ('refuse').

@@ -1,4 +1,4 @@
-/** The harness routes. No recipe of this build serves harness files, so each answers what the interface says for a scenario without them. */
+/** The harness routes. The catalog and the progress of an instruction answer; the others say what the interface has for a scenario without harness files. */
 import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
 import { listedCatalog } from '../releases/index.ts'
 import { pageQuery } from './pass.ts'

@@ -76,14 +76,14 @@ export async function update({ door: { registry }, visit, object }: Asked): Prom
 
 export async function contract({ door: { registry }, visit }: Asked): Promise<Reply> {
   const name = nameInPath(visit)
-  return registry.use(name, ({ processors, trainingMode, workers: [worker] }) => {
-    const processor = worker?.processor ?? processors[0]?.[1]
+  return registry.use(name, ({ processors, trainingMode, leading }) => {
+    const processor = leading?.processor ?? processors[0]?.[1]
     const contractView = {
       scenario: name,
       processor: processor?.name ?? null,
       required_request_types: [...(processor?.requestTypes ?? [])].sort(),
       training_mode: trainingMode,
-      status: worker?.status() ?? processor?.status() ?? {},
+      status: leading?.status() ?? processor?.status() ?? {},
     }
     return Promise.resolve(liveJson(contractView))
   })

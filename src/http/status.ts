@@ -38,8 +38,7 @@ async function readStatus(scenario: Scenario): Promise<JsonObject> {
 }
 
 async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
-  const { workers, commits } = scenario
-  const leading = workers.find(({ lane }) => lane === 'weights') ?? workers[0]
+  const { workers, commits, leading } = scenario
   const lost = await scenario.store.losses()
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
@@ -49,12 +48,18 @@ async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
     checkpoint_storage: null,
     batch_ready: leading?.isReady ?? false,
     training_mode: scenario.trainingMode,
-    processor: { ...(leading?.status() ?? scenario.processors[0]?.[1].status()), ...(lost.records > 0 && losses) },
+    processor: { ...processorStatus(scenario), ...(lost.records > 0 && losses) },
     inference_admission: null,
     ...(workers.length > 1 && {
       components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker)])),
     }),
   }
+}
+
+/** Instructions are the scenario's, whichever of its trainers takes them. */
+function processorStatus({ leading, processors, pendingInstructions }: Scenario): JsonObject {
+  if (leading === undefined) return processors[0]?.[1].status() ?? {}
+  return { ...leading.status(), buffered_requests: pendingInstructions, pending_instructions: pendingInstructions }
 }
 
 function componentStatus({ trainingMode, commits }: Scenario, worker: Scenario['workers'][number]): JsonObject {

@@ -1,14 +1,23 @@
 /** Releases of several components: one folder each, of which a step changes its own and leaves the others as they are. */
-import { conflict, unavailable, type Files, type JsonObject, type Recipe, type Release } from '../contract/index.ts'
-import type { Household } from './bind.ts'
+import { conflict, unavailable, type Files, type Release, type TrainerPlan } from '../contract/index.ts'
+import type { ConfiguredRecipe, Household } from './household.ts'
 import { reach } from './reach.ts'
 
 /** What a release is made of, before it is one. */
 export type Contents = Pick<Release, 'content_id' | 'components'>
 
+/** What a recipe would train, by component. One that cannot say keeps its own scenarios from being loaded, and nobody else's. */
+export function plansOf({ recipe, config }: Pick<ConfiguredRecipe, 'recipe' | 'config'>): readonly (readonly [string, TrainerPlan])[] {
+  try {
+    return Object.entries(recipe.trainers?.(config) ?? {})
+  } catch (cause) {
+    throw unavailable('recipe_failed', 'the recipe failed to name its trainers; the log of the service says why', { cause })
+  }
+}
+
 /** The names of a recipe's components; empty for a recipe of a single content. */
-export function componentsOf(recipe: Recipe, config: JsonObject): readonly string[] {
-  const names = Object.keys(recipe.trainers?.(config) ?? {})
+export function componentsOf(configured: ConfiguredRecipe): readonly string[] {
+  const names = plansOf(configured).map(([name]) => name)
   if (names.length === 1 && names[0] === '') return []
   if (names.includes(''))
     throw unavailable('recipe_broken', "the recipe names one of its several trainers ''; each needs the name of its folder")

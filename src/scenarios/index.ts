@@ -2,7 +2,7 @@
  * Scenarios: creates, loads, binds, unloads and archives scenarios, and is the only room that holds them.
  * Does not parse requests, or train.
  */
-export type { ConfiguredRecipe, Household } from './bind.ts'
+export type { ConfiguredRecipe, Household } from './household.ts'
 export { ScenarioFiles } from './files.ts'
 export { modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './name.ts'

@@ -1,11 +1,11 @@
 /** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the point where it happened. */
 import { POINT_SECONDS_MAX, type Commit, type Release, type SealMark } from '../contract/index.ts'
+import { within } from '../kit/index.ts'
 import { SKIPPED, type Draft } from '../training/index.ts'
-import type { Household } from './bind.ts'
+import type { Household } from './household.ts'
 import { composeWith, type Contents } from './composed.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
-import { within } from './within.ts'
 
 /** What a row says beside its step, its time and its release. */
 export type Given = Omit<Commit, 'step' | 'recorded_at' | 'release' | 'pending'>
@@ -27,7 +27,7 @@ export async function landRow(house: Household, scenario: Scenario, given: Given
   const release = contents === null ? null : await seal(house, contents, scenario.head(), { step, operation: given.operation, at })
   const row: Commit = { ...given, step, recorded_at: at, release, pending: given.outcome === 'pending' }
   await scenario.store.commit(row)
-  if (release !== null) await (row.pending ? within(POINT_SECONDS_MAX, hold(house, release)) : serve(house, scenario, release))
+  if (release !== null) await (row.pending ? soon(house, hold(house, release)) : serve(house, scenario, release))
   scenario.landed(row)
   return row
 }
@@ -40,10 +40,13 @@ export async function seal({ contents: store }: Household, contents: Contents, p
 }
 
 async function serve(house: Household, scenario: Scenario, release: Release): Promise<void> {
-  await within(POINT_SECONDS_MAX, point(house, scenario.name, release)).catch((error: unknown) =>
-    house.warn('the pointer of a scenario is still on its way', error),
-  )
+  await soon(house, point(house, scenario.name, release))
   await scenario.load(release).catch((error: unknown) => house.warn('a new release could not be loaded', error))
+}
+
+/** The row is durable: from here on nothing may keep it from being counted. */
+function soon(house: Household, work: Promise<void>): Promise<void> {
+  return within(POINT_SECONDS_MAX, work).catch((error: unknown) => house.warn('a ref of a scenario is still on its way', error))
 }
 
 /** Both refs are derived from the row, which is durable: what fails here is told, and done again at the next load. */

@@ -1,7 +1,7 @@
 /** Moves a scenario's head: a release that was kept is published once more, as a row of its own. History is appended, never rewound. */
 import type { Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
-import type { Household } from './bind.ts'
+import type { Household } from './household.ts'
 import { composeOnto, type Contents } from './composed.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'

@@ -8,7 +8,7 @@ import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import { unavailable, type Commit, type Recipe } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
-import type { Household } from './bind.ts'
+import type { Household } from './household.ts'
 import { ScenarioFiles } from './files.ts'
 import type { ModelSettings } from './model.ts'
 import { Registry } from './registry.ts'
@@ -54,7 +54,7 @@ async function householdOf(recipe: Recipe): Promise<Household> {
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { own: nowhere, weights: { hostFor: () => nowhere, close: nothing } },
+    hosts: { threads: nowhere, weights: { hostFor: () => nowhere, close: nothing } },
     stepped: () => undefined,
     warn: () => undefined,
   }

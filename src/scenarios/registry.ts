@@ -9,10 +9,11 @@ import {
   type JsonObject,
   type TrainingMode,
 } from '../contract/index.ts'
-import { Lane } from '../kit/index.ts'
-import { wordsOf } from '../training/index.ts'
-import { bindScenario, createScenario, letGo, type Household, type NewScenario } from './bind.ts'
+import { Lane, wordsOf } from '../kit/index.ts'
+import { bindScenario, letGo } from './bind.ts'
+import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './creation.ts'
+import type { Household } from './household.ts'
 import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
 import { reach } from './reach.ts'
@@ -217,6 +218,7 @@ export class Registry {
     try {
       await this.use(name, () => Promise.resolve())
     } catch (error) {
+      this.#house.warn(`scenario ${JSON.stringify(name)} could not be loaded at the start`, causeOf(error))
       this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${wordsOf(error)}` : wordsOf(error))
     }
   }
@@ -351,3 +353,6 @@ function otherStart(name: string): Error {
     `scenario ${JSON.stringify(name)} was bound to another starting release; leave the release out, or use another scenario`,
   )
 }
+
+/** What lies behind a refusal is for the log, not for callers. */
+const causeOf = (error: unknown): unknown => (isRefusal(error) ? (error.detail.cause ?? error) : error)

@@ -18,14 +18,13 @@ import {
   type Surface,
   type TrainingMode,
 } from '../contract/index.ts'
-import { Lane } from '../kit/index.ts'
+import { Lane, within, wordsOf } from '../kit/index.ts'
 import { catalogOf, headOf, type ReleaseRow } from '../releases/index.ts'
-import { progressOf, wordsOf, type RequestProgress, type Worker } from '../training/index.ts'
+import { progressOf, type RequestProgress, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { hooksWithout } from './hooks.ts'
 import { modelAddress, type ModelSettings } from './model.ts'
 import { remembered } from './remembered.ts'
-import { within } from './within.ts'
 
 export interface ScenarioParts {
   readonly name: string
@@ -147,6 +146,16 @@ export class Scenario {
 
   get workers(): readonly Worker[] {
     return this.#workers
+  }
+
+  /** The trainer that the scenario-wide status and contract are about: the one of the weights, or else the first listed. */
+  get leading(): Worker | undefined {
+    return this.#workers.find(({ lane }) => lane === 'weights') ?? this.#workers[0]
+  }
+
+  /** Instructions that wait, whichever of its trainers takes them. */
+  get pendingInstructions(): number {
+    return this.#workers.reduce((sum, worker) => sum + worker.pendingInstructions, 0)
   }
 
   /** Nothing of it runs before training is started. */

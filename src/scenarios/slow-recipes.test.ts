@@ -7,10 +7,18 @@ import memoryContents from '../../plugins/contents/memory/index.ts'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
 import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
-import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, LOAD_SECONDS_MAX, type Binding, type NewRecord, type Recipe } from '../contract/index.ts'
+import {
+  BIND_SECONDS_MAX,
+  CLOSE_SECONDS_MAX,
+  LOAD_SECONDS_MAX,
+  POINT_SECONDS_MAX,
+  type Binding,
+  type NewRecord,
+  type Recipe,
+} from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
 import { processorOf, type TrainerHost } from '../training/index.ts'
-import type { Household } from './bind.ts'
+import type { Household } from './household.ts'
 import { ScenarioFiles } from './files.ts'
 import { Registry } from './registry.ts'
 
@@ -31,15 +39,16 @@ const nothing = (): Promise<void> => Promise.resolve()
 const SLOW = { release: null, recipe: 'slow' }
 const SOUND = { release: null, recipe: 'sound' }
 
-/** Every step publishes something new. */
-const trainers: TrainerHost = {
+/** Every step makes something new. */
+const trainersThat = (kind: 'publish' | 'hold'): TrainerHost => ({
   inTurn: (_trainer, _signal, work) =>
-    work(({ step }) => Promise.resolve({ kind: 'publish', content: { kind: 'files', files: { 'step.md': `${step}` } } })),
+    work(({ step }) => Promise.resolve({ kind, content: { kind: 'files', files: { 'step.md': `${step}` } } })),
   close: nothing,
-}
+})
 
 /** A deployment of two recipes: one that is sound, and this one. */
-async function registryWith(slow: Recipe): Promise<Registry> {
+async function registryWith(slow: Recipe, more: Partial<Household> = {}): Promise<Registry> {
+  const trainers = trainersThat('publish')
   const usual = {
     plugin: { name: 'plain', baseDirectory: '' },
     config: {},
@@ -62,9 +71,10 @@ async function registryWith(slow: Recipe): Promise<Registry> {
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { own: trainers, weights: { hostFor: () => trainers, close: nothing } },
+    hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } },
     stepped: () => undefined,
     warn: (message) => void warnings.push(message),
+    ...more,
   }
   return Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
 }
@@ -134,7 +144,7 @@ describe('a recipe that never answers', () => {
     const load = vi.fn<() => Promise<void>>(never).mockResolvedValueOnce(undefined)
     const registry = await registryWith({
       bind: bindingWith({ surface: { loader: { load } }, processors: { '': processorOf(RECORDS, { name: 'slow' }) } }),
-      trainers: () => ({ '': { lane: 'own', open: () => ({ step: never }) } }),
+      trainers: publishing,
     })
     const { scenario } = await registry.create('slow', SLOW, () => null)
     await scenario.append([exchange])
@@ -171,6 +181,27 @@ describe('a recipe that never answers', () => {
   })
 })
 
+describe('a repository that does not answer', () => {
+  it.each(['publish', 'hold'] as const)('after a row keeps it from being counted no longer than the limit (%s)', async (kind) => {
+    const trainers = trainersThat(kind)
+    const contents = await memoryContents.plugin.make({})
+    const registry = await registryWith(
+      { bind: bindingWith({ processors: { '': processorOf(RECORDS, { name: 'slow' }) } }), trainers: publishing },
+      { contents, hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } } },
+    )
+    const { scenario } = await registry.create('slow', SLOW, () => null)
+    await scenario.lane.run(nothing)
+    const ref = vi.spyOn(contents, kind === 'hold' ? 'hold' : 'point').mockImplementation(never)
+    await scenario.append([exchange])
+    await vi.waitFor(() => expect(ref).toHaveBeenCalled())
+    await pass(POINT_SECONDS_MAX)
+    expect(scenario.commits.map(({ step }) => step)).toEqual([0, 1])
+    expect(warnings).toEqual(['a ref of a scenario is still on its way'])
+    await registry.close()
+  })
+})
+
+const publishing: NonNullable<Recipe['trainers']> = () => ({ '': { lane: 'thread', open: () => ({ step: never }) } })
 const RECORDS = { data: { batch_policy: 'records' } }
 const exchange: NewRecord = {
   agent_record_id: 'x',

@@ -1,8 +1,8 @@
 /** The workers of a loaded scenario: one per trainer of its recipe, each with what it needs of the scenario and nothing more. */
 import { unavailable, type TrainerPlan } from '../contract/index.ts'
-import { Worker, type Bench, type TrainerHost, type WorkerParts } from '../training/index.ts'
-import type { ConfiguredRecipe, Household } from './bind.ts'
-import { contentOf } from './composed.ts'
+import { scopeOf, Worker, type Bench, type TrainerHost, type WorkerParts } from '../training/index.ts'
+import type { ConfiguredRecipe, Household } from './household.ts'
+import { contentOf, plansOf } from './composed.ts'
 import { landStep } from './land.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
@@ -16,9 +16,9 @@ export function makeWorkers(
   configured: ConfiguredRecipe,
   circumstances: TrainingCircumstances,
 ): readonly Worker[] {
-  const { recipe, config, plugin, budgets, limits } = configured
-  const plans = Object.entries(recipe.trainers?.(config) ?? {})
-  const [leader] = plans.find(([, plan]) => plan.lane === 'own') ?? plans[0] ?? []
+  const { config, plugin, budgets, limits } = configured
+  const plans = plansOf(configured)
+  const [leader] = plans.find(([, plan]) => plan.lane === 'thread') ?? plans[0] ?? []
   const bench = benchOf(house, scenario)
   const scope = {
     scenario: scenario.name,
@@ -45,8 +45,8 @@ export function makeWorkers(
 
 /** A weight trainer speaks to the scenario's own runtime, so it runs where that is. */
 function hostFor({ hosts }: Household, { runtime: { training } }: Scenario, plan: TrainerPlan): TrainerHost {
-  if (plan.lane === 'own') return hosts.own
-  return hosts.weights.hostFor((trainer) => plan.open({ ...trainer, ...(training && { runtime: training }) }))
+  if (plan.lane === 'thread') return hosts.threads
+  return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(training && { runtime: training }) }))
 }
 
 function processorOf(scenario: Scenario, component: string) {

@@ -10,7 +10,7 @@ const sample = { record_ids: ['x', 'report'], exchanges: [], score: null, feedba
 
 const around = (more: Partial<Circumstances> = {}): Circumstances => ({
   component: '',
-  held: { batch: { id: 'b', samples: [sample], request: null }, problem: null },
+  reserved: { batch: { id: 'b', samples: [sample], request: null }, problem: null },
   failures: 0,
   losses: { records: 0, bytes: 0 },
   mergedOnto: null,
@@ -21,7 +21,7 @@ const around = (more: Partial<Circumstances> = {}): Circumstances => ({
   ...more,
 })
 const asked = (more: Partial<Circumstances> = {}) =>
-  around({ ...more, held: { batch: { id: 'b', samples: [sample], request }, problem: null } })
+  around({ ...more, reserved: { batch: { id: 'b', samples: [sample], request }, problem: null } })
 const requestOf = (result: StepResult | StepFailure) => draftOf(result, asked()).metrics['training_request']
 
 describe('a verdict', () => {
@@ -116,8 +116,28 @@ describe('the request in a row', () => {
     expect(requestOf({ kind: 'reject', metrics: { training_request: { id: 'forged' } } })).toEqual(request)
   })
 
+  it('says how many units were beside it', () => {
+    expect(draftOf({ kind: 'reject' }, asked()).metrics['samples_beside']).toBe(1)
+    expect(draftOf(new StepFailure('x'), asked()).metrics).toMatchObject({ samples_kept: 1 })
+  })
+
   it('of a batch of traffic is none', () => {
     expect(draftOf({ kind: 'reject', requires: [{ name: 'NEW', kind: 'env' }] }, around()).metrics).toEqual({})
+  })
+})
+
+describe("the house's own words", () => {
+  it("are not the method's to write: neither that a step failed, nor whose request it was, nor where it landed", () => {
+    const forged = {
+      skipped: 'step failed',
+      training_request: { id: 'other' },
+      samples_kept: 3,
+      samples_beside: 3,
+      merged_onto: 'r',
+      'records/evicted_count': 7,
+      mine: 1,
+    }
+    expect(draftOf({ kind: 'publish', content, metrics: forged }, around()).metrics).toEqual({ mine: 1 })
   })
 })
 

@@ -1,5 +1,6 @@
 /** What a step came to, as the row that will say so. Pure. */
 import {
+  isObject,
   STEP_FAILURES_MAX,
   type Batch,
   type Json,
@@ -8,15 +9,14 @@ import {
   type Release,
   type StepOutcome,
   type StepResult,
-  type TrainRequest,
 } from '../contract/index.ts'
 import { mergeRequires } from '../records/index.ts'
 import type { Draft } from './bench.ts'
 import { StepFailure } from './hosts/host.ts'
-import { SKIPPED, type TrainerMemory } from './rows.ts'
+import { failureIn, HOUSE_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
 
 /** A batch that was handed to the trainer and not settled yet. */
-export interface Held {
+export interface Reserved {
   readonly batch: Batch<Uint8Array>
   /** Why its instruction cannot even be tried. */
   readonly problem: string | null
@@ -25,7 +25,7 @@ export interface Held {
 /** Everything beside the result that the row tells. */
 export interface Circumstances {
   readonly component: string
-  readonly held: Held
+  readonly reserved: Reserved
   /** Steps on this very batch that failed before. */
   readonly failures: number
   readonly losses: Losses
@@ -47,7 +47,7 @@ export function draftOf(result: StepResult | StepFailure, around: Circumstances)
   const told = {
     ...metrics,
     ...(skipped !== null && { skipped }),
-    ...requestMetrics(around.held.batch.request, result),
+    ...requestMetrics(around.reserved.batch, result),
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
   }
@@ -68,14 +68,14 @@ function resultParts(result: StepResult | StepFailure, around: Circumstances): R
     outcome: outcomeOf(result),
     content: 'content' in result ? around.contentId : null,
     skipped: result.kind === 'skip' ? result.reason : null,
-    metrics: withoutEmptyNotes(metrics),
+    metrics: ownMetrics(metrics),
     state,
-    consumed: idsOf(around.held.batch),
+    consumed: idsOf(around.reserved.batch),
   }
 }
 
-/** An instruction is never tried again and consumes itself alone: what rode beside it stays held. A batch of traffic stays held, until it failed too often. */
-function failureParts({ message }: StepFailure, { held: { batch }, failures, givenUp }: Circumstances): ResultParts {
+/** An instruction is never tried again and consumes itself alone: what rode beside it stays reserved. A batch of traffic stays reserved, until it failed too often. */
+function failureParts({ message }: StepFailure, { reserved: { batch }, failures, givenUp }: Circumstances): ResultParts {
   const failed = { outcome: 'failed', content: null, metrics: { error: message }, state: undefined } as const
   if (batch.request !== null) {
     const kept = batch.samples.length === 0 ? {} : { samples_kept: batch.samples.length }
@@ -94,26 +94,26 @@ const OUTCOME: Readonly<Record<StepResult['kind'], StepOutcome>> = {
 
 /** A step that had nothing to show because something failed says so. */
 function outcomeOf({ kind, metrics = {} }: StepResult): StepOutcome {
-  if (kind !== 'skip') return OUTCOME[kind]
-  const { error, proposal_notes: notes } = metrics
-  const failure = typeof notes === 'object' && notes !== null && 'failure' in notes ? notes['failure'] : undefined
-  return isText(error) || isText(failure) ? 'failed' : 'skipped'
+  return kind === 'skip' && failureIn(metrics) !== null ? 'failed' : OUTCOME[kind]
 }
 
-const isText = (value: Json | undefined): boolean => typeof value === 'string' && value.trim() !== ''
-
-function withoutEmptyNotes(metrics: JsonObject): JsonObject {
-  const { proposal_notes: notes, ...rest } = metrics
-  const isEmpty = typeof notes === 'object' && notes !== null && Object.keys(notes).length === 0
-  return notes === undefined || notes === null || isEmpty ? rest : metrics
+/** The method's metrics as it wrote them, but for what the house says itself, and for notes that say nothing. */
+function ownMetrics(metrics: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metrics).filter(([name, value]) => !HOUSE_METRICS.has(name) && !isEmptyNotes(name, value)))
 }
 
-function requestMetrics(request: TrainRequest | null, result: StepResult | StepFailure): JsonObject {
+function isEmptyNotes(name: string, value: Json): boolean {
+  return name === 'proposal_notes' && !(isObject(value) && Object.keys(value).length > 0)
+}
+
+function requestMetrics({ request, samples }: Batch<Uint8Array>, result: StepResult | StepFailure): JsonObject {
   if (request === null) return {}
   const offered = result instanceof StepFailure ? [] : (result.requires ?? [])
   const { requires, refused } = mergeRequires(request.requires, offered)
   const { client, ...asked } = request
+  const beside = result instanceof StepFailure || samples.length === 0 ? {} : { samples_beside: samples.length }
   return {
+    ...beside,
     training_request: {
       ...asked,
       requires: requires.map((item) => ({ ...item })),

@@ -196,10 +196,11 @@ describe('what a row remembers', () => {
   })
 })
 
+const exchange = (sequence: number, payload: Uint8Array) => record(sequence, { request_type: 'inference', payload })
+
 describe('a batch of large exchanges', () => {
   /** Never written to, so it takes no memory, and one serves for all of them. */
   const large = Buffer.alloc(BATCH_BYTES_MAX * 0.4)
-  const exchange = (sequence: number, payload: Uint8Array) => record(sequence, { request_type: 'inference', payload })
 
   it.each<[string, Processor, (sequence: number, payload: Uint8Array) => PendingRecord]>([
     ['reports', reportedProcessor({ name: 'p', batchSize: 10 }), (sequence, payload) => report(sequence, `x${sequence}`, { payload })],
@@ -219,9 +220,10 @@ describe('a batch of large exchanges', () => {
   })
 })
 
-describe('a processor that does not do as it should', () => {
-  const sound = () => reportedProcessor({ name: 'p', batchSize: 1 })
+const sound = () => reportedProcessor({ name: 'p', batchSize: 1 })
+const offered = (record_ids: readonly string[]) => ({ record_ids, exchanges: [], score: null, feedback: null })
 
+describe('a processor that does not do as it should', () => {
   it('holds no row up by throwing over it, and is not taken at its word about what is consumed', async () => {
     const processor = sound()
     const broken: Processor = {
@@ -243,7 +245,6 @@ describe('a processor that does not do as it should', () => {
     expect(asideIn(feed)).toEqual({})
   })
 
-  const offered = (record_ids: readonly string[]) => ({ record_ids, exchanges: [], score: null, feedback: null })
   it.each([
     ['what it was not handed', [offered(['nobody'])]],
     ['what is consumed', [offered(['x1', 'r1'])]],

@@ -105,11 +105,15 @@ export class Feed {
     return ids.filter((id) => this.#held.has(id))
   }
 
+  get pendingInstructions(): number {
+    return this.#queue.length
+  }
+
   status(): JsonObject {
     return {
       ...this.#processor.status(),
-      buffered_requests: this.#queue.length,
-      pending_instructions: this.#queue.length,
+      buffered_requests: this.pendingInstructions,
+      pending_instructions: this.pendingInstructions,
       set_aside: Object.fromEntries(this.#asideCounts),
     }
   }

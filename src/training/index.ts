@@ -3,12 +3,11 @@
  * Does not know what training means, serve, or decide whether a candidate is good.
  */
 export type { Bench, Draft } from './bench.ts'
-export { type StepLimits, type TrainerAddress, type TrainerHost } from './hosts/host.ts'
+export { scopeOf, type StepLimits, type TrainerAddress, type TrainerHost } from './hosts/host.ts'
 export * from './processors/index.ts'
 export { progressOf, type RequestProgress } from './progress.ts'
-export { makeThreadHost } from './hosts/threads.ts'
-export { serveTrainer } from './hosts/thread.ts'
-export { wordsOf } from './hosts/words.ts'
+export { makeThreadHost } from './hosts/thread-pool.ts'
+export { serveTrainer } from './hosts/thread-inside.ts'
 export { makeWeightLane, type WeightLane } from './hosts/weight-lane.ts'
 export { errorIn, SKIPPED, type Budgets } from './rows.ts'
 export { Worker, type WorkerParts } from './worker.ts'

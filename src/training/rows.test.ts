@@ -1,7 +1,7 @@
 /** What rows say about their trainer, over small histories. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
-import { exhausted, failuresInARow, mayRide, memoryOf, SKIPPED, trainingRows } from './rows.ts'
+import { exhausted, failuresInARow, mayRide, memoryOf, restSeconds, SKIPPED, trainingRows } from './rows.ts'
 
 const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   step: 1,
@@ -16,6 +16,8 @@ const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   ...more,
 })
 const because = (skipped: string): Commit => row('failed', { metrics: { skipped } })
+const instruction = (outcome: Commit['outcome'], metrics: Commit['metrics'] = {}): Commit =>
+  row(outcome, { metrics: { training_request: { id: 'i' }, ...metrics } })
 
 describe('the rows of a trainer', () => {
   it('are the training rows of its component, and no promote, rollback or creation', () => {
@@ -52,7 +54,14 @@ describe('failures in a row', () => {
     ['a success after two', [because(SKIPPED.step), because(SKIPPED.step), row('published')], 0],
     ['one after a success', [because(SKIPPED.step), row('rejected'), because(SKIPPED.step)], 1],
     ['a batch that was given up', [because(SKIPPED.step), because(SKIPPED.setAside)], 0],
-    ['instructions that failed in between', [because(SKIPPED.step), because(SKIPPED.instruction), because(SKIPPED.step)], 2],
+    [
+      'instructions that failed in between',
+      [because(SKIPPED.step), instruction('failed', { skipped: SKIPPED.instruction }), because(SKIPPED.step)],
+      2,
+    ],
+    ['instructions that ran alone in between', [because(SKIPPED.step), instruction('published'), because(SKIPPED.step)], 2],
+    ['an instruction that took units along', [because(SKIPPED.step), instruction('published', { samples_beside: 1 })], 0],
+    ['a method that only says so', [row('published', { metrics: { skipped: SKIPPED.step } })], 0],
   ])('after %s are counted from the last row that was none', (_case, rows, count) => {
     expect(failuresInARow(rows)).toBe(count)
   })
@@ -112,5 +121,21 @@ describe('budgets', () => {
     )
     expect(said !== null).toBe(isSpent)
     if (said !== null) expect(said).toContain('evolution.max_failure_streak (2)')
+  })
+})
+
+describe('a rest', () => {
+  it.each([
+    [0, 0],
+    [1, 1],
+    [2, 4],
+    [3, 16],
+    [4, 64],
+    [5, 256],
+    [6, 900],
+    [7, 900],
+    [100, 900],
+  ])('after %i failures in a row is %i seconds', (failures, seconds) => {
+    expect(restSeconds(failures)).toBe(seconds)
   })
 })

@@ -36,10 +36,23 @@ function countsIn(counts: JsonObject): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).flatMap(([reason, count]) => (typeof count === 'number' ? [[reason, count]] : [])))
 }
 
-/** Steps on traffic that failed one after another up to now, on the same units each time. Instructions that failed in between consumed none. */
+/** What the house itself writes into a row's metrics and decides by: a trainer's own words under these names are not kept. */
+export const HOUSE_METRICS: ReadonlySet<string> = new Set([
+  'skipped',
+  'training_request',
+  'samples_beside',
+  'samples_kept',
+  'merged_onto',
+  'records/evicted_count',
+  'records/data_incomplete',
+])
+
+const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
+
+/** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
 export function failuresInARow(rows: readonly Commit[]): number {
-  const traffic = rows.filter(({ metrics }) => metrics['skipped'] !== SKIPPED.instruction)
-  return traffic.length - 1 - traffic.findLastIndex(({ metrics }) => metrics['skipped'] !== SKIPPED.step)
+  const traffic = rows.filter(({ metrics }) => metrics['training_request'] === undefined || metrics['samples_beside'] !== undefined)
+  return traffic.length - 1 - traffic.findLastIndex((row) => !failedBecause(row, SKIPPED.step))
 }
 
 /** How often in a row units may be suspected before they no longer ride. */
@@ -47,7 +60,7 @@ const SUSPECTED_MAX = 2
 
 /** Units that rode beside instructions that failed may be why: after the second time they wait for a step of their own, which settles them. */
 export function mayRide(rows: readonly Commit[]): boolean {
-  const settled = rows.findLastIndex(({ metrics }) => metrics['training_request'] === undefined && metrics['skipped'] !== SKIPPED.step)
+  const settled = rows.findLastIndex((row) => row.metrics['training_request'] === undefined && !failedBecause(row, SKIPPED.step))
   const suspected = rows.slice(settled + 1).filter(({ metrics }) => metrics['samples_kept'] !== undefined)
   return suspected.length < SUSPECTED_MAX
 }
@@ -59,10 +72,13 @@ export function restSeconds(failures: number): number {
 
 /** Why a step failed, in the words of its row; null for one that did not. */
 export function errorIn({ outcome, metrics }: Commit): string | null {
-  const { error, proposal_notes: notes } = metrics
-  if (outcome !== 'failed') return null
-  if (typeof error === 'string') return error
-  return isObject(notes) && typeof notes['failure'] === 'string' ? notes['failure'] : 'no reason was given'
+  return outcome === 'failed' ? (failureIn(metrics) ?? 'no reason was given') : null
+}
+
+/** A failure that a method tells of in its metrics. */
+export function failureIn({ error, proposal_notes: notes }: JsonObject): string | null {
+  const told = [error, isObject(notes) ? notes['failure'] : undefined]
+  return told.filter((text) => typeof text === 'string').find((text) => text.trim() !== '') ?? null
 }
 
 export interface Budgets {

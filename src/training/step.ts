@@ -1,7 +1,7 @@
 /** The training line: hand the batch over, then land what came of it, one row at a time. Training runs beside everything; landing runs in the scenario's lane. */
 import { isRefusal, type Commit, type Content, type Release, type StepResult, type TrainerPlan } from '../contract/index.ts'
 import type { Bench, Draft } from './bench.ts'
-import { draftOf, type Circumstances, type Held } from './draft.ts'
+import { draftOf, type Circumstances, type Reserved } from './draft.ts'
 import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
 import type { LiveStep } from './progress.ts'
@@ -16,11 +16,11 @@ export interface StepPlace {
 }
 
 export interface StepTask {
-  readonly held: Held
+  readonly reserved: Reserved
   readonly candidate: Candidate | null
 }
 /** A stale result that is to be judged again, and the release it was made on. */
-export interface Candidate {
+interface Candidate {
   readonly content: Content
   readonly base: Release
 }
@@ -44,7 +44,7 @@ export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, l
 /** The trainer's failure is an answer, to be kept in a row; everything else that is thrown is the house's. */
 async function attempt(
   { bench, component }: StepPlace,
-  { held: { batch, problem }, candidate }: StepTask,
+  { reserved: { batch, problem }, candidate }: StepTask,
   base: Release,
   run: RunStep,
   live: LiveStep,
@@ -79,7 +79,7 @@ async function keepContent(bench: Bench, result: StepResult | StepFailure): Prom
   }
 }
 
-async function land(place: StepPlace, { held, candidate }: StepTask, base: Release, made: Made, signal: AbortSignal): Promise<StepEnd> {
+async function land(place: StepPlace, { reserved, candidate }: StepTask, base: Release, made: Made, signal: AbortSignal): Promise<StepEnd> {
   const { bench, component, stale, feed } = place
   const losses = await bench.store.losses()
   return bench.landing(async (append) => {
@@ -93,7 +93,7 @@ async function land(place: StepPlace, { held, candidate }: StepTask, base: Relea
     const rows = trainingRows(bench.commits, component)
     const around: Circumstances = {
       component,
-      held,
+      reserved,
       losses,
       contentId: made.contentId,
       failures: failuresInARow(rows),
@@ -102,7 +102,7 @@ async function land(place: StepPlace, { held, candidate }: StepTask, base: Relea
       givenUp: null,
       memory: (consumed, trainer) => feed.memory(consumed, trainer ?? memoryOf(rows).trainer),
     }
-    const own = feed.own(held.batch.samples.flatMap(({ record_ids }) => record_ids))
+    const own = feed.own(reserved.batch.samples.flatMap(({ record_ids }) => record_ids))
     const commit = await appendOnce(append, made.result, around, own)
     feed.settle(commit.consumed_ids)
     return { kind: 'landed', commit }

@@ -10,15 +10,15 @@ import {
   type RequestType,
   type TrainerPlan,
 } from '../contract/index.ts'
+import { wordsOf } from '../kit/index.ts'
 import type { Bench } from './bench.ts'
-import type { Held } from './draft.ts'
+import type { Reserved } from './draft.ts'
 import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
-import { wordsOf } from './hosts/words.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep } from './progress.ts'
 import { errorIn, exhausted, failuresInARow, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
-import { takeStep, type Candidate, type StepEnd } from './step.ts'
+import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
   readonly bench: Bench
@@ -41,6 +41,13 @@ export interface WorkerParts {
 /** What the loop does after a look at its work: look again at once, wait to be woken, or wait at most so long. */
 type Next = 'again' | 'rest' | { readonly afterSeconds: number }
 
+/**
+ * working  it reads, steps, or sleeps over a rest
+ * waiting  it has work, and others have the turns
+ * resting  there is nothing for it to do until something new comes in
+ */
+type State = 'working' | 'waiting' | 'resting'
+
 export class Worker {
   readonly #parts: WorkerParts
   readonly #feed: Feed
@@ -48,19 +55,16 @@ export class Worker {
   #loop: Promise<void> = Promise.resolve()
   #alarm = Promise.withResolvers<void>()
   /** Handed to the trainer, and handed to it again until a row settles it. */
-  #held: Held | null = null
-  /** A stale result that is to be judged again on the new head. */
-  #candidate: Candidate | null = null
+  #task: StepTask | null = null
   /** How often in a row other components were quicker. */
   #overtaken = 0
   /** Failures in a row that left no row behind: the house's own. */
   #stumbles = 0
   /** After a failed step: when the next one on traffic is due. An instruction need not wait for it. */
   #trafficRestsUntil = 0
-  /** After a failure of the house: when anything is worth trying again. */
+  /** After a failure of the house, or when others were quicker too often: when anything is worth trying again. */
   #allRestsUntil = 0
-  #isWaiting = false
-  #isResting = false
+  #state: State = 'working'
   #isWoken = false
   #read: { readonly commits: readonly Commit[]; readonly rows: readonly Commit[] } = { commits: [], rows: [] }
   #live: LiveStep | null = null
@@ -96,7 +100,7 @@ export class Worker {
   /** It counts as working from here on, not only once its loop comes round to it. */
   #wake(): void {
     this.#isWoken = true
-    this.#isResting = false
+    if (this.#state === 'resting') this.#state = 'working'
     this.#alarm.resolve()
   }
 
@@ -128,19 +132,23 @@ export class Worker {
   }
   /** It has work and waits for a turn to do it. */
   get isWaiting(): boolean {
-    return this.#isWaiting
+    return this.#state === 'waiting'
   }
   /** There is nothing for it to do until something new comes in. */
   get isResting(): boolean {
-    return this.#isResting
+    return this.#state === 'resting'
   }
   /** The batch that is out as a weight job. */
   get job(): string | null {
-    return this.lane === 'weights' && this.#live !== null ? (this.#held?.batch.id ?? null) : null
+    return this.lane === 'weights' && this.#live !== null ? (this.#task?.reserved.batch.id ?? null) : null
   }
   /** Whether a step would start if it were this trainer's turn. */
   get isReady(): boolean {
-    return this.#held !== null || this.#next() !== null
+    return this.#task !== null || this.#next() !== null
+  }
+
+  get pendingInstructions(): number {
+    return this.#feed.pendingInstructions
   }
 
   status(): JsonObject {
@@ -162,8 +170,10 @@ export class Worker {
       const next = await this.#look().catch((error: unknown) => this.#stumble(error))
       // What came in while it looked may be news: then it looks again before it rests.
       if (next === 'again' || this.#isWoken) continue
-      this.#isResting = next === 'rest'
-      if (this.#isResting) this.#parts.onRest()
+      if (next === 'rest') {
+        this.#state = 'resting'
+        this.#parts.onRest()
+      }
       await this.#sleep(next)
     }
   }
@@ -182,40 +192,40 @@ export class Worker {
     const pause = this.#pauseSeconds()
     if (pause === null) return 'rest'
     if (pause > 0) return { afterSeconds: pause }
-    this.#isWaiting = true
+    this.#state = 'waiting'
     try {
       return await host.inTurn(address, this.#stopping.signal, (run) => bench.busy(() => this.#step(run)))
     } finally {
-      this.#isWaiting = false
+      this.#state = 'working'
     }
   }
 
   /** How long the next step must still wait; null when there is none. */
   #pauseSeconds(): number | null {
-    const next = this.#held ?? this.#next()
+    const next = this.#task?.reserved ?? this.#next()
     if (next === null) return null
     return next.batch.request === null ? secondsUntil(this.#trafficRestsUntil, this.#parts.bench.clock()) : 0
   }
 
-  /** What may have changed while it waited for its turn is looked at again; what was held before is stepped as it is. */
+  /** What may have changed while it waited for its turn is looked at again; what was reserved before is stepped as it is. */
   async #step(run: RunStep): Promise<Next> {
-    this.#isWaiting = false
-    this.#held ??= this.#next()
+    this.#state = 'working'
+    const reserved = this.#task?.reserved ?? this.#next()
     // The mode was switched meanwhile, or the processor changed its mind: in no hurry either way.
-    if (this.#held === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
+    if (reserved === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
+    const task = (this.#task ??= { reserved, candidate: null })
     const { bench, plan } = this.#parts
     const place = { bench, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
-    const task = { held: this.#held, candidate: this.#candidate }
-    this.#live = new LiveStep(this.#held.batch.request?.id ?? null, bench.clock)
+    this.#live = new LiveStep(reserved.batch.request?.id ?? null, bench.clock)
     try {
-      return this.#after(await takeStep(place, task, run, this.#live, this.#stopping.signal))
+      return this.#after(task, await takeStep(place, task, run, this.#live, this.#stopping.signal))
     } finally {
       this.#live = null
     }
   }
 
   /** What the next step would work on. */
-  #next(): Held | null {
+  #next(): Reserved | null {
     const { instruction: first, units } = this.#feed.waiting()
     const isSpent = exhausted(this.#rows(), this.#parts.budgets) !== null
     const ready = units.ready && !isSpent
@@ -228,16 +238,17 @@ export class Worker {
     return { batch, problem: instruction?.problem ?? null }
   }
 
-  #after(end: StepEnd): Next {
+  #after({ reserved }: StepTask, end: StepEnd): Next {
     this.#stumbles = 0
-    this.#candidate = end.kind === 'overtaken' ? end.candidate : null
     if (end.kind === 'landed') return this.#afterRow(end.commit)
+    this.#task = { reserved, candidate: end.candidate }
     if (end.by === 'people') return 'again'
     this.#overtaken += 1
     if (this.#overtaken < STEP_OVERTAKEN_MAX) return 'again'
     this.#overtaken = 0
     this.#error = `Overtaken: other components published ${STEP_OVERTAKEN_MAX} times before this one could; it goes on after a rest`
-    return { afterSeconds: STEP_OVERTAKEN_REST_SECONDS }
+    this.#allRestsUntil = this.#parts.bench.clock() + STEP_OVERTAKEN_REST_SECONDS
+    return 'again'
   }
 
   /** A failure on traffic consumed nothing: its units make the next batch again, after a rest that grows with every further failure. */
@@ -246,7 +257,7 @@ export class Worker {
     const error = errorIn(commit)
     this.#overtaken = 0
     this.#error = error === null ? null : `StepFailure: ${error}`
-    this.#held = null
+    this.#task = null
     this.#restTraffic()
     return 'again'
   }
@@ -256,7 +267,7 @@ export class Worker {
     this.#trafficRestsUntil = failures === 0 ? 0 : (this.#rows().at(-1)?.recorded_at ?? 0) + restSeconds(failures)
   }
 
-  /** The house itself failed (a disk, the artifact store): nothing landed, the batch is held, and it is tried again later. */
+  /** The house itself failed (a disk, the artifact store): nothing landed, the batch stays reserved, and it is tried again later. */
   #stumble(error: unknown): Next {
     if (this.#stopping.signal.aborted) return 'again'
     this.#stumbles += 1
@@ -264,11 +275,11 @@ export class Worker {
     const { bench, onStumble } = this.#parts
     onStumble(error)
     this.#allRestsUntil = bench.clock() + restSeconds(this.#stumbles)
-    return { afterSeconds: restSeconds(this.#stumbles) }
+    return 'again'
   }
 }
 
-/** A clock that is set back must not make a short rest a long one. */
+/** No rest is longer than the longest: one that seems to be was begun before the clock was set back, and is over. */
 function secondsUntil(until: number, now: number): number {
-  return Math.min(until - now, STEP_RETRY_MAX_SECONDS)
+  return until - now > STEP_RETRY_MAX_SECONDS ? 0 : until - now
 }

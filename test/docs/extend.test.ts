@@ -5,6 +5,7 @@ import {
   adapterConformance,
   evaluatorConformance,
   executorConformance,
+  processorConformance,
   proposerConformance,
   recipeConformance,
   runtimeConformance,
@@ -15,6 +16,7 @@ import {
 import rulebook from '../../examples/adapter/rulebook.ts'
 import lastLine from '../../examples/evaluator/last-line.ts'
 import folder from '../../examples/executor/folder.ts'
+import everyRecord from '../../examples/processor/every-record.ts'
 import oneRule from '../../examples/proposer/one-rule.ts'
 import houseRules from '../../examples/recipe/house-rules.ts'
 import textCounter from '../../examples/recipe/text-counter.ts'
@@ -22,7 +24,15 @@ import echo from '../../examples/runtime/echo.ts'
 import moreWins from '../../examples/selection/more-wins.ts'
 import journal from '../../examples/store/journal.ts'
 import { loadPlugin } from '../../src/config/index.ts'
-import type { Entry, Episode, Kind, ModelAddress, Trainer } from '../../src/contract/index.ts'
+import {
+  BATCH_BYTES_MAX,
+  type Entry,
+  type Episode,
+  type Kind,
+  type ModelAddress,
+  type PendingRecord,
+  type Trainer,
+} from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { world, type World } from '../support/world.ts'
@@ -160,6 +170,35 @@ describe('examples/recipe/text-counter.ts', () => {
   })
 })
 
+const exchange = (sequence: number, payload: Uint8Array): PendingRecord => ({
+  sequence,
+  agent_record_id: `exchange-${sequence}`,
+  request_type: 'inference',
+  created_at: 0,
+  references: [],
+  artifact_ref: null,
+  score: null,
+  payload,
+  quoted: [],
+})
+
+describe('examples/processor/every-record.ts', () => {
+  it('ends a batch that would grow too large, and lets what is too large by itself go alone', async () => {
+    const processor = await everyRecord.plugin.make({})
+    // Never written to, so they take no memory.
+    const sizes = [BATCH_BYTES_MAX + 1, BATCH_BYTES_MAX / 2, BATCH_BYTES_MAX / 2, 1]
+    for (const [at, size] of sizes.entries()) processor.ingest(exchange(at + 1, Buffer.alloc(size)))
+    const batches = [[1], [2, 3], [4]].map((batch) => batch.map((sequence) => `exchange-${sequence}`))
+    for (const ids of batches) {
+      const { samples, ready } = processor.next(true)
+      expect([samples.flatMap(({ record_ids }) => record_ids), ready]).toEqual([ids, ids !== batches.at(-1)])
+      processor.settle(ids)
+    }
+  })
+
+  processorConformance({ describe, it, make: () => everyRecord.plugin.make({}) })
+})
+
 const rule: Entry = { id: 'rule-1', name: 'rule', config: { text: 'Answer in one sentence.' } }
 const entries: readonly Entry[] = [rule, { ...rule, id: 'rule-2', config: { text: 'Be polite.' } }]
 const episode: Episode = { exitCode: 0, stdout: 'thinking\n42\n', stderr: '', trajectory: [] }
@@ -202,6 +241,7 @@ describe('examples/proposer/one-rule.ts', () => {
 })
 
 const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
+  ['processor', './examples/processor/every-record.ts', everyRecord.plugin],
   ['adapter', './examples/adapter/rulebook.ts', rulebook.plugin],
   ['executor', './examples/executor/folder.ts', folder.plugin],
   ['evaluator', './examples/evaluator/last-line.ts', lastLine.plugin],
@@ -223,7 +263,7 @@ describe('a page quotes its example as it is', () => {
   it.each([
     ['recipe', 'examples/recipe/text-counter.ts'],
     ['trainer', 'examples/recipe/text-counter.ts'],
-    ['processor', 'src/training/processors/records.ts'],
+    ['processor', 'examples/processor/every-record.ts'],
     ['adapter', 'examples/adapter/rulebook.ts'],
     ['executor', 'examples/executor/folder.ts'],
     ['evaluator', 'examples/evaluator/last-line.ts'],

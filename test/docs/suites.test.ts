@@ -71,7 +71,7 @@ describe('recipeConformance', () => {
     directory: '',
     read: async () => ({}),
   })
-  const plan: TrainerPlan = { lane: 'own', open: () => ({ step: never }) }
+  const plan: TrainerPlan = { lane: 'thread', open: () => ({ step: never }) }
   let count = 0
 
   it.each<readonly [string, Partial<Recipe>, string]>([

@@ -49,7 +49,7 @@ describe('a step on traffic that fails', () => {
     expect((await s.consumer(asked))['consumed_ids']).toEqual(expect.arrayContaining([asked, report]))
   })
 
-  it('is tried again with the same batch, and given up in the end: the batch is set aside and the next goes on', async () => {
+  it('is tried again with the same batch, and given up in the end: the batch is set aside and the next goes on [training.given-up]', async () => {
     const s = await fresh(here)
     const [receipt, report] = await s.reported({ feedback: 'throw' })
     for (let step = 1; step < STEP_FAILURES_MAX; step += 1) {

@@ -213,7 +213,7 @@ export class House {
       clock: () => this.#seconds,
       newId: () => this.newId('new-'),
       evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-      hosts: { own: this.#host, weights: makeWeightLane() },
+      hosts: { threads: this.#host, weights: makeWeightLane() },
       stepped: () => undefined,
       warn: () => undefined,
     }

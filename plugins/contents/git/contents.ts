@@ -1,27 +1,21 @@
 /** Contents and releases in a bare git repository: content is a tree, a release is a commit, a scenario's pointer is a ref. */
 import { unsupported } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
-import { noRelease } from './goals.ts'
-import { LargeFiles } from './large.ts'
-import { LocalRefs } from './local-refs.ts'
-import { isObjectId } from './object.ts'
-import { Objects } from './objects.ts'
-import { heldRef, scenarioRef } from './ref-names.ts'
-import { Refs } from './refs.ts'
-import { decodeRelease, encodeRelease } from './release.ts'
-import { openRemote } from './remote.ts'
-import type { Remote } from './remote.ts'
+import { LargeFiles } from './files/large.ts'
+import { Unpacked } from './files/unpacked.ts'
+import { Workbench } from './files/workbench.ts'
+import type { Location } from './location.ts'
+import { isObjectId } from './objects/object.ts'
+import { Objects } from './objects/objects.ts'
+import { decodeRelease, encodeRelease } from './objects/release.ts'
+import { Trees, noContent } from './objects/trees.ts'
+import { noRelease } from './refs/goals.ts'
+import { LocalRefs } from './refs/local-refs.ts'
+import { heldRef, scenarioRef } from './refs/ref-names.ts'
+import { Refs } from './refs/refs.ts'
+import { openRemote } from './refs/remote.ts'
+import type { Remote } from './refs/remote.ts'
 import { openRepository } from './repository.ts'
-import { Trees, noContent } from './trees.ts'
-import { Unpacked } from './unpacked.ts'
-import { Workbench } from './workbench.ts'
-
-export interface Location {
-  /** The bare repository on this machine. */
-  readonly path: string
-  /** The repository that follows it, or null. */
-  readonly url: string | null
-}
 
 export async function openContents({ path, url }: Location): Promise<ContentStore> {
   await openRepository(path)

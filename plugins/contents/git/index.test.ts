@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
 import { checkVersion } from './process.ts'
-import { scenarioRef } from './ref-names.ts'
+import { scenarioRef } from './refs/ref-names.ts'
 import { countSpawns, fresh, freshPath, fsck, gitSays, looseObjects, open, packEverything, publish, refsOf } from './testing.ts'
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { invalid } from '../../../src/contract/index.ts'
-import { exists, replaceSynced, syncFolder } from './disk.ts'
+import { exists, replaceSynced, syncFolder } from './files/disk.ts'
 import { git } from './process.ts'
 import { notARepository } from './refusals.ts'
 

@@ -1,14 +1,9 @@
 /** A folder of this machine taken as it is: texts as texts, and everything else as three lines that name its bytes. */
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
-import { invalid } from '../../../src/contract/index.ts'
+import { basename, join } from 'node:path'
+import { invalid, isLargeFile, printPointer } from '../../../src/contract/index.ts'
 import type { Files } from '../../../src/contract/index.ts'
-
-const TEXT_BYTES_MAX = 1024 * 1024
-const WEIGHTS = new Set(['.safetensors', '.bin', '.pt', '.pth', '.ckpt', '.gguf', '.npz'])
-const POINTER_START = 'version https://git-lfs.github.com/spec/v1\n'
 
 /** Bytes that are no text here go into `large`, by the text that stands for them. */
 export async function takeCheckpoint(path: string, large: Map<string, Buffer>): Promise<Files> {
@@ -38,16 +33,10 @@ async function bytesOf(name: string, file: string): Promise<Buffer> {
 }
 
 function textOf(name: string, bytes: Buffer, large: Map<string, Buffer>): string {
-  if (isText(name, bytes)) return bytes.toString()
-  const pointer = `${POINTER_START}oid sha256:${hash('sha256', bytes)}\nsize ${bytes.length}\n`
+  if (!isLargeFile(name, bytes)) return bytes.toString()
+  const pointer = printPointer({ sha256: hash('sha256', bytes), bytes: bytes.length })
   large.set(pointer, bytes)
   return pointer
-}
-
-function isText(name: string, bytes: Buffer): boolean {
-  if (bytes.length === 0) return true
-  if (bytes.length > TEXT_BYTES_MAX || WEIGHTS.has(extname(name).toLowerCase()) || !isUtf8(bytes)) return false
-  return !bytes.toString().startsWith(POINTER_START)
 }
 
 const refused = (name: string, problem: string): Error => invalid('bad_checkpoint', `${JSON.stringify(name)} of the checkpoint ${problem}`)

@@ -1,9 +1,8 @@
 /** A content store that forgets: the same answers as the durable one, for tests and trials. */
 import { hash } from 'node:crypto'
-import { canonicalJson, conflict, define, invalid, unknown } from '../../../src/contract/index.ts'
+import { canonicalJson, checkComponent, checkFiles, conflict, define, invalid, unknown } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import { takeCheckpoint } from './checkpoint.ts'
-import { checkComponent, checkFiles } from './files.ts'
 import { Unpacked } from './unpacked.ts'
 
 export default define('contents', { make: () => new MemoryContents() })

@@ -1,26 +1,13 @@
-/** Where trainers run: the room's own words for it. Threads in production (threads.ts), the weight lane inline (weight-lane.ts). */
-import {
-  unavailable,
-  type Batch,
-  type JsonObject,
-  type ModelAddress,
-  type Reporter,
-  type StepOrder,
-  type StepResult,
-} from '../../contract/index.ts'
+/** Where trainers run: the room's own words for it. Threads in production (thread-pool.ts), the weight lane inline (weight-lane.ts). */
+import { unavailable, type Batch, type Reporter, type StepOrder, type StepResult, type TrainerScope } from '../../contract/index.ts'
 
 /** A trainer by everything needed to make it elsewhere: plain data. */
-export interface TrainerAddress {
-  readonly scenario: string
-  readonly component: string
+export interface TrainerAddress extends PlainScope {
   /** The recipe plug-in as the configuration names it, and where relative names start. */
   readonly plugin: { readonly name: string; readonly baseDirectory: string }
-  /** The recipe's own sections of the configuration. */
-  readonly config: JsonObject
-  readonly evaluation: ModelAddress
-  readonly directory: string
   readonly limits: StepLimits
 }
+type PlainScope = Omit<TrainerScope, 'runtime'>
 export interface StepLimits {
   /** A step that takes longer is ended and counts as failed. */
   readonly timeoutSeconds: number
@@ -33,14 +20,15 @@ export type StoredOrder = Omit<StepOrder, 'batch'> & { readonly batch: Batch<Uin
 
 /**
  * One step, whatever becomes of it. Throws a StepFailure for everything that is the trainer's fault, the signal's reason once it aborts,
- * and anything else where the house could not run it. Asked twice at once, the second waits for the first.
+ * and anything else where the house could not run it.
  */
 export type RunStep = (order: StoredOrder, report: Reporter, signal: AbortSignal) => Promise<StepResult>
 
 export interface TrainerHost {
   /**
-   * Waits until this trainer has a turn, oldest asker first, and works in it. The number of turns at once is bounded, so whoever asks for one
-   * step at a time shares fairly. An abort while waiting gives the place in the queue up.
+   * Waits until this trainer has a turn, oldest asker first, and works in it: at most one step per turn. The number of turns at once is
+   * bounded, and a turn is over only when its step is, however early the work went on without it. An abort while waiting gives the place in
+   * the queue up.
    */
   inTurn<T>(trainer: TrainerAddress, signal: AbortSignal, work: (step: RunStep) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -52,6 +40,11 @@ export class StepFailure extends Error {
     super(message, options)
     this.name = 'StepFailure'
   }
+}
+
+/** What a plug-in is told of the trainer it opens: not how the house came by it, nor what it is held to. */
+export function scopeOf({ scenario, component, config, evaluation, directory }: PlainScope): PlainScope {
+  return { scenario, component, config, evaluation, directory }
 }
 
 /** Which addresses are the same trainer. The directory is a scenario's own for ever, so a later scenario of the same name is another. */

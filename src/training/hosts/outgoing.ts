@@ -1,13 +1,10 @@
 /** A reporter for plug-ins: passes on what is well-formed, cut to size, and never so much of it that whoever listens drowns. */
-import type { ActivityKind, Reporter } from '../../contract/index.ts'
+import { STEP_REPORTS_PER_SECOND_MAX, STEP_TEXT_CHARACTERS_MAX, type ActivityKind, type Reporter } from '../../contract/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
-import { TEXT_CHARACTERS_MAX } from './words.ts'
 
 type PhaseName = Parameters<Reporter['phase']>[0]
 type PhaseMore = NonNullable<Parameters<Reporter['phase']>[1]>
 
-/** Phases and lines together. Further lines are left out and counted; of further phases the latest is passed on when the second is over. */
-const PER_SECOND_MAX = 50
 const SECOND_MS = 1000
 
 const KINDS: ReadonlySet<string> = new Set<ActivityKind>(['model', 'agent', 'check', 'trial', 'provider', 'proposer'])
@@ -37,7 +34,7 @@ export class Outgoing implements Reporter {
 
   line(kind: ActivityKind, text: string, failed?: boolean): void {
     if (this.#to === null || !KINDS.has(kind) || typeof text !== 'string') return
-    if (this.#hasRoom()) this.#to.line(kind, firstCodePoints(text, TEXT_CHARACTERS_MAX), failed === true)
+    if (this.#hasRoom()) this.#to.line(kind, firstCodePoints(text, STEP_TEXT_CHARACTERS_MAX), failed === true)
     else this.#leftOut = { kind, lines: (this.#leftOut?.lines ?? 0) + 1 }
   }
 
@@ -56,8 +53,8 @@ export class Outgoing implements Reporter {
       this.#passed = 0
     }
     this.#passed += 1
-    if (this.#passed === PER_SECOND_MAX + 1) this.#timer = setTimeout(() => this.#catchUp(), this.#secondEndsMs - now).unref()
-    return this.#passed <= PER_SECOND_MAX
+    if (this.#passed === STEP_REPORTS_PER_SECOND_MAX + 1) this.#timer = setTimeout(() => this.#catchUp(), this.#secondEndsMs - now).unref()
+    return this.#passed <= STEP_REPORTS_PER_SECOND_MAX
   }
 
   #catchUp(): void {
@@ -66,7 +63,11 @@ export class Outgoing implements Reporter {
     this.#leftOut = null
     if (phase !== null) this.#to?.phase(phase.name, phase.more)
     if (leftOut !== null)
-      this.#to?.line(leftOut.kind, `${leftOut.lines} more lines were left out: ${PER_SECOND_MAX} a second are passed on`, false)
+      this.#to?.line(
+        leftOut.kind,
+        `${leftOut.lines} more lines were left out: ${STEP_REPORTS_PER_SECOND_MAX} a second are passed on`,
+        false,
+      )
   }
 }
 
@@ -74,6 +75,6 @@ export class Outgoing implements Reporter {
 function wellFormed({ episodes_total, step_record }: PhaseMore): PhaseMore {
   return {
     ...(typeof episodes_total === 'number' && { episodes_total }),
-    ...(typeof step_record === 'string' && { step_record: firstCodePoints(step_record, TEXT_CHARACTERS_MAX) }),
+    ...(typeof step_record === 'string' && { step_record: firstCodePoints(step_record, STEP_TEXT_CHARACTERS_MAX) }),
   }
 }

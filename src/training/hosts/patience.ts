@@ -1,9 +1,6 @@
 /** How long a step may take, the same in a thread and in the weight lane. */
 import { StepFailure, type StepLimits } from './host.ts'
 
-/** How long a trainer that was told to stop may take to do so. */
-export const ABORT_GRACE_MS = 1000
-
 /** Timers hold no more; a step that takes longer than 24 days is not ended by this process. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 

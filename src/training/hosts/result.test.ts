@@ -8,7 +8,6 @@ describe('a step result', () => {
   it.each([
     { kind: 'publish', content: files },
     { kind: 'hold', content: { kind: 'checkpoint', path: 'weights/3' } },
-    { kind: 'hold', content: { kind: 'composed', components: { left: 'c1' } } },
     { kind: 'reject' },
     { kind: 'skip', reason: '' },
     { kind: 'reject', metrics: { loss: 1 }, state: {}, requires: [{ name: 'x' }, 1] },
@@ -32,6 +31,10 @@ describe('a step result', () => {
     [{ kind: 'publish' }, 'content: Invalid input'],
     [{ kind: 'publish', content: { kind: 'files', files: { 'a.md': 1 } } }, 'content.files.a.md: Invalid input: expected string'],
     [{ kind: 'hold', content: { kind: 'checkpoint', path: 7 } }, 'content.path: Invalid input: expected string'],
+    [
+      { kind: 'hold', content: { kind: 'composed', components: { left: 'c1' } } },
+      "content.kind: Invalid discriminator value. Expected 'files' | 'checkpoint'",
+    ],
     [{ kind: 'skip' }, 'reason: Invalid input: expected string'],
     [{ kind: 'reject', metrics: [] }, 'metrics: must be a plain JSON object'],
     [{ kind: 'reject', metrics: null }, 'metrics: must be a plain JSON object'],

@@ -1,11 +1,9 @@
 /** Checks what a trainer answered, once, where it answered: from here on it is plain data and the type is the proof. */
 import { z } from 'zod'
-import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject, type StepResult } from '../../contract/index.ts'
+import { isObject, JSON_DEPTH_MAX, STEP_PRINTED_BYTES_MAX, type Json, type JsonObject, type StepResult } from '../../contract/index.ts'
 import { StepFailure } from './host.ts'
 
 const MIB = 1024 * 1024
-/** Metrics and state are kept in the step's row; what is larger belongs in the trainer's directory. */
-const PRINTED_BYTES_MAX = 16 * MIB
 
 export function parseResult(answer: unknown): StepResult {
   const verdict = check(verdicts, answer)
@@ -27,12 +25,10 @@ function check<T>(schema: z.ZodType<T>, answer: unknown): T {
   throw new StepFailure(`the trainer's answer is no step result: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'not acceptable'}`)
 }
 
-const texts = z.record(z.string(), z.string())
-
+/** Composing components is the house's own business: a trainer answers for its own component alone. */
 const content = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('files'), files: texts }),
+  z.object({ kind: z.literal('files'), files: z.record(z.string(), z.string()) }),
   z.object({ kind: z.literal('checkpoint'), path: z.string() }),
-  z.object({ kind: z.literal('composed'), components: texts }),
 ])
 
 const verdicts = z.discriminatedUnion('kind', [
@@ -46,8 +42,8 @@ const verdicts = z.discriminatedUnion('kind', [
 const printed = z.unknown().transform((value, context): Json => {
   const text = print(value)
   if (text === undefined) return refuse(context, 'must be plain JSON')
-  if (Buffer.byteLength(text) > PRINTED_BYTES_MAX)
-    return refuse(context, `must print to at most ${PRINTED_BYTES_MAX / MIB} MiB; keep what is larger in the trainer's directory`)
+  if (Buffer.byteLength(text) > STEP_PRINTED_BYTES_MAX)
+    return refuse(context, `must print to at most ${STEP_PRINTED_BYTES_MAX / MIB} MiB; keep what is larger in the trainer's directory`)
   const plain: Json = JSON.parse(text)
   return isDeeperThan(JSON_DEPTH_MAX, plain) ? refuse(context, `must be nested at most ${JSON_DEPTH_MAX} deep`) : plain
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { oneStep, threadHost, ThreadCount } from '../../../test/fixtures/trainers/hosts.ts'
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
 import { until } from '../../../test/support/wait.ts'
+import { STEP_TEXT_CHARACTERS_MAX } from '../../contract/index.ts'
 import type { StepLimits, StoredOrder } from './host.ts'
 
 const REAL_ENTRY = new URL('../../trainer-thread.ts', import.meta.url)
@@ -22,8 +23,8 @@ async function expectFailure(order: StoredOrder, message: string | RegExp, limit
 describe('a step fails', () => {
   it('when it throws: in the words of the error, on one line', () => expectFailure(orderTo('throw'), /^first line second line$/))
 
-  it('when it rejects: at most 2,000 characters of the words', () =>
-    expectFailure(orderTo('reject', { words: '🦀'.repeat(3000) }), /^(🦀){2000}$/u))
+  it('when it rejects: so much of the words as the contract says', () =>
+    expectFailure(orderTo('reject', { words: '🦀'.repeat(3000) }), new RegExp(`^(🦀){${STEP_TEXT_CHARACTERS_MAX}}$`, 'u')))
 
   it('when it rejects without a word', () => expectFailure(orderTo('reject', { words: '' }), /^Error$/))
 
@@ -60,19 +61,6 @@ describe('between steps', () => {
     await oneStep(host, trainerOf('one'), orderTo(deed))
     await until(() => threads.alive === 0)
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
-  })
-
-  it('a thread that ends inside a turn is replaced too', async () => {
-    const threads = new ThreadCount()
-    const host = threadHost({ threads: 1 })
-    const { signal } = new AbortController()
-    const silent = { phase: () => undefined, line: () => undefined }
-    const result = await host.inTurn(trainerOf('one'), signal, async (step) => {
-      await step(orderTo('exitLater'), silent, signal)
-      await until(() => threads.alive === 0)
-      return step(count, silent, signal)
-    })
-    expect(result.metrics).toMatchObject({ taken: 1 })
   })
 })
 

@@ -141,4 +141,15 @@ describe('the weight lane', () => {
     for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { name: 'Refusal', code: 'stopping' } })
     await expect(host.inTurn(trainerOf('three'), never, () => Promise.resolve())).rejects.toMatchObject({ code: 'stopping' })
   })
+
+  it('begins no step after it was closed, not even in a turn that was taken before', async () => {
+    const lane = makeWeightLane()
+    const { host, opened } = hostOf(() => Promise.resolve(rejected), lane)
+    const late = host.inTurn(trainerOf('one'), never, async (step) => {
+      await lane.close()
+      return step(order, heard(), never)
+    })
+    await expect(late).rejects.toMatchObject({ name: 'Refusal', code: 'stopping' })
+    expect(opened).toEqual([])
+  })
 })

@@ -1,16 +1,16 @@
 /** The weight lane: the trainers that only wait for a runtime, on the main thread, one of the whole process at a time. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Reporter, StepResult, Trainer } from '../../contract/index.ts'
-import { Lane } from '../../kit/index.ts'
+import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult, type Trainer } from '../../contract/index.ts'
+import { wordsOf } from '../../kit/index.ts'
 import { keyOf, StepFailure, stopping, type StoredOrder, type TrainerAddress, type TrainerHost } from './host.ts'
+import { inTurnsOf, type StartedStep, type StartStep } from './in-turn.ts'
 import { orAborted } from './or-aborted.ts'
 import { readOrder } from './order.ts'
 import { Outgoing } from './outgoing.ts'
-import { ABORT_GRACE_MS, timeoutMs, tookTooLong } from './patience.ts'
+import { timeoutMs, tookTooLong } from './patience.ts'
 import { parseResult } from './result.ts'
 import { Turns } from './turns.ts'
-import { wordsOf } from './words.ts'
 
 export interface WeightLane {
   /** A host in this lane, for whoever opens trainers in a way of their own. It opens each trainer once. */
@@ -22,73 +22,60 @@ type OpenTrainer = (trainer: TrainerAddress) => Trainer | Promise<Trainer>
 /** One for the whole process; closing a host of it closes the lane. */
 export function makeWeightLane(): WeightLane {
   const turns = new Turns(1)
-  const running = new Set<Running>()
+  const closing = new AbortController()
+  /** There is one turn and one step in it, so the latest is the only one that may still run. */
+  let latestEnded: Promise<void> = Promise.resolve()
   const close = async (): Promise<void> => {
     turns.close(stopping())
-    for (const { over } of running) over.abort(stopping())
-    await Promise.allSettled([...running].map(({ ended }) => ended))
+    closing.abort(stopping())
+    await latestEnded
   }
   const hostFor = (open: OpenTrainer): TrainerHost => {
-    const bench = new WeightBench(open, running)
-    const inTurn: TrainerHost['inTurn'] = async (trainer, signal, work) => {
-      const giveBack = await turns.take(signal)
-      const lane = new Lane()
-      try {
-        return await work((order, report, stop) => bench.step(lane, trainer, order, report, stop))
-      } finally {
-        void lane.run(() => Promise.resolve()).then(giveBack)
-      }
+    const bench = new WeightBench(open)
+    const start: StartStep = (trainer, order, report, signal) => {
+      const step = bench.start(trainer, order, report, AbortSignal.any([signal, closing.signal]))
+      latestEnded = step.ended
+      return step
     }
-    return { inTurn, close }
+    return { inTurn: inTurnsOf(turns, start), close }
   }
   return { hostFor, close }
 }
 
-/** A step, from when it is asked for until its trainer stopped or had its grace to do so. */
-interface Running {
-  readonly over: AbortController
-  readonly ended: Promise<StepResult>
-}
-
 class WeightBench {
   readonly #open: OpenTrainer
-  readonly #running: Set<Running>
   readonly #opened = new Map<string, Trainer>()
 
-  constructor(open: OpenTrainer, running: Set<Running>) {
+  constructor(open: OpenTrainer) {
     this.#open = open
-    this.#running = running
   }
 
-  /** Rejects as soon as it is aborted or takes too long; the lane is free for the next once the step ended. */
-  step(lane: Lane, trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
+  /** The trainer is told to stop when nobody wants its step any more, and when it takes too long. */
+  start(trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): StartedStep {
     const over = new AbortController()
     const stop = (): void => over.abort(signal.reason)
+    const timer = setTimeout(() => over.abort(tookTooLong(trainer.limits)), timeoutMs(trainer.limits))
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
-    const running = { over, ended: lane.run(() => this.#take(trainer, order, report, over)) }
-    this.#running.add(running)
+    const step = this.#take(trainer, order, report, over.signal)
     const forget = (): void => {
+      clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      this.#running.delete(running)
     }
-    running.ended.then(forget, forget)
-    return orAborted(running.ended, over.signal)
+    return { answer: orAborted(step, over.signal), ended: step.then(forget, forget) }
   }
 
-  async #take(trainer: TrainerAddress, order: StoredOrder, report: Reporter, over: AbortController): Promise<StepResult> {
-    over.signal.throwIfAborted()
-    const timer = setTimeout(() => over.abort(tookTooLong(trainer.limits)), timeoutMs(trainer.limits))
+  async #take(trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
+    signal.throwIfAborted()
     const outgoing = new Outgoing(report)
-    over.signal.addEventListener('abort', () => outgoing.close())
+    signal.addEventListener('abort', () => outgoing.close())
     try {
-      return await Promise.race([this.#attempt(trainer, order, outgoing, over.signal), graceAfter(over.signal)])
+      return await Promise.race([this.#attempt(trainer, order, outgoing, signal), graceAfter(signal)])
     } catch (error) {
       // As in a thread: only a step that ended well keeps its trainer.
       this.#opened.delete(keyOf(trainer))
       throw error
     } finally {
-      clearTimeout(timer)
       outgoing.close()
     }
   }
@@ -108,6 +95,6 @@ class WeightBench {
 /** A trainer that goes on after its grace is left to itself: on this thread nothing can end it. */
 async function graceAfter(over: AbortSignal): Promise<never> {
   if (!over.aborted) await once(over, 'abort')
-  await sleep(ABORT_GRACE_MS)
+  await sleep(STEP_ABORT_GRACE_SECONDS * 1000)
   throw over.reason
 }

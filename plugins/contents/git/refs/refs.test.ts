@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { countSpawns, fresh, gitSays, open, publish, refsOf } from '../testing.ts'
 import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
-import { countSpawns, fresh, gitSays, open, publish, refsOf } from './testing.ts'
 
 const REF = scenarioRef('s')
 

@@ -1,5 +1,5 @@
 /** Contents read lately, so that serving a release again touches no disk: at most so many bytes, the longest unread go first. */
-import type { Files } from '../../../src/contract/index.ts'
+import type { Files } from '../../../../src/contract/index.ts'
 
 interface Remembered {
   readonly files: Files

@@ -1,9 +1,9 @@
 /** Objects that somebody's `git gc` moved into packs: read through git itself, one process for all that are asked at once. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { git } from '../process.ts'
 import { isObjectType } from './object.ts'
 import type { StoredObject } from './object.ts'
-import { git } from './process.ts'
 
 const NEWLINE = 0x0a
 

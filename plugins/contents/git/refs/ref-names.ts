@@ -1,5 +1,5 @@
 /** How refs are spelt: any scenario's name as a ref that git takes and no other name collides with. */
-import { REF, invalid } from '../../../src/contract/index.ts'
+import { REF, invalid } from '../../../../src/contract/index.ts'
 
 /** A ref is a file and its lock a longer-named one; most file systems end names at 255 bytes. */
 const SEGMENT_CHARACTERS_MAX = 240

@@ -6,31 +6,15 @@ import { createHash } from 'node:crypto'
 import { constants, copyFile, link, open, rename, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { invalid, isRefusal, unavailable } from '../../../src/contract/index.ts'
+import { invalid, isRefusal, printPointer, unavailable } from '../../../../src/contract/index.ts'
+import type { Pointer } from '../../../../src/contract/index.ts'
 import { isMissing, makeFolder, syncFile, syncFolder, writeSynced } from './disk.ts'
 import type { Workbench } from './workbench.ts'
 
-const POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize (\d{1,16})\n$/
-/** A pointer is never longer, so nothing longer needs to be looked at. */
-const POINTER_BYTES_MAX = 200
 const CHUNK_BYTES = 1024 * 1024
 const READ_ONLY = 0o444
 /** The file system cannot give the file a second name: another disk, too many names, or none at all. */
 const UNLINKABLE: ReadonlySet<unknown> = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'])
-
-interface Pointer {
-  readonly sha256: string
-  readonly bytes: number
-}
-
-export function readPointer(text: Buffer): Pointer | null {
-  if (text.length > POINTER_BYTES_MAX) return null
-  const [, sha256, bytes] = POINTER.exec(text.toString('latin1')) ?? []
-  return sha256 === undefined ? null : { sha256, bytes: Number(bytes) }
-}
-
-const printPointer = ({ sha256, bytes }: Pointer): string =>
-  `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${bytes}\n`
 
 export class LargeFiles {
   readonly #repository: string

@@ -1,9 +1,8 @@
 /** Trainers in threads: never more threads than allowed, each for one trainer alone, warm for as long as it is asked again soon. */
-import type { Reporter, StepResult } from '../../contract/index.ts'
-import { Lane } from '../../kit/index.ts'
-import { keyOf, stopping, type RunStep, type StoredOrder, type TrainerAddress, type TrainerHost } from './host.ts'
-import { HostedThread } from './hosted-thread.ts'
+import { keyOf, stopping, type TrainerAddress, type TrainerHost } from './host.ts'
+import { inTurnsOf, type StartStep } from './in-turn.ts'
 import { orAborted } from './or-aborted.ts'
+import { HostedThread } from './thread-outside.ts'
 import { Turns } from './turns.ts'
 
 export interface ThreadHostSettings {
@@ -21,68 +20,11 @@ export function makeThreadHost({ threads, entry, idleSeconds = IDLE_SECONDS }: T
   const turns = new Turns(threads)
   const pool = new Pool(threads, entry, idleSeconds)
   return {
-    async inTurn(trainer, signal, work) {
-      const giveBack = await turns.take(signal)
-      const seat = new Seat(pool, trainer)
-      try {
-        return await work((order, report, stop) => seat.step(order, report, stop))
-      } finally {
-        // Whoever waits for the answer has it; the next in the queue waits until the thread is idle or gone.
-        void seat.leave().then(giveBack)
-      }
-    },
+    inTurn: inTurnsOf(turns, pool.start),
     async close() {
       turns.close(stopping())
       await pool.close()
     },
-  }
-}
-
-/** One turn of one trainer. Its steps run one after the other, in the same thread while that goes well. */
-class Seat {
-  readonly #pool: Pool
-  readonly #trainer: TrainerAddress
-  readonly #lane = new Lane()
-  #thread: HostedThread | null = null
-  #hasLeft = false
-
-  constructor(pool: Pool, trainer: TrainerAddress) {
-    this.#pool = pool
-    this.#trainer = trainer
-  }
-
-  readonly step: RunStep = (order, report, signal) =>
-    orAborted(
-      this.#lane.run(() => this.#step(order, report, signal)),
-      signal,
-    )
-
-  async #step(order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
-    if (this.#hasLeft) throw new Error('a step was asked for after its turn was over')
-    const thread = await this.#ready()
-    signal.throwIfAborted()
-    try {
-      return await thread.step(order, report, signal)
-    } catch (error) {
-      // A trainer that failed may have left anything behind: the next step begins in a thread of its own.
-      void thread.end(new Error('its step failed'))
-      throw error
-    }
-  }
-
-  async #ready(): Promise<HostedThread> {
-    if (this.#thread === null || this.#thread.isSpent) {
-      await this.#thread?.gone
-      this.#thread = await this.#pool.take(this.#trainer)
-    }
-    return this.#thread
-  }
-
-  async leave(): Promise<void> {
-    this.#hasLeft = true
-    await this.#lane.run(async () => {
-      if (this.#thread !== null) await this.#pool.putBack(this.#thread, this.#trainer)
-    })
   }
 }
 
@@ -107,8 +49,26 @@ class Pool {
     this.#idleMs = idleSeconds * 1000
   }
 
+  readonly start: StartStep = (trainer, order, report, signal) => {
+    const thread = this.#take(trainer)
+    const step = thread.then((taken) => taken.step(order, report, signal))
+    const putBack = (): Promise<void> =>
+      thread.then(
+        (taken) => this.#putBack(taken, trainer),
+        // There was none to have.
+        () => undefined,
+      )
+    return { answer: orAborted(step, signal), ended: step.then(putBack, putBack) }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const idle of this.#idle) this.#wake(idle)
+    await Promise.all([...this.#alive].map((thread) => thread.end(stopping())))
+  }
+
   /** The trainer's own thread where it still has one. Otherwise a fresh one, after another has gone if there are as many as allowed. */
-  async take(trainer: TrainerAddress): Promise<HostedThread> {
+  async #take(trainer: TrainerAddress): Promise<HostedThread> {
     const own = this.#idle.find(({ key, thread }) => key === keyOf(trainer) && !thread.isSpent)
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
@@ -120,17 +80,11 @@ class Pool {
   }
 
   /** After a step that ended well the thread is kept; any other is waited for until it is gone. */
-  async putBack(thread: HostedThread, trainer: TrainerAddress): Promise<void> {
+  async #putBack(thread: HostedThread, trainer: TrainerAddress): Promise<void> {
     if (thread.isSpent || this.#isClosed) return thread.end(stopping())
     const timer = setTimeout(() => void this.#dismiss(idle), this.#idleMs).unref()
     const idle = { thread, key: keyOf(trainer), timer }
     this.#idle = [...this.#idle, idle]
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    for (const idle of this.#idle) this.#wake(idle)
-    await Promise.all([...this.#alive].map((thread) => thread.end(stopping())))
   }
 
   #wake(idle: Idle): HostedThread {

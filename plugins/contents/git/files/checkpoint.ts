@@ -2,17 +2,13 @@
 import { isUtf8 } from 'node:buffer'
 import { constants, open, readdir, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
-import { invalid } from '../../../src/contract/index.ts'
-import { readPointer } from './large.ts'
+import { basename, join } from 'node:path'
+import { TEXT_FILE_BYTES_MAX, invalid, isLargeFile, pathProblem } from '../../../../src/contract/index.ts'
+import { makeObject } from '../objects/object.ts'
+import type { Objects } from '../objects/objects.ts'
+import type { Leaf } from '../objects/tree.ts'
 import type { LargeFiles } from './large.ts'
-import { makeObject } from './object.ts'
-import type { Objects } from './objects.ts'
-import { pathProblem } from './paths.ts'
-import type { Leaf } from './tree.ts'
 
-const TEXT_BYTES_MAX = 1024 * 1024
-const WEIGHTS = new Set(['.safetensors', '.bin', '.pt', '.pth', '.ckpt', '.gguf', '.npz'])
 /** Files of one checkpoint read at once. */
 const TAKERS = 4
 /** A link put in a file's place is not followed, and a pipe put there is not waited for. */
@@ -94,16 +90,11 @@ async function textOf(source: Source, large: LargeFiles): Promise<Uint8Array> {
   }
 }
 
-/**
- * Decided by name and bytes alone, so that equal folders have equal ids. An empty file is never large, as git-lfs has it, and a text
- * that reads like a pointer always is: it would be taken for one.
- */
+/** However large the file is, no more of it is read here than tells that it is. */
 async function smallTextOf(file: FileHandle, name: string): Promise<Buffer | null> {
-  const buffer = Buffer.alloc(TEXT_BYTES_MAX + 1)
+  const buffer = Buffer.alloc(TEXT_FILE_BYTES_MAX + 1)
   const bytes = buffer.subarray(0, await fill(file, buffer))
-  if (bytes.length === 0) return bytes
-  if (bytes.length > TEXT_BYTES_MAX || WEIGHTS.has(extname(name).toLowerCase())) return null
-  return isUtf8(bytes) && readPointer(bytes) === null ? bytes : null
+  return isLargeFile(name, bytes) ? null : bytes
 }
 
 async function fill(file: FileHandle, buffer: Buffer): Promise<number> {

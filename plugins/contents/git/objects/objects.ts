@@ -3,13 +3,13 @@ import { readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
-import { unavailable } from '../../../src/contract/index.ts'
-import { exists, isMissing, makeFolder, syncFolder, writeSynced } from './disk.ts'
+import { unavailable } from '../../../../src/contract/index.ts'
+import { exists, isMissing, makeFolder, syncFolder, writeSynced } from '../files/disk.ts'
+import type { Workbench } from '../files/workbench.ts'
 import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
 import { readPacked } from './packed.ts'
 import { Slots } from './slots.ts'
-import type { Workbench } from './workbench.ts'
 
 /** Files open at once, over all writers and readers of one store. */
 const OPEN_FILES_MAX = 16

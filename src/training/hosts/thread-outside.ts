@@ -1,11 +1,11 @@
-/** A trainer's thread, the host's side: one step at a time, and a reason for everything that can end it. */
+/** A trainer's thread from the outside: one step at a time, and a reason for everything that can end it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Reporter, StepResult } from '../../contract/index.ts'
+import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult } from '../../contract/index.ts'
+import { wordsOf } from '../../kit/index.ts'
 import { StepFailure, type StepLimits, type StoredOrder, type TrainerAddress } from './host.ts'
-import { ABORT_GRACE_MS, timeoutMs, tookTooLong } from './patience.ts'
+import { timeoutMs, tookTooLong } from './patience.ts'
 import { isFromThread, type FromThread, type ThreadSettings, type ToThread } from './wire.ts'
-import { wordsOf } from './words.ts'
 
 const MIB = 1024 * 1024
 /** How often a running step's memory is looked at. */
@@ -40,9 +40,7 @@ export class HostedThread {
   constructor(entry: URL, { limits, ...settings }: TrainerAddress) {
     const workerData: ThreadSettings = settings
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
-    this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer', stdout: true })
-    // The service's own standard output is for what it says at its start; whatever a plug-in prints goes where the log goes.
-    this.#worker.stdout.on('data', (text: Buffer) => process.stderr.write(text))
+    this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })
     this.#limits = limits
     const { promise, resolve } = Promise.withResolvers<void>()
     this.gone = promise
@@ -63,8 +61,12 @@ export class HostedThread {
     return this.#reason !== null
   }
 
-  /** Settles when the thread answered, or will never answer. After an abort that is the thread's own pace, or the end of its grace. */
+  /**
+   * Settles when the thread answered, or will never answer. After an abort that is the thread's own pace, or the end of its grace; an abort
+   * that came before costs the thread nothing.
+   */
   async step(order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
+    signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<StepResult>()
     const over = new AbortController()
     const abort = (): void => this.#abort(over.signal)
@@ -76,6 +78,10 @@ export class HostedThread {
     try {
       this.#ask({ ask: 'step', order })
       return await promise
+    } catch (error) {
+      // A trainer that failed may have left anything behind: the next step begins in a thread of its own.
+      this.#giveUp(new Error('its step failed'))
+      throw error
     } finally {
       clearTimeout(timer)
       over.abort()
@@ -133,7 +139,7 @@ export class HostedThread {
 
   #abort(over: AbortSignal): void {
     this.#ask({ ask: 'abort' })
-    sleep(ABORT_GRACE_MS, undefined, { signal: over }).then(
+    sleep(STEP_ABORT_GRACE_SECONDS * 1000, undefined, { signal: over }).then(
       () => this.#giveUp(new StepFailure('the trainer did not stop when asked to')),
       () => undefined,
     )

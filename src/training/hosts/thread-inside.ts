@@ -1,13 +1,13 @@
-/** A trainer's thread, its own side: opens the trainer once, then takes one step after another. */
+/** A trainer's thread from the inside: opens the trainer once, then takes one step after another. */
 import { setPriority } from 'node:os'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { Recipe, Reporter, Trainer } from '../../contract/index.ts'
-import type { StoredOrder } from './host.ts'
+import { wordsOf } from '../../kit/index.ts'
+import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
 import { Outgoing } from './outgoing.ts'
 import { parseResult } from './result.ts'
 import type { FromThread, ThreadSettings, ToThread } from './wire.ts'
-import { wordsOf } from './words.ts'
 
 /** Far enough below everything else that accepting a record never waits for a busy trainer, and above what only runs on an idle machine. */
 const NICENESS = 15
@@ -17,6 +17,7 @@ type LoadRecipe = (plugin: ThreadSettings['plugin']) => Promise<Recipe>
 export function serveTrainer(load: LoadRecipe): void {
   if (parentPort === null) throw new Error('this file runs as the thread of a trainer')
   standBack()
+  printBeside()
   const port = parentPort
   const settings: ThreadSettings = workerData
   let opened: Promise<Trainer> | null = null
@@ -37,14 +38,20 @@ function standBack(): void {
   if (process.platform === 'linux') setPriority(0, NICENESS)
 }
 
-async function openTrainer(
-  load: LoadRecipe,
-  { plugin, component, scenario, config, evaluation, directory }: ThreadSettings,
-): Promise<Trainer> {
+/**
+ * The service's own standard output is for what it says at its start; whatever a plug-in prints goes where the log goes. Done in here, since
+ * whoever reads a thread's output from outside is kept alive by it.
+ */
+function printBeside(): void {
+  Object.defineProperty(process, 'stdout', { value: process.stderr })
+}
+
+async function openTrainer(load: LoadRecipe, settings: ThreadSettings): Promise<Trainer> {
+  const { plugin, component, config } = settings
   const recipe = await load(plugin)
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
   if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} where its steps run`)
-  return plan.open({ scenario, component, config, evaluation, directory })
+  return plan.open(scopeOf(settings))
 }
 
 function reporterTo(port: MessagePort): Reporter {

@@ -1,9 +1,17 @@
-/** Which paths a content may hold: those that git keeps, and that mean the same file on every machine the content is unpacked on. */
-import { invalid } from '../../../src/contract/index.ts'
-import type { Files } from '../../../src/contract/index.ts'
+/** What all content stores agree on: which paths and texts they keep, and which files of a checkpoint are large. */
+import { isUtf8 } from 'node:buffer'
+import { extname } from 'node:path'
+import { invalid } from './errors.ts'
+import type { Files } from './nouns.ts'
 
 /** What common systems take as the longest path, and what keeps a tree shallow enough to walk. */
 const PATH_BYTES_MAX = 4096
+/** The longest text that a checkpoint keeps as text. */
+export const TEXT_FILE_BYTES_MAX = 1024 * 1024
+const WEIGHTS: ReadonlySet<string> = new Set(['.safetensors', '.bin', '.pt', '.pth', '.ckpt', '.gguf', '.npz'])
+const POINTER = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize (\d{1,16})\n$/
+/** A pointer is never longer, so nothing longer needs to be looked at. */
+const POINTER_BYTES_MAX = 200
 
 /** Throws for the first path or text that cannot be kept. */
 export function checkFiles(files: Files): void {
@@ -23,7 +31,10 @@ export function checkComponent(name: string): void {
   if (reason !== null) throw invalid('bad_path', `component ${JSON.stringify(name)} ${reason}`)
 }
 
-/** Why a path cannot be kept, as the end of a sentence, or null. */
+/**
+ * Why a path cannot be kept, as the end of a sentence, or null. Kept are those that git keeps, and that mean the same file on every machine
+ * the content is unpacked on.
+ */
 export function pathProblem(path: string): string | null {
   if (!path.isWellFormed()) return 'holds half a surrogate pair; use valid Unicode'
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) return `is longer than ${PATH_BYTES_MAX} bytes; shorten it`
@@ -48,3 +59,30 @@ function foldersOf(path: string): string[] {
   const segments = path.split('/')
   return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'))
 }
+
+/**
+ * Whether a file of a checkpoint is kept beside the texts, with a pointer in its place. Decided by name and bytes alone, so that equal
+ * folders have equal ids: too long, weights by its name, no text by its bytes, or a whole pointer, which would be taken for one. A text that
+ * only begins like a pointer is a text, and an empty file is never large, as git-lfs has it. Of a longer file the first
+ * TEXT_FILE_BYTES_MAX + 1 bytes are enough.
+ */
+export function isLargeFile(name: string, bytes: Uint8Array): boolean {
+  if (bytes.length === 0) return false
+  if (bytes.length > TEXT_FILE_BYTES_MAX || WEIGHTS.has(extname(name).toLowerCase())) return true
+  return !isUtf8(bytes) || readPointer(bytes) !== null
+}
+
+/** What stands for a large file: three lines that git-lfs reads too. */
+export interface Pointer {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export function readPointer(text: Uint8Array): Pointer | null {
+  if (text.length > POINTER_BYTES_MAX) return null
+  const [, sha256, bytes] = POINTER.exec(Buffer.from(text).toString('latin1')) ?? []
+  return sha256 === undefined ? null : { sha256, bytes: Number(bytes) }
+}
+
+export const printPointer = ({ sha256, bytes }: Pointer): string =>
+  `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${bytes}\n`

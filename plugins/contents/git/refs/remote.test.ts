@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { contentsConformance } from '../../../conformance/contents.ts'
-import type { ContentStore } from '../../../src/contract/index.ts'
-import git from './index.ts'
+import { contentsConformance } from '../../../../conformance/contents.ts'
+import type { ContentStore } from '../../../../src/contract/index.ts'
+import git from '../index.ts'
+import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from '../testing.ts'
 import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
-import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from './testing.ts'
 
 const REF = scenarioRef('s')
 const BEHIND = { kind: 'unavailable', code: 'remote_behind' }

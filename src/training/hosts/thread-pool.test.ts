@@ -28,14 +28,6 @@ describe('a thread', () => {
     expect(threads.started).toBe(1)
   })
 
-  it('serves several steps of one turn, one after the other', async () => {
-    const host = threadHost()
-    const results = await host.inTurn(trainerOf('one'), never, (step) =>
-      Promise.all([step(count, heard(), never), step(count, heard(), never)]),
-    )
-    expect(results.map(({ metrics }) => metrics?.['taken'])).toEqual([1, 2])
-  })
-
   it('is never shared: another scenario, component or directory begins in a fresh one', async () => {
     const host = threadHost({ threads: 4 })
     await oneStep(host, trainerOf('one'), count)
@@ -58,10 +50,11 @@ describe('a thread', () => {
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
   })
 
-  it('does not keep the process alive while it is idle', async () => {
+  it('does not keep the process alive while it is idle, and prints where the log goes', async () => {
     const script = new URL('../../../test/fixtures/trainers/leaves-idle.ts', import.meta.url)
-    const { stdout } = await promisify(execFile)(process.execPath, [script.pathname])
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [script.pathname])
     expect(stdout).toBe('reject')
+    expect(stderr).toBe('printed in the thread\n')
   })
 
   it('may use its port for a purpose of its own', async () => {
@@ -133,11 +126,6 @@ describe('turns', () => {
     await expect(host.inTurn(trainerOf('one'), never, () => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
     expect((await oneStep(host, trainerOf('one'), count)).kind).toBe('reject')
   })
-
-  it('take no step after they are over', async () => {
-    const step = await threadHost().inTurn(trainerOf('one'), never, async (run) => run)
-    await expect(step(count, heard(), never)).rejects.toThrow('after its turn was over')
-  })
 })
 
 describe('an abort', () => {
@@ -155,13 +143,12 @@ describe('an abort', () => {
   it('that comes before the step began costs the trainer nothing', async () => {
     const [threads, host, stop] = [new ThreadCount(), threadHost({ threads: 1 }), new AbortController()]
     await oneStep(host, trainerOf('one'), count)
-    const metrics = await host.inTurn(trainerOf('one'), never, async (step) => {
+    await host.inTurn(trainerOf('one'), never, async (step) => {
       const aborted = step(orderTo('hang'), heard(), stop.signal)
       stop.abort(new Error('stopped'))
       await expect(aborted).rejects.toThrow('stopped')
-      return (await step(count, heard(), never)).metrics
     })
-    expect(metrics).toMatchObject({ taken: 2 })
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 2 })
     expect(threads.started).toBe(1)
   })
 

@@ -1,6 +1,6 @@
 /** Refs moved to where they should be, here or in a remote: from values last known, by compare-and-swap, and losing none. */
-import { conflict, unknown } from '../../../src/contract/index.ts'
-import type { Release } from '../../../src/contract/index.ts'
+import { conflict, unknown } from '../../../../src/contract/index.ts'
+import type { Release } from '../../../../src/contract/index.ts'
 import { displacedRef } from './ref-names.ts'
 
 /** How often others may move the same refs first before that is called a conflict. */

@@ -1,8 +1,7 @@
 /** Folders to git trees and back, without a disk: equal files, equal id. */
-import { unavailable, unsupported } from '../../../src/contract/index.ts'
+import { pathProblem, unavailable, unsupported } from '../../../../src/contract/index.ts'
 import { makeObject } from './object.ts'
 import type { NewObject } from './object.ts'
-import { pathProblem } from './paths.ts'
 
 const MODE = { file: '100644', program: '100755', folder: '40000' } as const
 const ID_BYTES = 20

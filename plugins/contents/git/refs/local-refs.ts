@@ -1,9 +1,9 @@
 /** The refs of the repository on this machine: read once, then remembered, and written by `git update-ref --stdin`. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { REF } from '../../../src/contract/index.ts'
+import { REF } from '../../../../src/contract/index.ts'
+import { GitError, REF_LOCK_WAIT_MILLIS, git } from '../process.ts'
 import type { Change, RefPlace } from './goals.ts'
-import { GitError, REF_LOCK_WAIT_MILLIS, git } from './process.ts'
 
 /** A lock that outlived everyone's patience is a dead process's. Below the wait, so that who waited in vain finds it old enough. */
 const STALE_LOCK_MILLIS = REF_LOCK_WAIT_MILLIS - 1000

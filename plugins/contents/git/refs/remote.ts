@@ -2,11 +2,11 @@
  * A repository elsewhere that follows the one on this machine: what is published is durable here first and pushed then. What a failed
  * push left behind is not written down anywhere; it is the difference between the refs here and there, and the next push carries it.
  */
-import { REF, isRefusal, unavailable } from '../../../src/contract/index.ts'
+import { REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
+import { gitOverNetwork } from '../process.ts'
 import { settleGoals } from './goals.ts'
 import type { Change, Find, Goal, RefPlace } from './goals.ts'
 import { readRefs, remember } from './local-refs.ts'
-import { gitOverNetwork } from './process.ts'
 
 /** The first fetch may bring years of releases; afterwards a remote that takes longer is taken for gone. */
 const OPEN_TIMEOUT_SECONDS = 600

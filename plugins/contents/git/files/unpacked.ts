@@ -1,8 +1,8 @@
 /** Contents as folders of real files, `svc-unpacked/<content id>`: built beside and named whole, once. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { readPointer } from '../../../../src/contract/index.ts'
 import { exists, makeFolder, syncFolder, writeSynced } from './disk.ts'
-import { readPointer } from './large.ts'
 import type { LargeFiles } from './large.ts'
 import type { Workbench } from './workbench.ts'
 

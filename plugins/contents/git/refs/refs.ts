@@ -2,7 +2,7 @@
  * Pointers and holds of this repository. While one git process runs, every move asked for waits and goes into the next one together,
  * so a thousand scenarios publishing at once cost a handful of processes, and a move to where the ref is already costs none.
  */
-import { conflict } from '../../../src/contract/index.ts'
+import { conflict } from '../../../../src/contract/index.ts'
 import { settleGoals } from './goals.ts'
 import type { Find, Goal } from './goals.ts'
 import type { LocalRefs } from './local-refs.ts'

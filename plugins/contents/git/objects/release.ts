@@ -1,6 +1,6 @@
 /** A release as a git commit: which tree, on which parent, accepted at which step. Equal inputs, equal id. */
-import { PRODUCT, invalid } from '../../../src/contract/index.ts'
-import type { Release, SealMark } from '../../../src/contract/index.ts'
+import { PRODUCT, invalid } from '../../../../src/contract/index.ts'
+import type { Release, SealMark } from '../../../../src/contract/index.ts'
 import { isObjectId, makeObject } from './object.ts'
 import type { NewObject } from './object.ts'
 

@@ -1,0 +1,135 @@
+/** A clock that is set back while a trainer rests: the rest ends all the same. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { STEP_RETRY_MAX_SECONDS, type Commit, type PendingRecord } from '../../src/contract/index.ts'
+import { StepFailure } from '../../src/training/hosts/host.ts'
+import { reportedProcessor, Worker, type Bench } from '../../src/training/index.ts'
+
+const DAY_SECONDS = 24 * 60 * 60
+const START = 100 * DAY_SECONDS
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const json = Buffer.from('{}')
+const row = { created_at: 0, artifact_ref: null, score: null, payload: json }
+const report: PendingRecord = {
+  ...row,
+  sequence: 2,
+  agent_record_id: 'r',
+  request_type: 'report',
+  references: ['x'],
+  quoted: [{ ...row, sequence: 1, agent_record_id: 'x', request_type: 'inference', references: [], consumed: false }],
+}
+const release = { release_id: 'a', parent_release_id: null, content_id: 'c' }
+const failed: Commit = {
+  step: 1,
+  operation: 'train',
+  recorded_at: START,
+  release: null,
+  pending: false,
+  outcome: 'failed',
+  consumed_ids: [],
+  metrics: { skipped: 'step failed', error: 'no' },
+  state: {},
+}
+
+interface House {
+  /** Seconds since the epoch, as the machine would say. */
+  now: number
+  /** Steps that were begun. */
+  steps: number
+  isBroken: boolean
+}
+
+/** A scenario of one report, over which every step fails. */
+function workerIn(house: House, since: number, rows: readonly Commit[] = []): Worker {
+  let commits = rows
+  const bench: Bench = {
+    name: 's',
+    mode: 'auto',
+    get commits() {
+      return commits
+    },
+    store: {
+      pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),
+      losses: () => (house.isBroken ? Promise.reject(new Error('no disk')) : Promise.resolve({ records: 0, bytes: 0 })),
+    },
+    clock: () => house.now,
+    head: () => release,
+    files: () => Promise.resolve({}),
+    keep: () => Promise.resolve('c'),
+    busy: (work) => work(),
+    landing: (task) =>
+      task(({ component: _component, content: _content, ...draft }) => {
+        const landed: Commit = { ...failed, ...draft, step: commits.length + 1, recorded_at: house.now }
+        commits = [...commits, landed]
+        return Promise.resolve(landed)
+      }),
+  }
+  return new Worker({
+    bench,
+    address: {
+      scenario: 's',
+      component: '',
+      plugin: { name: '', baseDirectory: '' },
+      config: {},
+      evaluation: { url: '', model: null, api: 'openai', apiKey: null },
+      directory: '',
+      limits: { timeoutSeconds: 1, memoryMib: 64 },
+    },
+    host: {
+      inTurn: (_trainer, _signal, work) =>
+        work(() => {
+          house.steps += 1
+          return Promise.reject(new StepFailure('no'))
+        }),
+      close: () => Promise.resolve(),
+    },
+    processor: reportedProcessor({ name: 'p', batchSize: 1 }),
+    plan: { lane: 'thread' },
+    budgets: { maxSteps: 0, maxFailureStreak: 0 },
+    takesInstructions: true,
+    since,
+    onRest: () => undefined,
+    onStep: () => undefined,
+    onStumble: () => undefined,
+  })
+}
+
+/** The clock and the timers go on together, in steps short enough that every rest is met on its way. */
+async function pass(house: House, seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 1) {
+    house.now += 1
+    await vi.advanceTimersByTimeAsync(1000)
+  }
+}
+
+describe('a trainer that rests after a failure', () => {
+  it.each([false, true])(
+    'tries again within the longest rest when the clock is set back by a day (the house failed: %s)',
+    async (isBroken) => {
+      const house: House = { now: START, steps: 0, isBroken }
+      const worker = workerIn(house, START)
+      worker.start()
+      await vi.advanceTimersByTimeAsync(0)
+      expect(house.steps).toBe(1)
+      house.now -= DAY_SECONDS
+      await pass(house, STEP_RETRY_MAX_SECONDS + 1)
+      expect(house.steps).toBeGreaterThan(1)
+      await worker.stop()
+    },
+  )
+
+  it('tries again within the longest rest when its latest row was written by a clock that ran ahead', async () => {
+    const house: House = { now: START - DAY_SECONDS, steps: 0, isBroken: false }
+    const worker = workerIn(house, START - DAY_SECONDS, [failed])
+    worker.start()
+    await pass(house, STEP_RETRY_MAX_SECONDS + 1)
+    expect(house.steps).toBeGreaterThan(0)
+    await worker.stop()
+  })
+})

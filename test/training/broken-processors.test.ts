@@ -1,0 +1,155 @@
+/** Processors that throw, lie or change their minds: what is learnt is learnt once, and nobody but their own scenario is held up. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fresh, memberOf, type Trainee } from '../spec/support/trainee.ts'
+import { until } from '../support/wait.ts'
+import { world, type World } from '../support/world.ts'
+
+const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
+const RECIPES = [
+  'sound',
+  'settleThrows',
+  'settleKeeps',
+  'settleConsumed',
+  'flapping',
+  'hollow',
+  'foreign',
+  'mixed',
+  'silent',
+  'wordless',
+  'rejecting',
+  'statusThrows',
+  'statusBigInt',
+  'statusCycle',
+] as const
+type Broken = (typeof RECIPES)[number]
+
+let here: World
+/** Somebody else, who has nothing to do with any of it. */
+let neighbour: Trainee
+beforeAll(async () => {
+  const uses = RECIPES.map((name) => [`recipes.${name}.use`, `${BROKEN}#${name}`] as const)
+  here = await world({ backend: 'sqlite', settings: { recipe: 'sound', 'svc.training_threads': 3, ...Object.fromEntries(uses) } })
+  neighbour = await scenarioOf('sound')
+})
+afterAll(() => here.close())
+
+const scenarioOf = (recipe: Broken): Promise<Trainee> => fresh(here, undefined, { recipe })
+
+/** Its lines of the status. */
+async function errorsOf({ name }: Trainee): Promise<readonly string[]> {
+  const { error } = (await here.get('/svc/status')).json
+  return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
+}
+
+const consumedBy = async (s: Trainee): Promise<readonly string[]> =>
+  (await s.rows()).flatMap(({ consumed_ids }) => (Array.isArray(consumed_ids) ? consumed_ids.map(String) : []))
+
+async function expectOthersTrain(): Promise<void> {
+  const [, report] = await neighbour.reported()
+  expect(await neighbour.consumer(report)).toMatchObject({ metrics: { saw: { samples: 1 } } })
+  expect(await errorsOf(neighbour)).toEqual([])
+}
+
+describe('a processor that is told what was consumed', () => {
+  it.each<[string, Broken]>([
+    ['throws', 'settleThrows'],
+    ['answers what is consumed already', 'settleConsumed'],
+  ])('and %s keeps no later report from being learnt from, and none is consumed twice', async (_what, recipe) => {
+    const s = await scenarioOf(recipe)
+    const sent: string[] = []
+    for (let step = 1; step <= 3; step += 1) {
+      const ids = await s.reported()
+      sent.push(...ids)
+      expect(await s.consumer(ids[1])).toMatchObject({ step, consumed_ids: [...ids].sort(), metrics: { saw: { samples: 1 } } })
+    }
+    expect([...(await consumedBy(s))].sort()).toEqual(sent.sort())
+    expect(await s.processor()).toMatchObject({ set_aside: {} })
+  })
+
+  it('and offers it again is named in the status, learns nothing twice, and goes on with the next after a restart', async () => {
+    const s = await scenarioOf('settleKeeps')
+    const first = await s.reported()
+    await s.consumer(first[1])
+    const second = await s.reported()
+    await until(async () => (await errorsOf(s)).some((line) => line.includes('offers what it does not hold')))
+    await expectOthersTrain()
+    expect([...(await consumedBy(s))].sort()).toEqual([...first].sort())
+    await here.restart()
+    expect(await s.consumer(second[1])).toMatchObject({ step: 2, consumed_ids: [...second].sort() })
+    await s.remove()
+  })
+})
+
+describe('a processor whose next batch', () => {
+  it.each<[string, Broken, string]>([
+    ['is ready and empty', 'hollow', 'offers what it does not hold'],
+    ['holds records it was never handed', 'foreign', 'offers what it does not hold'],
+    ['is nothing at all', 'silent', ''],
+    ['is an error without words', 'wordless', 'it failed without saying why'],
+  ])('%s is named in the status, leaves no row, and the others train', async (_what, recipe, words) => {
+    const s = await scenarioOf(recipe)
+    await s.reported()
+    await until(async () => (await errorsOf(s)).length > 0)
+    expect(await errorsOf(s)).toEqual([expect.stringContaining(words)])
+    await s.useMode('hybrid')
+    await expectOthersTrain()
+    expect(await s.rows()).toEqual([])
+    expect((await here.get('/svc/status')).status).toBe(200)
+    await s.remove()
+  })
+
+  it('is ready and the next moment is not holds nobody up, and no report is consumed twice', async () => {
+    const s = await scenarioOf('flapping')
+    for (let round = 0; round < 4; round += 1) {
+      await s.reported()
+      expect((await here.get('/svc/status')).status).toBe(200)
+    }
+    await expectOthersTrain()
+    const consumed = await consumedBy(s)
+    expect(new Set(consumed).size).toBe(consumed.length)
+    expect((await s.rows()).length).toBeLessThanOrEqual(4)
+    await s.remove()
+  })
+
+  it('holds a record nobody stored beside its own consumes its own once, and a second time gives the batch up', async () => {
+    const s = await scenarioOf('mixed')
+    const [first, second] = [await s.reported(), await s.reported()]
+    expect(await s.consumer(first[1])).toMatchObject({ step: 1, metrics: { saw: { samples: 1 } } })
+    expect(await s.consumer(second[1])).toMatchObject({
+      step: 2,
+      artifact_ref: null,
+      metrics: { error: 'the batch holds records that an earlier step consumed' },
+    })
+    const consumed = await consumedBy(s)
+    expect(new Set(consumed).size).toBe(consumed.length)
+    expect(await s.rows()).toHaveLength(2)
+  })
+})
+
+describe('a processor that answers with a promise', () => {
+  it('is taken for one that failed over the record, and its rejection ends nothing', async () => {
+    const s = await scenarioOf('rejecting')
+    await s.reported()
+    await until(async () => memberOf(await s.processor(), 'set_aside')['the processor failed over it'] === 1)
+    await expectOthersTrain()
+    expect(await s.rows()).toEqual([])
+  })
+})
+
+describe('a processor whose status', () => {
+  it.each<[string, Broken]>([
+    ['throws', 'statusThrows'],
+    ['holds a number that JSON has no word for', 'statusBigInt'],
+    ['holds itself', 'statusCycle'],
+  ])('%s hides nobody else, and its scenario trains', async (_what, recipe) => {
+    const s = await scenarioOf(recipe)
+    const [, report] = await s.reported()
+    await s.consumer(report)
+    const answer = await here.get('/svc/status')
+    expect(answer.status).toBe(200)
+    expect(await s.status()).toEqual({ error: expect.stringContaining(`recipe ${recipe}`) })
+    expect(await neighbour.processor()).toMatchObject({ batch_size: 1, buffered_units: 0 })
+    expect((await here.get('/metrics')).status).toBe(200)
+  })
+})
