@@ -10,6 +10,8 @@ const RECONNECTS_MAX = 5
 const RECONNECT_AFTER_MS = 50
 
 export interface Client extends MessageSink {
+  /** How long the next request is not due yet; it is asked for then. Missing: each is due at once. */
+  waitMs?(): number
   /** The bytes of the next request, or undefined when this connection has done its work. */
   next(): Buffer | undefined
   /** The connection broke; true to connect again and go on with `next`. */
@@ -62,6 +64,14 @@ class Conversation {
   }
 
   #send(): void {
+    const waitMs = this.#client.waitMs?.() ?? 0
+    const socket = this.#socket
+    if (waitMs <= 0) this.#write()
+    // A connection that broke meanwhile has been replaced, and its successor sends.
+    else setTimeout(() => socket === this.#socket && socket?.destroyed === false && this.#write(), waitMs)
+  }
+
+  #write(): void {
     const request = this.#client.next()
     if (request === undefined) this.#finish()
     else this.#socket?.write(request)

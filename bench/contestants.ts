@@ -20,7 +20,12 @@ export interface Site {
   /** Where the contestant may keep its data and its output. */
   readonly directory: string
   readonly format: FormatName
+  /** Options of the service beyond what every start of it has. */
+  readonly settings: Readonly<Record<string, string>>
 }
+
+export const recordsIn = ({ directory }: Pick<Site, 'directory'>): string => join(directory, 'records')
+export const artifactsIn = ({ directory }: Pick<Site, 'directory'>): string => join(directory, 'artifacts.git')
 
 export interface Running {
   readonly name: ContestantName
@@ -95,9 +100,10 @@ async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Pro
     '--svc.host': '127.0.0.1',
     '--inference.runtime': 'provider',
     '--inference.upstream_url': `http://127.0.0.1:${site.upstreamPort}`,
-    '--storage.agent_record_dir': join(site.directory, 'records'),
-    '--storage.artifact_repository': join(site.directory, 'artifacts.git'),
+    '--storage.agent_record_dir': recordsIn(site),
+    '--storage.artifact_repository': artifactsIn(site),
     ...(name === 'svc-memory' ? { '--storage.record_backend': 'memory' } : {}),
+    ...site.settings,
   }
   const args = [SERVICE, 'serve', ...Object.entries(settings).flat()]
   const env = { SVC_TOKEN: TOKEN, NODE_ENV: 'production' }

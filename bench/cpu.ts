@@ -10,6 +10,7 @@ interface Stat {
   readonly pid: number
   readonly parent: number
   readonly cpuMicros: number
+  readonly nice: number
 }
 
 export interface Usage {
@@ -30,6 +31,19 @@ export function usageOf(root: number): Usage {
   }
 }
 
+/** What each living thread of a process that runs at this priority has used, by thread. */
+export function cpuAtNice(pid: number, nice: number): ReadonlyMap<number, number> {
+  const threads = namesIn(`/proc/${pid}/task`).flatMap((thread) => statOf(`/proc/${pid}/task/${thread}/stat`))
+  return new Map(threads.filter((thread) => thread.nice === nice).map((thread) => [thread.pid, thread.cpuMicros]))
+}
+
+/** What everybody but this process and its children has had of the machine so far, with what its own host took away. */
+export function cpuOfOthers(): number {
+  const [, ...ticks] = readOrEmpty('/proc/stat').split('\n', 1).join('').split(/ +/).map(Number)
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, stolen = 0] = ticks
+  return (user + nice + system + irq + softIrq + stolen) * MICROS_PER_TICK - usageOf(process.pid).cpuMicros
+}
+
 function treeOf(root: number): readonly Stat[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -46,9 +60,8 @@ function statOf(path: string): Stat[] {
   if (text === '') return []
   // The name in brackets may hold spaces; the fields after it are counted from the last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return [
-    { pid: Number.parseInt(text, 10), parent: Number(fields[1]), cpuMicros: (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK },
-  ]
+  const cpuMicros = (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK
+  return [{ pid: Number.parseInt(text, 10), parent: Number(fields[1]), cpuMicros, nice: Number(fields[16]) }]
 }
 
 function threadsOf(pid: number): ReadonlyMap<string, number> {

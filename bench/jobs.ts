@@ -15,6 +15,8 @@ interface Target {
 export interface JsonJob extends Target {
   readonly kind: 'json'
   readonly body: string
+  /** All connections together send so many, evenly; without it each sends as soon as it is answered. */
+  readonly perSecond?: number
   /** An answer shorter than this is a failure. */
   readonly answerBytes: number
   /** The service will be killed meanwhile: a broken connection is left alone and not counted as a failure. */

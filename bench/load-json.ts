@@ -1,16 +1,18 @@
-/** JSON load: each connection sends its next request when it has the whole answer to the one before. */
+/** JSON load: each connection sends its next request when it has the whole answer to the one before, or at a pace of its own. */
 
 import { appendFileSync } from 'node:fs'
 import { type Client, converse, FailureCount, requestBytes, statusOf } from './connection.ts'
 import type { JsonJob, JsonResult } from './jobs.ts'
 import { spread } from './stats.ts'
 
+/** With a pace the first request is due when every connection is open. */
+const CONNECT_MS = 50
 /** After the window, answers in flight get this long before they count as failures. */
 const DRAIN_SECONDS = 20
 
 export async function loadJson(job: JsonJob): Promise<JsonResult> {
   const window = new JsonWindow(job)
-  const clients = Array.from({ length: job.concurrency }, () => converse(job.port, new JsonClient(window)))
+  const clients = Array.from({ length: job.concurrency }, (_, index) => converse(job.port, new JsonClient(window, index)))
   const drained = Promise.all(clients)
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, (job.seconds + DRAIN_SECONDS) * 1000, 'late').unref())
   if ((await Promise.race([drained, late])) === 'late') window.failures.add('no answer')
@@ -23,14 +25,14 @@ class JsonWindow {
   readonly failures = new FailureCount()
   readonly #latencies: number[] = []
   readonly #receipts: string[] = []
-  readonly #startedAt = performance.now()
+  readonly startedAt = performance.now()
   readonly #endsAt: number
-  #lastAt = this.#startedAt
+  #lastAt = this.startedAt
 
   constructor(job: JsonJob) {
     this.job = job
     this.request = requestBytes(job.path, job.headers, job.body)
-    this.#endsAt = this.#startedAt + job.seconds * 1000
+    this.#endsAt = this.startedAt + job.seconds * 1000
   }
 
   get open(): boolean {
@@ -45,26 +47,42 @@ class JsonWindow {
 
   result(): JsonResult {
     if (this.job.receiptsFile !== undefined) appendFileSync(this.job.receiptsFile, this.#receipts.map((id) => `${id}\n`).join(''))
-    const seconds = (this.#lastAt - this.#startedAt) / 1000
+    const seconds = (this.#lastAt - this.startedAt) / 1000
     return { requests: this.#latencies.length, seconds, latencyMs: spread(this.#latencies), failures: this.failures.counts }
   }
 }
 
 class JsonClient implements Client {
   readonly #window: JsonWindow
+  /** Between two requests of this connection; 0 without a pace. */
+  readonly #intervalMs: number
+  #dueAt: number
+  #isLate = false
   #sentAt = 0
   #status = 0
   #bytes = 0
   #receipt: string | undefined
 
-  constructor(window: JsonWindow) {
+  constructor(window: JsonWindow, index: number) {
+    const { concurrency, perSecond = Number.POSITIVE_INFINITY } = window.job
     this.#window = window
+    this.#intervalMs = (concurrency / perSecond) * 1000
+    this.#dueAt = window.startedAt + CONNECT_MS + (index / perSecond) * 1000
   }
 
+  waitMs(): number {
+    if (this.#intervalMs === 0) return 0
+    const waitMs = this.#dueAt - performance.now()
+    this.#isLate = waitMs < 0
+    return waitMs
+  }
+
+  /** One that had to wait for the answer before it counts from when it was due. A timer that fires late is nobody's fault but ours. */
   next(): Buffer | undefined {
     if (!this.#window.open) return undefined
     this.#bytes = 0
-    this.#sentAt = performance.now()
+    this.#sentAt = this.#isLate ? this.#dueAt : performance.now()
+    this.#dueAt += this.#intervalMs
     return this.#window.request
   }
 

@@ -6,13 +6,13 @@ import { parseArgs } from 'node:util'
 const CONTESTANTS = ['direct', 'nginx', 'portkey', 'portkey-our-node', 'svc-memory', 'svc-durable'] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
-const PARTS = ['json', 'shapes', 'sse', 'streams', 'import'] as const
+const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'training', 'boot'] as const
 export type PartName = (typeof PARTS)[number]
 
-/** The short run compares with nobody and leaves out the large bodies. */
+/** The short run compares with nobody, not even the bare upstream, and leaves out the large bodies. */
 const QUICK: Pick<Options, 'contestants' | 'parts'> = {
-  contestants: ['direct', 'svc-memory', 'svc-durable'],
-  parts: ['json', 'sse', 'streams', 'import'],
+  contestants: ['svc-memory', 'svc-durable'],
+  parts: ['json', 'sse', 'streams', 'import', 'training', 'boot'],
 }
 
 export const FORMATS = ['chat', 'responses', 'messages'] as const
@@ -76,7 +76,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     force,
     json,
     rounds: positive('rounds', values.rounds, quick ? 1 : 5),
-    seconds: positive('seconds', values.seconds, quick ? 2 : 5),
+    seconds: positive('seconds', values.seconds, quick ? 1 : 5),
     format: oneOf('format', FORMATS, values.format),
     directory: values.dir,
     ...selection(values.only, quick),

@@ -1,10 +1,13 @@
-/** The five parts of a run, each a few windows that every contestant goes through in every round. */
+/** The parts of a run, each a few windows that every contestant goes through in every round; the last starts the service and nothing else. */
 
+import { takeBoot } from './boot.ts'
 import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
-import type { Failures, JsonJob, SseJob } from './jobs.ts'
+import type { JsonJob, SseJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream } from './rig.ts'
 import { inRounds, tinyJob, type Turn } from './rounds.ts'
+import { takeTraining, TRAINING_SETTINGS } from './training.ts'
+import { common, jsonWindow, note } from './windows.ts'
 
 export const CONCURRENCIES = [1, 8, 32, 64] as const
 /** A request of 400 KB times this is what is under way at once. */
@@ -25,6 +28,11 @@ export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
   streams: async (rig) =>
     inRounds(rig, { ...partOf(rig, 'streams', ['direct', 'svc-durable']), upstream: await startNodeUpstream(rig) }, takeStreams),
   import: async (rig) => inRounds(rig, { ...partOf(rig, 'import', ['svc-durable']), upstream: await startNodeUpstream(rig) }, takeImport),
+  training: async (rig) => {
+    const part = { ...partOf(rig, 'training', ['svc-durable']), upstream: await startJsonUpstream(rig), settings: TRAINING_SETTINGS }
+    await inRounds(rig, part, takeTraining)
+  },
+  boot: takeBoot,
 }
 
 function partOf(rig: Rig, name: PartName, among?: readonly ContestantName[]) {
@@ -33,7 +41,7 @@ function partOf(rig: Rig, name: PartName, among?: readonly ContestantName[]) {
 }
 
 async function takeJson(turn: Turn): Promise<void> {
-  for (const concurrency of turn.rig.options.quick ? [1, 32, 64] : CONCURRENCIES) {
+  for (const concurrency of turn.rig.options.quick ? [1, 64] : CONCURRENCIES) {
     await jsonWindow(turn, `c=${concurrency}`, tinyJob(turn.rig, turn.running, { concurrency, ...common(turn) }))
   }
 }
@@ -47,24 +55,6 @@ function shapeJob(turn: Turn, shape: ShapeName, concurrency: number): JsonJob {
   const { answerBytes } = SHAPES[shape]
   const body = turn.rig.format.request(SHAPES[shape])
   return { ...tinyJob(turn.rig, turn.running, { concurrency, ...common(turn) }), body, answerBytes: answerBytes / 2 }
-}
-
-function common({ rig, receiptsFile }: Turn): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
-  return { seconds: rig.options.seconds, ...(receiptsFile === undefined ? {} : { receiptsFile }) }
-}
-
-async function jsonWindow(turn: Turn, window: string, job: JsonJob): Promise<void> {
-  const { result, cost } = await turn.rig.measure(turn.running, job)
-  const { p50, p90, p99, max } = result.latencyMs
-  const seen = {
-    requests: result.requests,
-    per_second: result.requests / result.seconds,
-    p50_ms: p50,
-    p90_ms: p90,
-    p99_ms: p99,
-    max_ms: max,
-  }
-  note(turn, window, { ...seen, ...costMetrics(cost, result.requests) }, result.failures)
 }
 
 async function takeSse(turn: Turn): Promise<void> {
@@ -121,8 +111,4 @@ async function takeImport(turn: Turn): Promise<void> {
     { records: result.records, per_second: result.records / result.seconds, ...costMetrics(cost, result.records) },
     result.failures,
   )
-}
-
-function note({ rig, part, round, contestant }: Turn, window: string, metrics: Readonly<Record<string, number>>, failures: Failures): void {
-  rig.samples.push({ part: part.name, round, who: contestant.name, window, metrics, failures })
 }

@@ -6,7 +6,8 @@ import { CONCURRENCIES } from './parts.ts'
 import { THREAD_METRIC } from './rig.ts'
 import { difference, failureCount, middle, type Sample, type Series, unsteadiness } from './samples.ts'
 import { median } from './stats.ts'
-import { addedTtft, type Target } from './targets.ts'
+import { acceptance, addedTtft, type Target } from './targets.ts'
+import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
 
 type Who = Sample['who']
 
@@ -15,6 +16,8 @@ const MIB = 1024 * 1024
 const UNSTEADY_ABOVE = 1.2
 /** An upstream less than this much faster than the fastest in front of it is part of what was measured. */
 const UPSTREAM_FASTER = 5
+/** Somebody else having this much of the machine decides who waits, whatever the trainers do. */
+const OTHERS_CORES = 0.1
 
 export function report(options: Options, environment: Environment, samples: readonly Sample[], targets: readonly Target[]): string {
   const marks = targets.map(({ what, wanted, got, met }) => [mark(met), what, wanted, got])
@@ -23,6 +26,8 @@ export function report(options: Options, environment: Environment, samples: read
     costs(options, samples),
     threads(samples),
     streams(samples),
+    training(samples),
+    starts(samples),
     disk(samples),
     notes(samples),
     `node ${environment.node}, kernel ${environment.kernel}, ${environment.cores} x ${environment.cpu}, ${environment.fileSystem}`,
@@ -104,6 +109,47 @@ function streams(samples: readonly Sample[]): string {
   return rows.length === 0 ? '' : table(['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows)
 }
 
+/** What a client waits while trainers are busy, and how much of the machine they had meanwhile. */
+function training(samples: readonly Sample[]): string {
+  if (!samples.some(({ part }) => part === 'training')) return ''
+  const rows = LOADS.flatMap((load) =>
+    STATES.map((busy) => {
+      const who = load === 'upstream alone' ? 'direct' : 'svc-durable'
+      const of = (metric: string): number => middle(samples, { part: 'training', who, window: windowOf(load, busy), metric })
+      const against = (metric: string): string => (busy === 0 ? '' : fine(acceptance(samples, { load, busy, metric })))
+      const cores = (metric: string): string =>
+        fine(middle(samples, { part: 'training', who: 'svc-durable', window: trainersWindow(busy), metric }))
+      return [
+        windowOf(load, busy),
+        fine(of('p50_ms')),
+        fine(of('p99_ms')),
+        fine(of('max_ms')),
+        against('p50_ms'),
+        against('p99_ms'),
+        cores('cores'),
+        cores('others_cores'),
+      ]
+    }),
+  )
+  const title = `trainers busy, ${PACE.perSecond} requests/s on ${PACE.concurrency} connections`
+  return table(
+    [title, 'p50 ms', 'p99 ms', 'max ms', 'p50 / none', 'p99 / none', 'trainers, cores', 'others, cores'],
+    rows.filter(([, p50]) => p50 !== '-'),
+  )
+}
+
+function starts(samples: readonly Sample[]): string {
+  const found = samples.filter(({ part, metrics }) => part === 'boot' && metrics['health_ms'] !== undefined)
+  const rows = [...new Set(found.map(({ window }) => window))].map((window) => {
+    const of = (metric: string): number => middle(samples, { part: 'boot', who: 'svc-durable', window, metric })
+    const seconds = ['health_ms', 'report_ms', 'loaded_ms', 'cpu_ms'].map((metric) => fine(of(metric) / 1000))
+    return [window, ...seconds, whole(of('rss_bytes') / MIB)]
+  })
+  return rows.length === 0
+    ? ''
+    : table(['start: scenarios x records', 'first answer s', 'first report s', 'all loaded s', 'CPU s', 'RSS MiB'], rows)
+}
+
 function disk(samples: readonly Sample[]): string {
   const found = samples.filter(({ who }) => who === 'disk')
   if (found.length === 0) return ''
@@ -118,7 +164,11 @@ function notes(samples: readonly Sample[]): string {
   const direct: Series = { part: 'json', who: 'direct', window: 'c=32', metric: 'per_second' }
   const moved = unsteadiness(samples, direct)
   const fastest = Math.max(...(['svc-memory', 'svc-durable'] as const).map((who) => middle(samples, { ...direct, who })))
+  const others = Math.max(...samples.map(({ metrics }) => metrics['others_cores'] ?? 0))
   return [
+    others > OTHERS_CORES
+      ? `not alone: others had up to ${others.toFixed(2)} cores beside busy trainers, so those ratios are theirs too; run again on a quieter machine`
+      : '',
     moved > UNSTEADY_ABOVE ? `unsteady: the direct line moved by ${moved.toFixed(2)} between rounds; run again on a quieter machine` : '',
     middle(samples, direct) < fastest * UPSTREAM_FASTER
       ? 'bound by the upstream or the load generator: direct is less than 5 times the service'

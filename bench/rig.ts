@@ -41,11 +41,11 @@ export class Rig {
   }
 
   /** A place for one start of one contestant, with nothing in it. */
-  site(upstreamPort: number): Site {
+  site(upstreamPort: number, settings: Site['settings'] = {}): Site {
     this.#directories += 1
     const directory = join(this.directory, String(this.#directories))
     mkdirSync(directory)
-    return { upstreamPort, directory, format: this.options.format }
+    return { upstreamPort, directory, format: this.options.format, settings }
   }
 
   clear(site: Site): void {

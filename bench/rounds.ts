@@ -12,7 +12,7 @@ import type { Rig, Upstream } from './rig.ts'
 const DISK_SECONDS = 0.5
 const WARM_UP_REQUESTS = 20_000
 const WARM_UP_SECONDS_MAX = 8
-const WARM_UP_SECONDS_QUICK = 2
+const WARM_UP_SECONDS_QUICK = 1
 const KILL_CONCURRENCY = 32
 const KILL_AFTER_MS = 600
 
@@ -21,6 +21,8 @@ export interface Part {
   readonly rounds: number
   readonly contestants: readonly ContestantName[]
   readonly upstream: Upstream
+  /** How the service is set up beyond what every contestant needs. */
+  readonly settings?: Site['settings']
 }
 
 export interface Turn {
@@ -47,7 +49,7 @@ export async function inRounds(rig: Rig, part: Part, take: (turn: Turn) => Promi
   await part.upstream.process.stop()
 }
 
-function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
+export function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
   const at = by % Math.max(1, items.length)
   return [...items.slice(at), ...items.slice(0, at)]
 }
@@ -61,14 +63,14 @@ function sampleDisk({ rig, part, round }: Turn, window: 'before' | 'after'): voi
 async function lastingOne(rig: Rig, part: Part, contestant: Contestant, lasting: Map<ContestantName, Running>): Promise<Running> {
   const known = lasting.get(contestant.name)
   if (known !== undefined) return known
-  const running = await contestant.start(rig.site(part.upstream.port))
+  const running = await contestant.start(rig.site(part.upstream.port, part.settings))
   lasting.set(contestant.name, running)
   await warmUp(rig, running)
   return running
 }
 
 async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contestant, take: (turn: Turn) => Promise<void>): Promise<void> {
-  const site = rig.site(part.upstream.port)
+  const site = rig.site(part.upstream.port, part.settings)
   const running = await contestant.start(site)
   const receipts = contestant.durable ? { receiptsFile: join(site.directory, 'receipts') } : {}
   await warmUp(rig, running, receipts)

@@ -1,7 +1,9 @@
 /** What the service promises, each as a ratio inside one run where there is something to compare with. */
 
+import { BARE, HISTORIES, startWindow } from './boot.ts'
 import { CROWD_STREAMS } from './parts.ts'
 import { difference, failureCount, middle, ratio, type Sample, type Series, total } from './samples.ts'
+import { STATES, windowOf } from './training.ts'
 
 export interface Target {
   readonly what: string
@@ -17,6 +19,13 @@ const DURABLE_CPU: Series = { part: 'json', who: 'svc-durable', window: 'c=32', 
 const DURABLE_RATE: Series = { part: 'json', who: 'svc-durable', window: 'c=64', metric: 'per_second' }
 const IMPORT_RATE: Series = { part: 'import', who: 'svc-durable', window: 'batches', metric: 'per_second' }
 
+/** How far a start is, by what, and how many seconds a million records may add to it. */
+const STARTED = [
+  ['first answer', 'health_ms', 0.25],
+  ['first report', 'report_ms', 0.75],
+  ['all scenarios loaded', 'loaded_ms', 2],
+] as const
+
 export function judge(samples: readonly Sample[]): readonly Target[] {
   const toPortkey = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'portkey' })
   const toNginx = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'nginx' })
@@ -29,8 +38,42 @@ export function judge(samples: readonly Sample[]): readonly Target[] {
     speed('requests/s, durable / memory store, c=64', '>= 0.50', toMemory.toFixed(2), toMemory, (value) => value >= 0.5),
     speed('added time to first token, durable / Portkey', '<= 1/10', part(firstToken), firstToken, (value) => value <= 1 / 10),
     speed('import, records/s', '>= 15,000', Math.round(imported).toLocaleString('en'), imported, (value) => value >= 15_000),
+    ...besideTrainers(samples),
+    ...starts(samples),
     ...correctness(samples),
   ]
+}
+
+/** Accepting a record never waits for a step. */
+function besideTrainers(samples: readonly Sample[]): readonly Target[] {
+  return (['report', 'inference'] as const).flatMap((load) =>
+    STATES.filter((busy) => busy > 0).map((busy) => {
+      const value = acceptance(samples, { load, busy, metric: 'p99_ms' })
+      return speed(`${load} p99, ${busy} busy trainers / none`, '<= 1.30', value.toFixed(2), value, (ratioOf) => ratioOf <= 1.3)
+    }),
+  )
+}
+
+/** The median over rounds of a time with so many trainers busy over the same with none. */
+export function acceptance(
+  samples: readonly Sample[],
+  { load, busy, metric }: { readonly load: Parameters<typeof windowOf>[0]; readonly busy: number; readonly metric: string },
+): number {
+  const who = load === 'upstream alone' ? 'direct' : 'svc-durable'
+  const series: Series = { part: 'training', who, window: windowOf(load, busy), metric }
+  return ratio(samples, series, { ...series, window: windowOf(load, 0) })
+}
+
+/** What a million records add to a start, over one that finds next to nothing. */
+function starts(samples: readonly Sample[]): readonly Target[] {
+  return HISTORIES.flatMap((history) => {
+    const title = startWindow(history)
+    return STARTED.map(([what, metric, seconds]) => {
+      const series: Series = { part: 'boot', who: 'svc-durable', window: title, metric }
+      const added = difference(samples, series, { ...series, window: startWindow(BARE) }) / 1000
+      return speed(`${what}, ${title} records, added`, `<= ${seconds} s`, `${added.toFixed(2)} s`, added, (value) => value <= seconds)
+    })
+  })
 }
 
 function correctness(samples: readonly Sample[]): readonly Target[] {
@@ -47,6 +90,21 @@ function correctness(samples: readonly Sample[]): readonly Target[] {
       `of ${count(total(crowd, 'frames'))}`,
       'frames',
     ),
+    none(
+      'trainers that do not stand back',
+      service,
+      total(service, 'trainers_eager'),
+      `of ${count(total(service, 'trainers'))}`,
+      'trainers',
+    ),
+    none(
+      'scenarios missing after a start',
+      service,
+      total(service, 'scenarios_missing'),
+      `of ${count(total(service, 'scenarios'))}`,
+      'scenarios',
+    ),
+    none('reports left unread after a start', service, total(service, 'backlog_left'), `of ${count(total(service, 'backlog'))}`, 'backlog'),
     none('failed requests', service, failureCount(service), `of ${count(total(service, 'requests') + total(service, 'streams'))}`),
   ]
 }

@@ -1,5 +1,8 @@
 /** A trainer's thread from the inside: opens the trainer once, then takes one step after another. */
+import { spawn } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { Recipe, Reporter, Trainer } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
@@ -33,9 +36,19 @@ export function serveTrainer(load: LoadRecipe): void {
   })
 }
 
-/** Elsewhere than on Linux a priority is the whole process's, and the service itself would stand back. */
+/**
+ * Out of the way of whoever answers requests. A low niceness is not enough where every core has a busy trainer: the scheduler still lets one
+ * finish its slice of a few milliseconds. A thread of the idle class gives way at once. Both are the calling thread's alone on Linux; elsewhere
+ * they would be the whole process's.
+ */
 function standBack(): void {
-  if (process.platform === 'linux') setPriority(0, NICENESS)
+  if (process.platform !== 'linux') return
+  setPriority(0, NICENESS)
+  const thread = basename(readlinkSync('/proc/thread-self'))
+  // Where the command is missing, niceness it is.
+  spawn('chrt', ['--idle', '--pid', '0', thread], { stdio: 'ignore' })
+    .on('error', () => undefined)
+    .unref()
 }
 
 /**

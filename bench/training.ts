@@ -1,0 +1,102 @@
+/**
+ * Whether accepting a record waits for a trainer: the same paced load with no step running, with one trainer busy, and with as many as
+ * may be at once. The first of them trains the very scenario that the load goes to.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gauge, post, until } from './asking.ts'
+import { CONTESTANT, SCENARIO } from './contestants.ts'
+import { cpuAtNice, cpuOfOthers } from './cpu.ts'
+import type { JsonJob } from './jobs.ts'
+import { burnUntil, reachedFile } from './recipe.ts'
+import { rotated, tinyJob, type Turn } from './rounds.ts'
+import { common, jsonWindow, note } from './windows.ts'
+
+export const RECIPE = new URL('./recipe.ts', import.meta.url).pathname
+/** What `svc.training_threads` is by default. */
+const THREADS = 4
+export const TRAINING_SETTINGS = { '--recipe': RECIPE, '--data.training_mode': 'manual', '--svc.training_threads': String(THREADS) }
+
+/** How many trainers are busy. */
+export const STATES = [0, 1, THREADS] as const
+export const LOADS = ['report', 'inference', 'upstream alone'] as const
+type Load = (typeof LOADS)[number]
+export const windowOf = (load: Load, busy: number): string => `${load}, ${busy} busy`
+export const trainersWindow = (busy: number): string => `trainers, ${busy} busy`
+
+/** Far below what the service can do, so that waiting is somebody's fault and not the load's. */
+export const PACE = { concurrency: 8, perSecond: 400 } as const
+const WARM_UP_SECONDS = 1
+/** The priority at which trainers stand back for everybody else. */
+const NICE = 15
+const PATIENCE_SECONDS = 60
+
+export async function takeTraining(turn: Turn): Promise<void> {
+  const { rig, round, running } = turn
+  for (const name of trainedScenarios(THREADS)) await post(running.port, '/svc/scenarios', name, { name })
+  const report = reportJob(turn)
+  await rig.generator.run({ ...report, seconds: WARM_UP_SECONDS, concurrency: 32 })
+  for (const busy of rig.options.quick ? [THREADS] : rotated(STATES, round)) {
+    const trainers = await startTrainers(turn, busy)
+    await jsonWindow(turn, windowOf('report', busy), paced(report))
+    await jsonWindow(turn, windowOf('inference', busy), paced(tinyJob(rig, running, { concurrency: 1, ...common(turn) })))
+    if (!rig.options.quick) await upstreamAlone(turn, busy)
+    await trainers.stop()
+  }
+}
+
+const paced = (job: JsonJob): JsonJob => ({ ...job, ...PACE })
+
+function trainedScenarios(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? SCENARIO : `${SCENARIO}-${index}`))
+}
+
+/** Every report quotes the same exchange; in manual mode nobody reads them meanwhile. */
+function reportJob({ rig, running, receiptsFile = '' }: Turn): JsonJob {
+  const [receipt = ''] = readFileSync(receiptsFile, 'utf8').split('\n', 1)
+  const body = JSON.stringify({ score: 1, feedback: 'as it should be', references: [receipt] })
+  const { seconds } = rig.options
+  return { ...tinyJob(rig, running, { concurrency: 1, seconds }), path: '/svc/report', body, answerBytes: receipt.length }
+}
+
+/** What the load generator and the upstream lose to busy trainers on their own: that much is the machine's part in every other window. */
+async function upstreamAlone(turn: Turn, busy: number): Promise<void> {
+  const { rig, part, round } = turn
+  const running = { name: 'direct', port: part.upstream.port, headers: {}, bootMs: 0 } as const
+  const direct: Turn = { rig, part, round, contestant: CONTESTANT.direct, running }
+  const { seconds } = rig.options
+  await jsonWindow(direct, windowOf('upstream alone', busy), paced(tinyJob(rig, running, { concurrency: 1, seconds })))
+}
+
+interface Trainers {
+  /** Lets them end their steps, and notes what they were. */
+  readonly stop: () => Promise<void>
+}
+
+async function startTrainers(turn: Turn, count: number): Promise<Trainers> {
+  const { running, rig, round } = turn
+  const pid = running.process?.pid ?? 0
+  const stopFile = (scenario: string): string => join(rig.directory, `stop-${round}-${count}-${scenario}`)
+  const files = trainedScenarios(count).map(stopFile)
+  for (const [index, name] of trainedScenarios(count).entries()) {
+    const text = burnUntil(files[index] ?? '')
+    await post(running.port, '/svc/train', name, { text, session: 'bench', release_id: 'bench' })
+  }
+  if (!(await until(() => files.every((file) => existsSync(reachedFile(file))), PATIENCE_SECONDS)))
+    throw new Error(`of ${count} trainers not all began their step`)
+  const isRested = async (): Promise<boolean> => (await gauge(running.port, 'svc_training_steps_running')) === 0
+  const before = { own: cpuAtNice(pid, NICE), others: cpuOfOthers(), at: performance.now() }
+  return {
+    async stop() {
+      const micros = (performance.now() - before.at) * 1000
+      // A thread of an earlier state that ended meanwhile did nothing: those that live count.
+      const own = [...cpuAtNice(pid, NICE)].reduce((sum, [thread, used]) => sum + used - (before.own.get(thread) ?? 0), 0)
+      const cores = { cores: own / micros, others_cores: (cpuOfOthers() - before.others) / micros }
+      const eager = files.filter((file) => Number(readFileSync(reachedFile(file), 'utf8')) !== NICE).length
+      note(turn, trainersWindow(count), { trainers: count, trainers_eager: eager, ...cores })
+      for (const file of files) writeFileSync(file, '')
+      if (!(await until(isRested, PATIENCE_SECONDS))) throw new Error('the trainers were told to end and did not')
+    },
+  }
+}
