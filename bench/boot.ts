@@ -19,7 +19,7 @@ export const HISTORIES: readonly History[] = [
 export const BARE: History = { scenarios: 10, records: 20 }
 const QUICK: readonly History[] = [{ scenarios: 100, records: 100 }]
 
-/** About half of what the service lets the log grow to before it writes it back. */
+/** Leaves several MiB in the log, short of what the service writes back on its own. */
 const LOG = { batches: 4, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
 const PATIENCE_SECONDS = 300
 const PROGRESS_STEPS = 10
