@@ -9,11 +9,12 @@ import {
   type JsonObject,
   type TrainingMode,
 } from '../contract/index.ts'
-import { Lane, wordsOf } from '../kit/index.ts'
+import { wordsOf } from '../kit/index.ts'
 import { bindScenario, letGo } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './creation.ts'
 import type { Household } from './household.ts'
+import { LaneByName } from './lane-by-name.ts'
 import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
 import { reach } from './reach.ts'
@@ -35,7 +36,7 @@ export class Registry {
   readonly #known: Map<string, string | null>
   readonly #loaded = new Map<string, Scenario>()
   /** One thing at a time per name: loading, creating and archiving the same scenario never overlap. */
-  readonly #lanes = new Map<string, { lane: Lane; waiting: number }>()
+  readonly #lanes = new LaneByName()
   /** Scenarios making room, until their recipe has let go: none is bound again before that. */
   readonly #closing = new Map<string, Promise<void>>()
   readonly #preloadErrors = new Map<string, string>()
@@ -67,7 +68,7 @@ export class Registry {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return loaded.use(work)
     // The work begins in the turn and goes on after it.
-    return this.#inTurn(name, () => this.#load(name, (scenario) => ({ working: scenario.use(work) }))).then(({ working }) => working)
+    return this.#lanes.run(name, () => this.#load(name, (scenario) => ({ working: scenario.use(work) }))).then(({ working }) => working)
   }
 
   /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
@@ -88,7 +89,7 @@ export class Registry {
 
   /** Creates the scenario, or answers with the existing one when nothing asked contradicts it. Its own settings are asked for when it is new. */
   async create(name: string, wish: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
-    return this.#inTurn(name, async () => {
+    return this.#lanes.run(name, async () => {
       const isNew = !this.#known.has(name)
       if (isNew) await this.#create(name, wish, own())
       const scenario = await this.#load(name, (loaded) => loaded)
@@ -101,7 +102,7 @@ export class Registry {
 
   /** All of an update or none of it. In turn: of two at once the file and the memory would otherwise keep one each. */
   update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
-    return this.#inTurn(name, async () => {
+    return this.#lanes.run(name, async () => {
       const begin = (scenario: Scenario) => ({ working: scenario.use(() => this.#change(scenario, mode, own)) })
       return (await this.#load(name, begin)).working
     })
@@ -131,7 +132,7 @@ export class Registry {
    * pointer is renamed nothing lands any more.
    */
   remove(name: string): Promise<readonly string[]> {
-    return this.#inTurn(name, async () => {
+    return this.#lanes.run(name, async () => {
       if (!this.#known.has(name)) throw unknownScenario(name)
       const { store, contents, files, newId } = this.#house
       const scenario = this.#loaded.get(name)
@@ -261,13 +262,13 @@ export class Registry {
   async close(): Promise<void> {
     await this.stopTraining()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.idle()))
-    await Promise.all([...this.#loaded.keys()].map((name) => this.#inTurn(name, () => this.#unload(name))))
+    await Promise.all([...this.#loaded.keys()].map((name) => this.#lanes.run(name, () => this.#unload(name))))
   }
 
   async #createImplicitly(name: string, release: string | null): Promise<void> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
-    await this.#inTurn(name, async () => {
+    await this.#lanes.run(name, async () => {
       if (!this.#known.has(name)) await this.#create(name, { release, recipe: null }, null)
     })
   }
@@ -332,18 +333,6 @@ export class Registry {
     this.#closing.set(name, closing)
     await closing
     this.#closing.delete(name)
-  }
-
-  async #inTurn<T>(name: string, task: () => Promise<T>): Promise<T> {
-    const turns = this.#lanes.get(name) ?? { lane: new Lane(), waiting: 0 }
-    this.#lanes.set(name, turns)
-    turns.waiting += 1
-    try {
-      return await turns.lane.run(task)
-    } finally {
-      turns.waiting -= 1
-      if (turns.waiting === 0) this.#lanes.delete(name)
-    }
   }
 }
 
