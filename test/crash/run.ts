@@ -2,15 +2,14 @@
  * Kills the service again and again under traffic and checks after every restart that nothing acknowledged was lost, doubled or altered:
  * `node test/crash/run.ts --kills 50 [--seed S] [--json]`. Ends with code 1 on the first broken promise, and says how to see it again.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import sqlite from '../../plugins/stores/sqlite/index.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { placeIn, type Place } from './child.ts'
+import { examine } from './examine.ts'
 import { Ordeal, type Outcome } from './ordeal.ts'
-import { checkRepository } from './snapshot.ts'
 import type { Violation } from './oracle.ts'
 
 const { values } = parseArgs({
@@ -33,7 +32,7 @@ async function main(): Promise<number> {
   const upstream = await startUpstream()
   say(`seed ${values.seed}, ${kills} kills, data in ${directory}`)
   const ordeal = new Ordeal(place, upstream, values.seed)
-  const violations = [...(await endure(ordeal)), ...(await examine(place))]
+  const violations = [...(await endure(ordeal)), ...(await leftBehind(place))]
   await upstream.close()
   report(ordeal.outcome(), violations)
   if (violations.length === 0) rmSync(directory, { recursive: true })
@@ -51,21 +50,12 @@ async function endure(ordeal: Ordeal): Promise<readonly Violation[]> {
 }
 
 /** The store's own check, git's, and the log, over everything that is left. */
-async function examine(place: Place): Promise<readonly Violation[]> {
-  const store = await sqlite.plugin.make({ directory: place.records })
-  const damage = await store.verify(() => undefined)
-  await store.close()
-  const fsck = await checkRepository(place)
-  const failures = readFileSync(place.log, 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('"event":"failure"'))
+async function leftBehind(place: Place): Promise<readonly Violation[]> {
+  const { damage, fsck, logged } = await examine(place, ['failure'])
   return [
-    ...damage.map(({ scenario, agent_record_id: id, problem }): Violation => ({
-      rule: 'altered',
-      detail: `${scenario} ${id}: ${problem}`,
-    })),
-    ...(fsck === '' ? [] : [{ rule: 'release chain', detail: `git fsck: ${fsck}` } as const]),
-    ...failures.map((detail): Violation => ({ rule: 'answer', detail })),
+    ...damage.map((detail): Violation => ({ rule: 'altered', detail })),
+    ...fsck.map((detail): Violation => ({ rule: 'release chain', detail })),
+    ...logged.map((detail): Violation => ({ rule: 'answer', detail })),
   ]
 }
 

@@ -5,7 +5,7 @@ import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { until } from '../support/wait.ts'
 import { world, type World } from '../support/world.ts'
-import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
+import { fresh, gateIn, LEDGER_RECIPE } from './support/trainee.ts'
 
 const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
 
@@ -14,12 +14,6 @@ beforeAll(async () => {
   here = await world({ settings: { recipe: LEDGER_RECIPE, 'storage.record_backend': GATED_STORE } })
 })
 afterAll(() => here.close())
-
-/** Its lines of the status; a step's failure is told beside everybody else's. */
-const errorsOf = async ({ name }: Trainee): Promise<readonly string[]> => {
-  const { error } = (await here.get('/svc/status')).json
-  return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
-}
 
 describe('a step on traffic that fails', () => {
   it('leaves a row that says so, consumes nothing, and is named in the status until one succeeds [training.failed-step]', async () => {
@@ -32,13 +26,13 @@ describe('a step on traffic that fails', () => {
       skipped: 'step failed',
       error: 'told to throw',
     })
-    await until(async () => (await errorsOf(s)).length > 0)
-    expect(await errorsOf(s)).toEqual([`${s.name}: StepFailure: told to throw`])
+    await until(async () => (await s.errors()).length > 0)
+    expect(await s.errors()).toEqual([`${s.name}: StepFailure: told to throw`])
     await gate.open()
     await s.useMode('hybrid')
     expect(await s.consumer(report)).toMatchObject({ consumed_ids: [receipt, report].sort(), metrics: { saw: { samples: 1 } } })
     expect(await s.head()).toMatchObject({ result: 'published' })
-    await until(async () => (await errorsOf(s)).length === 0)
+    await until(async () => (await s.errors()).length === 0)
   })
 
   it('keeps no instruction waiting [training.failed-step]', async () => {
@@ -62,18 +56,18 @@ describe('a step on traffic that fails', () => {
     })
     const [, good] = await s.reported()
     expect(await s.consumer(good)).toMatchObject({ step: STEP_FAILURES_MAX + 1, metrics: { saw: { samples: 1 } } })
-    await until(async () => (await errorsOf(s)).length === 0)
+    await until(async () => (await s.errors()).length === 0)
   })
 
   it('stops nobody else: each scenario has its own line, and others train on [training.failed-step]', async () => {
     const [bad, worse, good] = [await fresh(here), await fresh(here), await fresh(here)]
     for (const s of [bad, worse]) await s.reported({ feedback: 'throw' })
-    for (const s of [bad, worse]) await until(async () => (await errorsOf(s)).length === 1)
+    for (const s of [bad, worse]) await until(async () => (await s.errors()).length === 1)
     await good.reported()
     expect(await good.row(1)).toMatchObject({ metrics: { saw: { samples: 1 } } })
-    expect(await errorsOf(good)).toEqual([])
+    expect(await good.errors()).toEqual([])
     for (const s of [bad, worse]) await s.remove()
-    expect([await errorsOf(bad), await errorsOf(worse)]).toEqual([[], []])
+    expect([await bad.errors(), await worse.errors()]).toEqual([[], []])
   })
 })
 
@@ -109,12 +103,12 @@ describe('a row that cannot be written', () => {
     const [receipt, report] = await s.reported()
     await row.arrived
     row.fail(new Error('no space left on the device'))
-    await until(async () => (await errorsOf(s)).length === 1)
-    expect(await errorsOf(s)).toEqual([expect.stringContaining('no space left')])
+    await until(async () => (await s.errors()).length === 1)
+    expect(await s.errors()).toEqual([expect.stringContaining('no space left')])
     expect(await s.head()).toEqual(created)
     expect(await s.status()).toMatchObject({ scenario_step: 0, last_committed_step: null, batch_ready: true })
     await s.useMode('hybrid')
     expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort() })
-    await until(async () => (await errorsOf(s)).length === 0)
+    await until(async () => (await s.errors()).length === 0)
   })
 })

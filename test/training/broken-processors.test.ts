@@ -36,19 +36,13 @@ afterAll(() => here.close())
 
 const scenarioOf = (recipe: Broken): Promise<Trainee> => fresh(here, undefined, { recipe })
 
-/** Its lines of the status. */
-async function errorsOf({ name }: Trainee): Promise<readonly string[]> {
-  const { error } = (await here.get('/svc/status')).json
-  return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
-}
-
 const consumedBy = async (s: Trainee): Promise<readonly string[]> =>
   (await s.rows()).flatMap(({ consumed_ids }) => (Array.isArray(consumed_ids) ? consumed_ids.map(String) : []))
 
 async function expectOthersTrain(): Promise<void> {
   const [, report] = await neighbour.reported()
   expect(await neighbour.consumer(report)).toMatchObject({ metrics: { saw: { samples: 1 } } })
-  expect(await errorsOf(neighbour)).toEqual([])
+  expect(await neighbour.errors()).toEqual([])
 }
 
 describe('a processor that is told what was consumed', () => {
@@ -72,7 +66,7 @@ describe('a processor that is told what was consumed', () => {
     const first = await s.reported()
     await s.consumer(first[1])
     const second = await s.reported()
-    await until(async () => (await errorsOf(s)).some((line) => line.includes('offers what it does not hold')))
+    await until(async () => (await s.errors()).some((line) => line.includes('offers what it does not hold')))
     await expectOthersTrain()
     expect([...(await consumedBy(s))].sort()).toEqual([...first].sort())
     await here.restart()
@@ -90,8 +84,8 @@ describe('a processor whose next batch', () => {
   ])('%s is named in the status, leaves no row, and the others train', async (_what, recipe, words) => {
     const s = await scenarioOf(recipe)
     await s.reported()
-    await until(async () => (await errorsOf(s)).length > 0)
-    expect(await errorsOf(s)).toEqual([expect.stringContaining(words)])
+    await until(async () => (await s.errors()).length > 0)
+    expect(await s.errors()).toEqual([expect.stringContaining(words)])
     await s.useMode('hybrid')
     await expectOthersTrain()
     expect(await s.rows()).toEqual([])

@@ -44,12 +44,6 @@ async function expectOthersTrain(): Promise<void> {
   expect(await neighbour.consumer(report)).toMatchObject({ metrics: { saw: { samples: 1 } } })
 }
 
-/** Its lines of the status. */
-async function errorsOf({ name }: Trainee): Promise<readonly string[]> {
-  const { error } = (await here.get('/svc/status')).json
-  return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
-}
-
 describe('a scenario whose recipe', () => {
   it.each<[string, Broken, string]>([
     ['throws when it is bound', 'bindThrows', 'recipe_failed'],
@@ -85,8 +79,8 @@ describe('a scenario whose recipe', () => {
     const s = await scenarioOf('loaderRefuses')
     const [, report] = await s.reported()
     expect(await s.consumer(report)).toMatchObject({ step: 1 })
-    await until(async () => (await errorsOf(s)).length > 0)
-    expect(await errorsOf(s)).toEqual([`${s.name}: the new release could not be loaded: broken on purpose`])
+    await until(async () => (await s.errors()).length > 0)
+    expect(await s.errors()).toEqual([`${s.name}: the new release could not be loaded: broken on purpose`])
     expect(await s.head()).toMatchObject({ step: 1 })
     expect((await served(s.name)).status).toBe(200)
     const [, next] = await s.reported()
@@ -115,10 +109,10 @@ describe('what a trainer says as it fails', () => {
       const s = await scenarioOf('leaking')
       await s.reported({ feedback: what })
       expect(await s.row(1)).toMatchObject({ metrics: { skipped: 'step failed', error: expect.any(String) } })
-      await until(async () => (await errorsOf(s)).length > 0)
+      await until(async () => (await s.errors()).length > 0)
       const logged = here.log.filter(({ scenario, event }) => event === 'step' && scenario === s.name)
       expect(logged).toHaveLength(1)
-      const told = JSON.stringify([await s.rows(), await s.releases(), await s.status(), await errorsOf(s), logged])
+      const told = JSON.stringify([await s.rows(), await s.releases(), await s.status(), await s.errors(), logged])
       expect(told).not.toContain(here.directory)
       expect(told).not.toContain('sk-a')
       await s.remove()

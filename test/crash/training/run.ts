@@ -3,13 +3,12 @@
  * row ever changes, and that every release holds what its row says: `node test/crash/training/run.ts --kills 200 [--seed S] [--json]`.
  * Ends with code 1 on the first broken promise, and says how to see it again.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import sqlite from '../../../plugins/stores/sqlite/index.ts'
 import { placeIn, type Place } from '../child.ts'
-import { checkRepository } from '../snapshot.ts'
+import { examine } from '../examine.ts'
 import { Ordeal, type Outcome } from './ordeal.ts'
 import type { Violation } from './seen.ts'
 
@@ -32,7 +31,7 @@ async function main(): Promise<number> {
   const place = placeIn(directory)
   say(`seed ${values.seed}, ${kills} kills, data in ${directory}`)
   const ordeal = new Ordeal(place, values.seed)
-  const violations = [...(await endure(ordeal)), ...(await examine(place))]
+  const violations = [...(await endure(ordeal)), ...(await leftBehind(place))]
   report(ordeal.outcome(), violations)
   if (violations.length === 0) rmSync(directory, { recursive: true })
   return violations.length === 0 ? 0 : 1
@@ -48,19 +47,13 @@ async function endure(ordeal: Ordeal): Promise<readonly Violation[]> {
   }
 }
 
-/** The store's own check, git's, and the log: on a sound machine nothing but the kills goes wrong, and no step fails to land. */
-async function examine(place: Place): Promise<readonly Violation[]> {
-  const store = await sqlite.plugin.make({ directory: place.records })
-  const damage = await store.verify(() => undefined)
-  await store.close()
-  const fsck = await checkRepository(place)
-  const failures = readFileSync(place.log, 'utf8')
-    .split('\n')
-    .filter((line) => /"event":"(failure|step_not_landed|beside)"/.test(line))
+/** On a sound machine nothing but the kills goes wrong, and no step fails to land. */
+async function leftBehind(place: Place): Promise<readonly Violation[]> {
+  const { damage, fsck, logged } = await examine(place, ['failure', 'beside'])
   return [
-    ...damage.map(({ scenario, agent_record_id: id, problem }): Violation => ({ rule: 'lost', detail: `${scenario} ${id}: ${problem}` })),
-    ...(fsck === '' ? [] : [{ rule: 'unreadable', detail: `git fsck: ${fsck}` } as const]),
-    ...failures.map((detail): Violation => ({ rule: 'answer', detail })),
+    ...damage.map((detail): Violation => ({ rule: 'lost', detail })),
+    ...fsck.map((detail): Violation => ({ rule: 'unreadable', detail })),
+    ...logged.map((detail): Violation => ({ rule: 'answer', detail })),
   ]
 }
 

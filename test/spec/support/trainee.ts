@@ -40,6 +40,8 @@ export interface Trainee {
   reached(id: string, state: string): Promise<JsonObject>
   /** Its part of the status. */
   status(): Promise<JsonObject>
+  /** Its lines of what failed beside requests, which the status tells for everybody together. */
+  errors(): Promise<readonly string[]>
   processor(): Promise<JsonObject>
 }
 
@@ -56,6 +58,10 @@ export function trainee(here: World, name: string): Trainee {
     name,
     report,
     releases,
+    async errors() {
+      const { error } = (await here.get('/svc/status')).json
+      return typeof error === 'string' ? error.split('\n').filter((line) => line.startsWith(name)) : []
+    },
     progress,
     status,
     async reported(body = {}) {
