@@ -18,7 +18,7 @@ export default define('recipe', {
   seed: { [LEDGER]: '' },
   bind: async ({ config, runtime, read }) => ({
     runtime,
-    surface: { files: { adapter: 'bench', read: (release) => read(release.content_id) } },
+    surface: { files: { read: (release) => read(release.content_id) } },
     processors: { '': processorOf(config, { name: 'bench' }) },
     close: async () => undefined,
   }),

@@ -3,17 +3,20 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Adapter, Entry, Files, ModelAddress, Task } from '../src/contract/index.ts'
+import { isRefusal, NAMED_KINDS, pathProblem, type Adapter, type Entry, type Files, type ModelAddress } from '../src/contract/index.ts'
+import { renderTree } from '../src/harness/index.ts'
+import { apisOf, describeInstalling } from './adapter-install.ts'
 import { assertKeepable, assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface AdapterSuite extends Runner {
   readonly adapter: Adapter
-  /** A tree it can render: entries of the kinds it knows, none of them disabled. */
+  /** A tree with an entry of every kind it renders, none of them disabled. */
   readonly entries: readonly Entry[]
 }
 
-const MODEL: ModelAddress = { url: 'http://127.0.0.1:1/model-of-this-suite', model: 'm', api: 'openai', apiKey: 'sk-of-this-suite' }
-const TASK: Task = { name: 'count', prompt: 'Count from one to three, with "quotes" and $signs.' }
+const MODEL = { url: 'http://127.0.0.1:1/first-of-this-suite', model: 'first-model-of-this-suite', apiKey: 'first-key-of-this-suite' }
+const OTHER = { url: 'http://127.0.0.1:2/other-of-this-suite', model: 'other-model-of-this-suite', apiKey: 'other-key-of-this-suite' }
+const TASK = { prompt: 'Count from one to three,\nwith "quotes", $signs, `ticks` and -- dashes.' }
 
 export function adapterConformance(suite: AdapterSuite): void {
   const { describe } = suite
@@ -21,64 +24,126 @@ export function adapterConformance(suite: AdapterSuite): void {
   describe('rendering', () => describeRendering(suite))
   describe('binding a model', () => describeBinding(suite))
   describe('launching', () => describeLaunching(suite))
+  describe('installing', () => describeInstalling(suite))
 }
 
-function describeItself({ it, adapter }: AdapterSuite): void {
-  it('it has a name, a binary and a trajectory format, and knows a kind of entry or more', async () => {
+function describeItself({ it, adapter, entries }: AdapterSuite): void {
+  const { layout } = adapter
+  it('it has a name, a binary and a trajectory format', async () => {
     for (const text of [adapter.name, adapter.binary, adapter.trajectory_format]) assert.notEqual(text.trim(), '')
-    assert.ok(adapter.kinds.length > 0, 'it renders nothing')
-    for (const list of [adapter.kinds, adapter.model_bindings]) assert.deepEqual(list, [...new Set(list)])
+    assert.match(adapter.name, /^[a-z0-9][a-z0-9-]*$/, 'its name becomes the end of a command')
+  })
+  it('config without a target has a file, and every file of its own a path of its own that stores keep', async () => {
+    assert.ok(Object.hasOwn(layout.config, 'primary'), 'layout.config has no primary')
+    const paths = [...Object.values(layout.config).map(({ path }) => path), layout.rules, layout.tree].filter((path) => path !== undefined)
+    for (const path of paths) assert.equal(pathProblem(path), null, path)
+    assert.equal(new Set(paths.map((path) => path.toLowerCase())).size, paths.length, `two of these are one file: ${paths.join(', ')}`)
+  })
+  it('where an entry has a file of its own, its name is in the path', async () => {
+    for (const [kind, template] of Object.entries(layout.named)) {
+      assert.ok(
+        NAMED_KINDS.some((named) => named === kind),
+        `${kind} is no kind of entry with a name`,
+      )
+      assert.ok(template.includes('{name}'), `${template}: two entries of kind ${kind} would be one file`)
+      assert.equal(pathProblem(template.replaceAll('{name}', 'x')), null, template)
+    }
+  })
+  it('the tree of this suite has every kind that it renders', async () => {
+    const rendered = ['config', ...(layout.rules === undefined ? [] : ['rules']), ...Object.keys(layout.named)]
+    assert.deepEqual(new Set(entries.map(({ name }) => name)), new Set(rendered))
   })
 }
 
 function describeRendering({ it, adapter, entries }: AdapterSuite): void {
   it('entries become files that every store keeps', async () => {
-    const files = adapter.render(entries)
+    const files = renderTree(adapter, entries)
     assert.notDeepEqual(files, {})
     assertKeepable(files)
   })
-  it('the same entries become the same files, and are afterwards what they were', async () => {
-    await assertUntouched(entries, () => assert.deepEqual(adapter.render(entries), adapter.render(structuredClone(entries))))
+  it('the same entries become the same files, and nothing that was handed over is changed', async () => {
+    await assertUntouched({ entries, layout: adapter.layout }, () => {
+      const files = renderTree(adapter, entries)
+      assert.deepEqual(renderTree(adapter, []), renderTree(adapter, []))
+      assert.deepEqual(renderTree(adapter, structuredClone(entries)), files)
+    })
   })
   it('no entries are a tree too', async () => {
-    assertKeepable(adapter.render([]))
+    assertKeepable(renderTree(adapter, []))
   })
   it('a disabled entry is rendered as if it were not there', async () => {
-    for (const [at] of entries.entries()) {
+    for (const [at, { id }] of entries.entries()) {
       const disabled = entries.map((entry, index) => (index === at ? { ...entry, disabled: true } : entry))
-      assert.deepEqual(adapter.render(disabled), adapter.render(entries.toSpliced(at, 1)))
+      const without = attempt(() => renderTree(adapter, entries.toSpliced(at, 1)))
+      assert.deepEqual(
+        attempt(() => renderTree(adapter, disabled)),
+        without,
+        id,
+      )
     }
   })
 }
 
+/** Another entry may need the one that was taken out: then both ways of taking it out are refused. */
+function attempt(render: () => Files): Files | 'refused' {
+  try {
+    return render()
+  } catch {
+    return 'refused'
+  }
+}
+
 function describeBinding({ it, adapter, entries }: AdapterSuite): void {
-  it('the files then name the model, none of them is lost, and what was handed over is what it was', async () => {
-    const files = adapter.render(entries)
-    await assertUntouched(files, (given) => {
-      const bound = adapter.bindModel(given, MODEL)
+  it('it can be told of a model in one API at least', async () => {
+    assert.notEqual(apisOf(adapter).length, 0)
+  })
+  it('a tree without a model names none', async () => {
+    renderTree(adapter, entries, { ...MODEL, api: 'openai' })
+    assertHoldsNothingOf(renderTree(adapter, entries), MODEL)
+  })
+  for (const api of apisOf(adapter)) {
+    const model: ModelAddress = { ...MODEL, api }
+    it(`${api}: the files then name the model and its address, and none of them is lost`, async () => {
+      const bound = renderTree(adapter, entries, model)
       assertKeepable(bound)
-      assert.ok(textOf(bound).includes(MODEL.url), 'no file says where the model is')
-      for (const path of Object.keys(files)) assert.ok(Object.hasOwn(bound, path), `${path} is gone`)
+      for (const text of [MODEL.url, MODEL.model, MODEL.apiKey]) assert.ok(textOf(bound).includes(text), `no file holds ${text}`)
+      for (const path of Object.keys(renderTree(adapter, entries))) assert.ok(Object.hasOwn(bound, path), `${path} is gone`)
     })
-  })
-  it('binding another model leaves nothing of the one before', async () => {
-    const first = adapter.bindModel(adapter.render(entries), MODEL)
-    const other: ModelAddress = { url: 'http://127.0.0.1:2/other', model: null, api: 'anthropic', apiKey: null }
-    const text = textOf(adapter.bindModel(first, other))
-    assert.ok(text.includes(other.url), 'no file says where the model is')
-    assert.ok(!text.includes(MODEL.url) && !text.includes('sk-of-this-suite'), 'the address or the key of the model before is still there')
-  })
+    it(`${api}: of two models each leaves nothing with the other`, async () => {
+      const first = renderTree(adapter, entries, model)
+      const second = renderTree(adapter, entries, { ...OTHER, api })
+      assertHoldsNothingOf(first, OTHER)
+      assertHoldsNothingOf(second, MODEL)
+      assert.deepEqual(renderTree(adapter, entries, model), first)
+    })
+    it(`${api}: a model without a key is bound too, and one without a name bound or refused`, async () => {
+      assert.ok(textOf(renderTree(adapter, entries, { ...model, apiKey: null })).includes(MODEL.url), 'no file says where the model is')
+      try {
+        assertKeepable(renderTree(adapter, entries, { ...model, model: null }))
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+      }
+    })
+  }
+}
+
+function assertHoldsNothingOf(files: Files, { url, model, apiKey }: typeof MODEL): void {
+  for (const text of [url, model, apiKey]) assert.ok(!textOf(files).includes(text), `a file holds ${text}`)
 }
 
 function describeLaunching({ it, adapter }: AdapterSuite): void {
   it('a task becomes a command with a time limit, the same each time', async () => {
     const launch = adapter.launch(TASK, '/root')
     assert.ok(launch.argv.length > 0 && launch.argv.every((word) => typeof word === 'string'), 'argv is no command')
+    assert.ok(
+      Object.values(launch.env).every((value) => typeof value === 'string'),
+      'env is no text by name',
+    )
     assert.ok(launch.timeoutSeconds > 0, 'it would be ended at once')
     assertPlain(launch, 'the launch')
     assert.deepEqual(adapter.launch(TASK, '/root'), launch)
   })
-  it('the prompt is handed over whole, as one word: no shell reads it', async () => {
+  it('the prompt is handed over whole, as one word or one variable: no shell reads it', async () => {
     const { argv, env } = adapter.launch(TASK, '/root')
     assert.ok([...argv, ...Object.values(env)].includes(TASK.prompt), 'the prompt is neither a word of the command nor a variable')
   })

@@ -29,10 +29,19 @@ const ANSWERS: readonly JsonObject[] = [
 export function describeSurface(suite: RecipeSuite): void {
   const test = over(suite)
   const release = seedRelease(suite)
-  test('the files of its first release can be read and kept, under the name of an adapter', async ({ binding: { surface } }) => {
+  test('the files of its first release can be read and kept', async ({ binding: { surface } }) => {
     if (surface.files === undefined) return
-    assert.notEqual(surface.files.adapter.trim(), '')
     assertKeepable(await surface.files.read(release))
+  })
+  test('what the service ships is put into a content once: the next time nothing is newer', async ({ binding: { surface } }) => {
+    const content = suite.recipe.seed ?? {}
+    await assertUntouched(content, () => {
+      const shipped = surface.files?.shipped?.(content) ?? null
+      if (shipped === null) return
+      assertKeepable(shipped.content)
+      assert.notEqual(shipped.entries.length, 0, 'something is newer, and no entry')
+      assert.equal(surface.files?.shipped?.(shipped.content), null)
+    })
   })
   test('what it says of a component is about one it has', async ({ binding: { surface } }) => {
     const { files, componentHooks } = surface

@@ -2,6 +2,17 @@
 export const builtins = {
   recipe: {
     'record-only': () => import('./recipes/record-only/index.ts'),
+    harness: () => import('./recipes/harness/index.ts'),
+  },
+  adapter: {
+    hermes: () => import('./adapters/hermes/index.ts'),
+    dsh: () => import('./adapters/dsh/index.ts'),
+    native: () => import('./adapters/native/index.ts'),
+    terminus: () => import('./adapters/terminus/index.ts'),
+    pi: () => import('./adapters/pi/index.ts'),
+    opencode: () => import('./adapters/opencode/index.ts'),
+    claude: () => import('./adapters/claude/index.ts'),
+    codex: () => import('./adapters/codex/index.ts'),
   },
   runtime: {
     provider: () => import('./runtimes/provider/index.ts'),

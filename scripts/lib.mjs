@@ -13,10 +13,12 @@ const at = (...parts) => join(ROOT, ...parts)
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
 const PARENT_LOOK_MILLISECONDS = 500
-const ASSET = /\.(sql|sh)$/
+const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$/
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
-const BUILT = 'dist/src/cli/index.js'
+/** The program that installs harnesses and runs agents: one file that install scripts carry. */
+const WRAPPER = 'client/dist/wrapper.mjs'
+const BUILT = ['dist/src/cli/index.js', WRAPPER]
 
 export function say(text) {
   process.stderr.write(`${text}\n`)
@@ -62,13 +64,16 @@ function readJson(path) {
 /** Compiles beside and renames, so that a build that is stopped or fails leaves the last good one. */
 export async function build() {
   const stamp = inputStamp()
-  if (existsSync(at(BUILT)) && existsSync(at(STAMP)) && readFileSync(at(STAMP), 'utf8') === stamp) return
+  if ([...BUILT, STAMP].every((file) => existsSync(at(file))) && readFileSync(at(STAMP), 'utf8') === stamp) return
   say('building …')
   const beside = at(`.dist-${process.pid}`)
   try {
+    // The client first: the service is compiled against its types, and carries the wrapper.
+    await compile(['-p', 'client/tsconfig.build.json'])
+    await bundle('client/src/agent/main.ts', join(beside, 'wrapper.mjs'))
+    renameSync(join(beside, 'wrapper.mjs'), at(WRAPPER))
     await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
     for (const file of filesUnder('src').concat(filesUnder('plugins'))) if (ASSET.test(file)) copyTo(file, beside)
-    if (existsSync(at('client/tsconfig.build.json'))) await compile(['-p', 'client/tsconfig.build.json'])
     rmSync(at('dist'), { recursive: true, force: true })
     renameSync(beside, at('dist'))
     mkdirSync(dirname(at(STAMP)), { recursive: true })
@@ -88,6 +93,13 @@ function inputStamp() {
 
 function compile(args) {
   return run(pinnedNode(), [at('node_modules', 'typescript', 'bin', 'tsc'), ...args])
+}
+
+/** Readable, since people run it from a pipe, and in a syntax that the oldest Node it meets can read. */
+function bundle(entry, file) {
+  const options = ['--format', 'esm', '--platform', 'node', '--transform.target', 'node20']
+  const stdio = ['ignore', 'ignore', 'inherit']
+  return run(pinnedNode(), [at('node_modules', 'rolldown', 'bin', 'cli.mjs'), entry, '--file', file, ...options], { stdio })
 }
 
 function copyTo(file, folder) {

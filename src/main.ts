@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { loadPlugin, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
+import { loadPlugin, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   ROUTE_PREFIX,
+  type Adapter,
   type Commit,
   type ContentStore,
   type Gateway,
@@ -58,7 +59,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       contents,
       runtime,
       files: new ScenarioFiles(config.storage.agent_record_dir),
-      recipes: await loadRecipes(loaded, load),
+      recipes: await loadRecipes(loaded, plugins),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
       model: loaded.upstream.model ?? nowhere(loaded),
@@ -78,7 +79,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       loadedMax: config.svc.max_loaded_scenarios,
     })
     closing.push(() => registry.close())
-    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, evaluationToken }))
+    const adapters = adaptersOf(plugins, load, registry)
+    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, adapters, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -175,13 +177,14 @@ async function openGateway({ config: { inference } }: LoadedConfig, load: Load):
   return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s })
 }
 
-async function loadRecipes({ config, baseDirectory }: LoadedConfig, load: Load): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
+async function loadRecipes({ config, baseDirectory }: LoadedConfig, plugins: Builtins): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
   const recipes = new Map<string, ConfiguredRecipe>()
   for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
     const { data, evolution, training } = sections
+    const plugin = { name: use, baseDirectory }
     recipes.set(name, {
-      recipe: await load('recipe', use),
-      plugin: { name: use, baseDirectory },
+      recipe: await loadRecipe(plugin, sections, plugins),
+      plugin,
       config: sections,
       trainingMode: data.training_mode,
       budgets: { maxSteps: evolution.max_steps, maxFailureStreak: evolution.max_failure_streak },
@@ -189,6 +192,16 @@ async function loadRecipes({ config, baseDirectory }: LoadedConfig, load: Load):
     })
   }
   return recipes
+}
+
+/** Loaded when somebody first asks: a service that only records needs none of them. */
+function adaptersOf(plugins: Builtins, load: Load, registry: Registry): Door['adapters'] {
+  let all: Promise<ReadonlyMap<string, Adapter>> | null = null
+  const loadAll = async (): Promise<ReadonlyMap<string, Adapter>> => {
+    const shipped = await Promise.all(Object.keys(plugins.adapter ?? {}).map((name) => load('adapter', name)))
+    return new Map([...shipped, ...registry.adapters.values()].map((adapter) => [adapter.name, adapter]))
+  }
+  return () => (all ??= loadAll())
 }
 
 /** One line per step, beside the one line per request. */
@@ -205,7 +218,7 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<Door, 'registry' | 'log' | 'metrics'> & { readonly evaluationToken: string }
+type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'adapters'> & { readonly evaluationToken: string }
 
 function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, ...fittings }: Fittings): Door {
   const { token, tokens, console_origins } = config.svc

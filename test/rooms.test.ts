@@ -12,16 +12,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/records': ['src/contract', 'src/kit'],
   'src/releases': ['src/contract', 'src/kit'],
   'src/inference': ['src/contract', 'src/kit'],
+  'src/harness': ['src/contract', 'src/kit'],
   'src/training': ['src/contract', 'src/kit', 'src/records'],
   'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/training'],
   'src/config': ['src/contract', 'src/kit'],
-  'src/http': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/inference', 'src/scenarios'],
+  'src/http': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/inference', 'src/harness', 'src/scenarios'],
   'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts'],
-  'src/main.ts': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/scenarios', 'src/training', 'plugins/index.ts'],
+  'src/main.ts': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/harness', 'src/scenarios', 'src/training', 'plugins/index.ts'],
   'src/trainer-thread.ts': ['src/config', 'src/training', 'plugins/index.ts'],
   plugins: ['src/contract'],
-  'plugins/recipes': ['src/contract', 'src/training'],
-  conformance: ['src/contract'],
+  'plugins/adapters': ['src/contract', 'src/harness'],
+  'plugins/recipes': ['src/contract', 'src/training', 'src/harness'],
+  conformance: ['src/contract', 'src/harness'],
   'client/src': [],
 }
 
@@ -35,8 +37,9 @@ function roomOf(file: string): string {
 
 function allowedFor(room: string): readonly string[] {
   if (room === 'plugins/index.ts') return ['plugins']
-  if (room.startsWith('plugins/recipes/')) return MAY_IMPORT['plugins/recipes'] ?? []
-  return MAY_IMPORT[room.startsWith('plugins/') ? 'plugins' : room] ?? []
+  const [top = '', second = ''] = room.split('/')
+  if (top === 'plugins') return MAY_IMPORT[`plugins/${second}`] ?? MAY_IMPORT['plugins'] ?? []
+  return MAY_IMPORT[room] ?? []
 }
 
 function importsOf(file: string): readonly string[] {

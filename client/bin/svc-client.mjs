@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** The command `svc-client`: checks that this Node can run it, then hands over. */
+const [, , command] = process.argv
+const [leastMajor, leastMinor] = command === 'import' ? [22, 19] : [20, 0]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < 22 || (major === 22 && minor < 19)) {
-  console.error(`svc-client needs Node 22.19 or newer; this is ${process.versions.node}`)
+if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
+  console.error(`svc-client ${command ?? ''} needs Node ${leastMajor}.${leastMinor} or newer; this is ${process.versions.node}`)
   process.exit(1)
 }
 // Older versions of Node announce that their SQLite is experimental; only its file lock is used here.

@@ -1,5 +1,4 @@
 /** How far an import is, in a small file beside the source: only ever the old position or the new one, whatever happens. */
-import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ImportFailure } from './failure.ts'
@@ -40,10 +39,11 @@ export function requireSame(path: string, found: Checkpoint, identity: Identity)
   throw new ImportFailure(`the progress file ${path} belongs to another ${other}; remove it to start over, or name another with --progress`)
 }
 
+/** What is written beside has one name, which the lock makes this run's own: however often an import is killed, at most one is left behind. */
 export async function writeCheckpoint(path: string, { url, scenario, sha256, size, offset, count }: Checkpoint): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true })
-  const beside = join(folder, `.${basename(path)}.${randomUUID()}`)
+  const beside = join(folder, `.${basename(path)}.part`)
   try {
     await writeSynced(beside, `${JSON.stringify({ version: VERSION, url, scenario, sha256, size, offset, count }, null, 2)}\n`)
     await rename(beside, path)
@@ -74,6 +74,7 @@ function isCheckpoint(value: unknown): value is Checkpoint {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 async function writeSynced(path: string, text: string): Promise<void> {
+  await rm(path, { force: true })
   const file = await open(path, 'wx')
   try {
     await file.writeFile(text)

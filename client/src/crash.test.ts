@@ -1,32 +1,104 @@
 /** Imports that die, and two at once. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { fakeService } from './testing/fake-service.ts'
+import { randomOf, type Random } from '../../test/crash/random.ts'
+import { world } from '../../test/support/world.ts'
+import { fakeService, type FakeService } from './testing/fake-service.ts'
 import { envelopes, sourceFile } from './testing/files.ts'
 
+/** `npm run test:crash:import` kills a hundred times. */
+const KILLS = Number(process.env['IMPORT_KILLS'] ?? 15)
+/** More than all the runs that are killed get done. */
+const RECORDS_PER_KILL = 200
+const BATCH = 4
 const RECORDS = 60
 const ENTRY = fileURLToPath(new URL('main.ts', import.meta.url))
+const SEED = process.env['IMPORT_SEED'] ?? String(Date.now())
 
-it('an import killed again and again ends with every record once and a count that is right [importer.resume] [importer.count]', async () => {
+it('an import killed at random moments ends with every record once, in order, and a count that is right [importer.resume] [importer.count]', async () => {
   const service = await fakeService()
-  const file = sourceFile(envelopes(RECORDS))
-  for (const batchesBeforeKill of [1, 2, 5]) {
-    let batches = 0
+  const records = KILLS * RECORDS_PER_KILL
+  const file = sourceFile(envelopes(records))
+  const random = randomOf(SEED)
+  const about = `IMPORT_SEED=${SEED} IMPORT_KILLS=${KILLS} repeats the choices`
+  for (let kill = 0; kill < KILLS; kill += 1) {
     const child = startImport(file, service.url)
-    service.onStored = () => {
-      batches += 1
-      if (batches === batchesBeforeKill) child.kill('SIGKILL')
-    }
-    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+    killSometime(child, service, random)
+    expect(await once(child, 'exit'), about).toEqual([null, 'SIGKILL'])
+    expect(countIn(file), about).toBeLessThanOrEqual(service.stored.size)
   }
-  service.onStored = () => undefined
-  const last = await finish(startImport(file, service.url, '--json'))
-  expect(JSON.parse(last.out)).toMatchObject({ ok: true, records: RECORDS })
-  expect([...service.stored.keys()]).toEqual(Array.from({ length: RECORDS }, (_, index) => `r${index + 1}`))
-  expect(JSON.parse(readFileSync(`${file}.reef-import.json`, 'utf8'))).toMatchObject({ count: RECORDS })
+  Object.assign(service, { onArrived: nothing, onStored: nothing, onAnswered: nothing })
+  const last = await finish(startImport(file, service.url, '--json', '--batch-size', '1000'))
+  expect(JSON.parse(last.out), about).toMatchObject({ ok: true, records })
+  expect([...service.stored.keys()], about).toEqual(Array.from({ length: records }, (_, index) => `r${index + 1}`))
+  expect(countIn(file), about).toBe(records)
+  expect(strayRequests(service), about).toEqual([])
+  const beside = ['records.jsonl', 'records.jsonl.reef-import.json', 'records.jsonl.reef-import.json.lock']
+  expect(readdirSync(dirname(file)).toSorted(), about).toEqual(beside)
+}, 300_000)
+
+const nothing = (): void => undefined
+
+/** While it starts, or a moment after a request arrived, was stored or was answered: all of them are places where something may be lost. */
+function killSometime(child: ReturnType<typeof startImport>, service: FakeService, random: Random): void {
+  const moment = random.pick(['start', 'onArrived', 'onStored', 'onAnswered'])
+  const kill = (): void => void child.kill('SIGKILL')
+  Object.assign(service, { onArrived: nothing, onStored: nothing, onAnswered: nothing })
+  if (moment === 'start') return void setTimeout(kill, random.between(0, 150))
+  let batches = random.between(1, 4)
+  const delayMillis = random.fraction() * 3
+  const count = (): void => {
+    batches -= 1
+    if (batches === 0) setTimeout(kill, delayMillis)
+  }
+  Object.assign(service, { [moment]: count })
+}
+
+/** The acknowledged rows that the progress file tells of. It is there whole or not at all. */
+function countIn(file: string): number {
+  const path = `${file}.reef-import.json`
+  if (!existsSync(path)) return 0
+  const { count }: { readonly count: number } = JSON.parse(readFileSync(path, 'utf8'))
+  return count
+}
+
+/** Requests that leave a gap behind what is stored, or repeat more than the one batch whose answer may have been lost. */
+function strayRequests({ requests }: FakeService): readonly string[] {
+  let stored = 0
+  return requests.flatMap(({ body }) => {
+    const ids = [...body.matchAll(/"agent_record_id":"r(\d+)"/g)].map(([, number]) => Number(number))
+    const first = (ids[0] ?? 0) - 1
+    const before = stored
+    stored = Math.max(stored, first + ids.length)
+    return first > before || first < before - BATCH ? [`r${first + 1} when ${before} were stored`] : []
+  })
+}
+
+it('the service itself has every record once and in order after imports that were killed [importer.resume]', async () => {
+  const real = await world({ backend: 'sqlite' })
+  try {
+    const file = sourceFile(envelopes(RECORDS))
+    for (const changesBeforeKill of [1, 5, 9]) {
+      const child = startImport(file, real.address)
+      let changes = 0
+      const watcher = watch(dirname(file), (_, name) => {
+        if (name === `${basename(file)}.reef-import.json`) changes += 1
+        if (changes === changesBeforeKill) child.kill('SIGKILL')
+      })
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+      watcher.close()
+    }
+    expect(await finish(startImport(file, real.address))).toMatchObject({ code: 0 })
+    const { json } = await real.get('/svc/scenarios/s/records?limit=100')
+    const kept = Array.from({ length: RECORDS }, (_, index) => ({ sequence: index + 1, agent_record_id: `r${index + 1}` }))
+    expect(json).toMatchObject({ records: kept, next_after_sequence: null })
+  } finally {
+    await real.close()
+  }
 })
 
 it('of two imports of one file at once, one runs and the other says so [importer.lock]', async () => {
@@ -43,7 +115,7 @@ it('of two imports of one file at once, one runs and the other says so [importer
 })
 
 function startImport(file: string, url: string, ...more: string[]) {
-  const argv = ['import', file, '--url', url, '--scenario', 's', '--batch-size', '4', ...more]
+  const argv = ['import', file, '--url', url, '--scenario', 's', '--batch-size', String(BATCH), ...more]
   const script = `import { main } from ${JSON.stringify(ENTRY)}; process.exitCode = await main(${JSON.stringify(argv)}, {}, process)`
   return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'pipe'] })
 }

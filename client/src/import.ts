@@ -5,10 +5,21 @@ import type { Checkpoint, Position } from './checkpoint.ts'
 import { sendBatch } from './http.ts'
 import type { Service } from './http.ts'
 import { takeLock } from './lock.ts'
-import type { ImportOptions } from './options.ts'
 import { showProgress } from './progress.ts'
 import type { Progress, Screen } from './progress.ts'
 import { Source } from './source.ts'
+
+export interface ImportOptions {
+  readonly file: string
+  /** Without a trailing slash. */
+  readonly url: string
+  readonly scenario: string
+  readonly batchRecordsMax: number
+  readonly batchBytesMax: number
+  readonly retries: number
+  readonly progress: string
+  readonly token: string | null
+}
 
 export interface Summary {
   /** Acknowledged rows of the source over all runs, those the service had already included. */
@@ -60,13 +71,14 @@ async function send(options: ImportOptions, run: Run): Promise<Summary> {
   }
   const service: Service = { ...options, ...run.pace, onRetry }
   const from = { offset: start.offset, linesBefore: run.linesBefore }
+  progress.at(position.offset, position.count)
   for await (const batch of readBatches(source.read(start.offset), from, options)) {
-    progress.at(position.offset, position.count)
     await source.requireUnchanged()
     await sendBatch(service, batch)
     position = { offset: batch.end, count: position.count + batch.lines.length }
     await writeCheckpoint(options.progress, { ...start, ...position })
     batches += 1
+    progress.at(position.offset, position.count)
   }
   await source.requireUnchanged()
   if (position.offset !== source.bytes) await writeCheckpoint(options.progress, { ...start, ...position, offset: source.bytes })

@@ -1,13 +1,13 @@
 /** What the command line takes, and how it says no. */
 import { describe, expect, it } from 'vitest'
 import { main } from './main.ts'
-import { parseOptions } from './options.ts'
+import { parseImport } from './commands/import.ts'
 
 const GOOD = ['import', 'x.jsonl', '--url', 'https://host/base/', '--scenario', ' s ']
 
 describe('options', () => {
   it('have the documented defaults [importer.batch-size] [importer.batch-bytes] [importer.retries]', () => {
-    expect(parseOptions(GOOD, {})).toMatchObject({
+    expect(parseImport(GOOD.slice(1), {})).toMatchObject({
       url: 'https://host/base',
       scenario: 's',
       batchRecordsMax: 128,
@@ -23,7 +23,7 @@ describe('options', () => {
     ['no command', [], /say what to do/],
     ['another command', ['export'], /no command export/],
     ['no file', ['import'], /name the file/],
-    ['two files', [...GOOD, 'y.jsonl'], /one file at a time/],
+    ['two files', [...GOOD, 'y.jsonl'], /y\.jsonl is one too many/],
     ['no url', ['import', 'x', '--scenario', 's'], /--url is missing/],
     ['no scenario', ['import', 'x', '--url', 'http://h'], /--scenario is missing/],
     ['an unknown option', [...GOOD, '--fast'], /--fast/],
@@ -44,7 +44,7 @@ describe('options', () => {
     const { code, err } = await run(argv)
     expect(code).toBe(2)
     expect(err).toMatch(message)
-    expect(err).toContain("Try 'svc-client --help'")
+    expect(err).toContain("Try 'svc-client ")
   })
 
   it.each([
@@ -54,7 +54,7 @@ describe('options', () => {
     ['--max-batch-bytes', '1048575'],
     ['--retries', '0'],
   ])('take %s %s', (option, value) => {
-    expect(parseOptions([...GOOD, option, value], {})).not.toBeNull()
+    expect(parseImport([...GOOD.slice(1), option, value], {})).not.toBeNull()
   })
 
   it('never show a token that cannot be sent', async () => {
@@ -64,12 +64,37 @@ describe('options', () => {
     expect(err).not.toContain('cret')
   })
 
-  it.each([[['--help']], [['import', '--help']], [['-h']]])('explain themselves on %s', async (argv) => {
-    const { code, out } = await run(argv)
-    expect(code).toBe(0)
-    for (const word of ['--url', '--scenario', '--batch-size', '--max-batch-bytes', '--retries', '--progress', '--json', 'SVC_TOKEN']) {
-      expect(out).toContain(word)
+  it.each([
+    ['import', ['--url', '--scenario', '--batch-size', '--max-batch-bytes', '--retries', '--progress', 'every 5 seconds']],
+    ['pull', ['--url', '--scenario', '--release', '.reef-harness-release']],
+    ['report', ['--url', '--scenario', '--score', '--feedback', '--reference', '--id']],
+    ['status', ['--url', '--scenario']],
+  ])('of %s explain themselves on --help', async (command, words) => {
+    for (const flag of ['--help', '-h']) {
+      const { code, out } = await run([command, flag])
+      expect(code).toBe(0)
+      for (const word of [...words, '--json', 'SVC_TOKEN', 'Exit status: 0']) expect(out).toContain(word)
     }
+  })
+
+  it.each(['--help', '-h'])('of all commands are listed on %s', async (flag) => {
+    const { code, out } = await run([flag])
+    expect(code).toBe(0)
+    for (const word of ['import', 'pull', 'report', 'status', 'SVC_TOKEN', 'Exit status: 0']) expect(out).toContain(word)
+  })
+
+  it.each([
+    ['a pull without a folder', ['pull', '--url', 'http://h', '--scenario', 's'], /name the folder/],
+    ['a pull into two folders', ['pull', 'a', 'b', '--url', 'http://h', '--scenario', 's'], /b is one too many/],
+    ['a report without a score', ['report', '--url', 'http://h', '--scenario', 's'], /--score is missing/],
+    ['a score that is no number', ['report', '--url', 'http://h', '--scenario', 's', '--score', 'good'], /finite number/],
+    ['a score without end', ['report', '--url', 'http://h', '--scenario', 's', '--score', 'Infinity'], /finite number/],
+    ['a blank score', ['report', '--url', 'http://h', '--scenario', 's', '--score', ' '], /finite number/],
+    ['a status without a place', ['status'], /--url is missing/],
+    ['a status of something', ['status', 's', '--url', 'http://h'], /s is one argument too many/],
+    ['a blank scenario', ['status', '--url', 'http://h', '--scenario', ' '], /--scenario is missing/],
+  ])('refuse %s with status 2', async (_, argv, message) => {
+    expect(await run(argv)).toMatchObject({ code: 2, err: expect.stringMatching(message) as unknown, out: '' })
   })
 })
 

@@ -1,14 +1,34 @@
-/** What a watching person sees, and that nobody else sees anything. */
+/** What a watching person sees, and what stands in a log. */
 import { expect, it } from 'vitest'
 import { showProgress } from './progress.ts'
 
-it('shows nothing without a terminal', () => {
+it('writes a line at most every five seconds without a terminal, notes at once, and a last one at the end', () => {
   const written: string[] = []
-  const progress = showProgress({ write: (text) => written.push(text) }, 100)
-  progress.at(50, 5)
+  let now = 0
+  const progress = showProgress({ write: (text) => written.push(text) }, 1000, () => now)
+  progress.at(0, 0)
+  now = 4999
+  progress.at(100, 1)
   progress.note('trouble')
+  now = 10_000
+  progress.at(500, 1234)
+  now = 14_999
+  progress.at(800, 2000)
+  progress.at(1000, 2500)
+  progress.end()
+  expect(written).toEqual(['trouble\n', '50%  1,234 records  10 s left\n', '100%  2,500 records\n'])
+})
+
+it('does not repeat the last line in a log, and says nothing of an import that never began', () => {
+  const written: string[] = []
+  let now = 0
+  const progress = showProgress({ write: (text) => written.push(text) }, 10, () => now)
   progress.end()
   expect(written).toEqual([])
+  now = 5000
+  progress.at(10, 1)
+  progress.end()
+  expect(written).toEqual(['100%  1 records\n'])
 })
 
 it('draws share, records and the time left at this speed, not more often than the eye follows', () => {

@@ -1,27 +1,30 @@
-/** A small adapter: a tree of rules becomes one file, which a command-line agent reads beside the address of its model. */
+/** A small adapter: rules become one file and skills one each, which a command-line agent reads beside the address of its model. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { define, type Entry, type JsonObject } from '../../src/contract/index.ts'
+import { define, type JsonObject } from '../../src/contract/index.ts'
 
 const TRAJECTORY = 'trajectory.jsonl'
 
 export default define('adapter', {
   name: 'rulebook',
   binary: 'rulebook-agent',
-  /** An entry's name is its kind. */
-  kinds: ['rule'],
   trajectory_format: 'jsonl',
-  model_bindings: ['model.json'],
 
-  /** One file for all: no entry's id becomes a path. */
-  render: (entries) => ({ 'RULES.md': entries.filter(isInForce).map(lineOf).join('') }),
+  /** The service renders by this. What has no place here is refused, never dropped. */
+  layout: {
+    config: { primary: { path: 'settings.json', defaults: { telemetry: false } }, model: { path: 'model.json' } },
+    rules: 'RULES.md',
+    named: { skill: 'skills/{name}.md' },
+  },
 
-  /** The key is in the files, so they go to the agent's folder and nowhere else. */
-  bindModel: (files, model) => ({ ...files, 'model.json': `${JSON.stringify(model, null, 2)}\n` }),
+  /** The key is in these files, so they go to the agent's folder and nowhere else. */
+  bindings: {
+    openai: ({ url, model, apiKey }) => [{ target: 'model', data: { base_url: `${url}/v1`, model, api_key: apiKey } }],
+  },
 
   /** The prompt is a word of its own; no shell reads it. */
   launch: ({ prompt }, root) => ({
-    argv: ['rulebook-agent', '--rules', join(root, 'RULES.md'), '--model', join(root, 'model.json'), '--', prompt],
+    argv: ['rulebook-agent', '--home', root, '--', prompt],
     env: { RULEBOOK_TRAJECTORY: join(root, TRAJECTORY) },
     timeoutSeconds: 600,
   }),
@@ -31,12 +34,6 @@ export default define('adapter', {
     return text.split('\n').flatMap((line): JsonObject[] => (line === '' ? [] : [JSON.parse(line)]))
   },
 })
-
-const isInForce = ({ name, disabled }: Entry): boolean => name === 'rule' && disabled !== true
-
-function lineOf({ config: { text } }: Entry): string {
-  return typeof text === 'string' ? `- ${text.replaceAll('\n', ' ')}\n` : ''
-}
 
 /** An agent that never got to work wrote none. */
 function noneWritten(error: unknown): string {

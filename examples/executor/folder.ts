@@ -14,11 +14,12 @@ const EXIT_NOT_STARTED = 127
 const EXIT_KILLED = 137
 
 const folders: Executor = {
-  async run(launch, files, signal) {
+  async run(play, signal) {
     const folder = await mkdtemp(join(tmpdir(), 'episode-'))
     try {
-      await writeFiles(folder, files)
-      return await runIn(folder, launch, signal)
+      await writeFiles(folder, play.files)
+      const ended = await runIn(folder, play.launch(folder), signal)
+      return { ...ended, trajectory: await play.readTrajectory(folder) }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -36,8 +37,10 @@ async function writeFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
+type Ended = Omit<Episode, 'trajectory'>
+
 /** However the command ends is an episode; only an abort is none. */
-function runIn(cwd: string, { argv: [command = '', ...words], env, timeoutSeconds }: Launch, signal: AbortSignal): Promise<Episode> {
+function runIn(cwd: string, { argv: [command = '', ...words], env, timeoutSeconds }: Launch, signal: AbortSignal): Promise<Ended> {
   const options = {
     cwd,
     // Nothing of the service's own environment but where programs are.
@@ -50,7 +53,7 @@ function runIn(cwd: string, { argv: [command = '', ...words], env, timeoutSecond
   return new Promise((resolve, reject) => {
     execFile(command, words, options, (error, stdout, stderr) => {
       if (signal.aborted) reject(new Error('the episode was given up', { cause: error }))
-      else resolve({ exitCode: exitCodeOf(error), stdout, stderr, trajectory: [] })
+      else resolve({ exitCode: exitCodeOf(error), stdout, stderr })
     })
   })
 }

@@ -13,7 +13,7 @@ export default define('recipe', {
     const { config, runtime, gateway } = scope
     return {
       runtime,
-      surface: { files: { adapter: 'text-counter', read: (release) => scope.read(release.content_id) } },
+      surface: { files: { read: (release) => scope.read(release.content_id) } },
       processors: { '': processorOf(config, { name: 'text-counter' }) },
       ...(gateway && { gateway }),
       close: async () => undefined,

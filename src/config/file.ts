@@ -92,6 +92,8 @@ class Reader implements FileReading {
   }
 
   #scalar(node: unknown, path: Path, line: number, isItem: boolean): unknown {
+    // What is content and no setting stands as it is written.
+    if (isMap(node) && isItem) return node.toJS(this.#document)
     if (isMap(node) || isSeq(node)) return {}
     const value = isScalar(node) ? node.value : null
     if (typeof value !== 'string') return value

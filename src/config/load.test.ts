@@ -62,7 +62,7 @@ describe('defaults', () => {
           use: 'record-only',
           data: { training_mode: 'auto', batch_policy: 'reports' },
           pipeline: { task2batch: { config: { batch_size: 1 } } },
-          evolution: { max_steps: 0, max_failure_streak: 0 },
+          evolution: { adapter: 'native', seed: [], version_check: null, requests: null, max_steps: 0, max_failure_streak: 0 },
           training: { step_timeout_s: 14_400, memory_mib: 1024 },
         },
       },
@@ -229,6 +229,13 @@ describe('the command line [config.flags]', () => {
 })
 
 describe('recipes', () => {
+  test('a seed is content: it is taken as it is written, and nothing in it is filled from the environment', () => {
+    const text = 'evolution:\n  seed:\n    - {id: a, name: agent_command, config: {name: go, text: "say ${1:-hi} to $@ at ${HOME}"}}\n'
+    const { config } = read({ text })
+    const [entry] = config.recipes['record-only']?.evolution.seed ?? []
+    expect(entry).toEqual({ id: 'a', name: 'agent_command', config: { name: 'go', text: 'say ${1:-hi} to $@ at ${HOME}' } })
+  })
+
   test('sections at the top belong to the one recipe [config.recipes]', () => {
     const text =
       'recipe: ./mine.ts\ndata: {training_mode: hybrid}\npipeline: {task2batch: {config: {batch_size: 4}}}\nevolution: {max_steps: 3}\ntraining: {memory-mib: 256}\n'
@@ -238,7 +245,7 @@ describe('recipes', () => {
         use: './mine.ts',
         data: { training_mode: 'hybrid', batch_policy: 'reports' },
         pipeline: { task2batch: { config: { batch_size: 4 } } },
-        evolution: { max_steps: 3, max_failure_streak: 0 },
+        evolution: { adapter: 'native', seed: [], version_check: null, requests: null, max_steps: 3, max_failure_streak: 0 },
         training: { step_timeout_s: 14_400, memory_mib: 256 },
       },
     })

@@ -6,6 +6,7 @@ import { define, type Kind } from '../contract/index.ts'
 import { loadPlugin } from './plugins.ts'
 import type { Builtins } from './plugins.ts'
 
+const act = () => undefined
 const selection = { decide: () => ({ selected: true, reason: 'always' }) }
 const builtins: Builtins = {
   selection: { always: () => Promise.resolve({ default: define('selection', selection) }) },
@@ -63,13 +64,29 @@ describe('a plug-in is refused', () => {
   })
 })
 
+/** Under a name of its own, as a module that a bundler made: nothing has checked its types. */
+function loadMine(kind: Kind, plugin: unknown): Promise<unknown> {
+  const module = { default: { contract: 1, kind, plugin } }
+  return loadPlugin(kind, 'mine', Object.fromEntries([[kind, { mine: () => Promise.resolve(module) }]]), folder)
+}
+
+describe('a recipe that is made of its settings', () => {
+  test('is let in with its make alone', async () => {
+    const plugin = { make: act }
+    expect(await loadMine('recipe', plugin)).toBe(plugin)
+  })
+
+  test('is refused when its make is no function, even beside a bind', async () => {
+    await expect(loadMine('recipe', { make: {}, bind: act })).rejects.toThrow('wanted make to be a function, found an object')
+  })
+})
+
 /** The smallest plug-in of each kind that is let in. */
-const act = () => undefined
 const made = { make: act }
-const adapter = { name: 'a', binary: 'b', kinds: [], trajectory_format: 'f', model_bindings: [] }
+const adapter = { name: 'a', binary: 'b', trajectory_format: 'f', layout: {}, bindings: {} }
 const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   recipe: { bind: act },
-  adapter: { ...adapter, render: act, bindModel: act, launch: act, readTrajectory: act },
+  adapter: { ...adapter, launch: act, readTrajectory: act },
   processor: made,
   trainer: made,
   proposer: { acceptsRequests: false, propose: act },
@@ -84,11 +101,7 @@ const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
 const isKind = (name: string): name is Kind => Object.hasOwn(WHOLE, name)
 
 describe.each(Object.keys(WHOLE).filter(isKind))('a %s', (kind) => {
-  /** Under a name of its own, as a module that a bundler made: nothing has checked its types. */
-  const load = (plugin: unknown) => {
-    const module = { default: { contract: 1, kind, plugin } }
-    return loadPlugin(kind, 'mine', Object.fromEntries([[kind, { mine: () => Promise.resolve(module) }]]), folder)
-  }
+  const load = (plugin: unknown) => loadMine(kind, plugin)
 
   test('is let in with its required members alone', async () => {
     expect(await load(WHOLE[kind])).toBe(WHOLE[kind])
@@ -101,7 +114,7 @@ describe.each(Object.keys(WHOLE).filter(isKind))('a %s', (kind) => {
 
   test.each(Object.keys(WHOLE[kind]))('is refused without its %s, or with another thing under that name', async (member) => {
     const { [member]: _left, ...rest } = WHOLE[kind]
-    const type = /(a function|text|a list|true or false)/.source
+    const type = /(a function|text|an object|true or false)/.source
     await expect(load(rest)).rejects.toThrow(new RegExp(`^${kind} plug-in mine: wanted ${member} to be ${type}, found nothing$`))
     await expect(load({ ...rest, [member]: null })).rejects.toThrow(new RegExp(`wanted ${member} to be ${type}, found something else$`))
   })

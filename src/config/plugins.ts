@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CONTRACT } from '../contract/index.ts'
-import type { Kind, Kinds, Plugin } from '../contract/index.ts'
+import type { Kind, Kinds, MakeRecipe, Plugin } from '../contract/index.ts'
 import { nearest } from './nearest.ts'
 import { ConfigProblem } from './problem.ts'
 
@@ -30,7 +30,7 @@ const isPlugin = <K extends Kind>(kind: K, exported: string, found: unknown): fo
 function problemsWith(kind: Kind, exported: string, found: unknown): readonly string[] {
   const plugin = pluginIn(kind, found)
   if (typeof plugin === 'string') return [`wanted export ${exported} made by define('${kind}', …), found ${plugin}`]
-  return Object.entries(MEMBERS[kind]).flatMap(([member, wanted]) => {
+  return Object.entries(membersOf(kind, plugin)).flatMap(([member, wanted]) => {
     const type = typeOf(Reflect.get(plugin, member))
     return type === wanted ? [] : [`wanted ${member} to be ${wanted}, found ${type}`]
   })
@@ -48,21 +48,19 @@ function pluginIn(kind: Kind, found: unknown): object | string {
   return found.plugin
 }
 
-type MemberType = 'a function' | 'text' | 'a list' | 'true or false'
+type MemberType = 'a function' | 'text' | 'an object' | 'true or false'
 type RequiredMember<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name }[keyof T]
 
 const MADE = { make: 'a function' } as const
 /** What a plug-in of each kind cannot do without. An absent optional member is an absent capability, and no mistake. */
-const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Kinds[K]>, MemberType>> } = {
+const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Exclude<Kinds[K], MakeRecipe>>, MemberType>> } = {
   recipe: { bind: 'a function' },
   adapter: {
     name: 'text',
     binary: 'text',
-    kinds: 'a list',
     trajectory_format: 'text',
-    model_bindings: 'a list',
-    render: 'a function',
-    bindModel: 'a function',
+    layout: 'an object',
+    bindings: 'an object',
     launch: 'a function',
     readTrajectory: 'a function',
   },
@@ -78,10 +76,21 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Kinds[K]>,
   contents: MADE,
 }
 
-const TYPES: Readonly<Record<string, string>> = { function: 'a function', string: 'text', boolean: 'true or false', undefined: 'nothing' }
+/** A recipe is one already, or makes one of its settings. */
+const membersOf = (kind: Kind, plugin: object): Readonly<Record<string, MemberType>> =>
+  kind === 'recipe' && 'make' in plugin ? MADE : MEMBERS[kind]
+
+const TYPES: Readonly<Record<string, string>> = {
+  function: 'a function',
+  string: 'text',
+  object: 'an object',
+  boolean: 'true or false',
+  undefined: 'nothing',
+}
 
 function typeOf(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : (TYPES[typeof value] ?? 'something else')
+  if (Array.isArray(value)) return 'a list'
+  return value === null ? 'something else' : (TYPES[typeof value] ?? 'something else')
 }
 
 async function importFrom(kind: Kind, reference: string, known: readonly string[], baseDirectory: string): Promise<object> {

@@ -165,7 +165,28 @@ const pipeline = section({
   }).prefault({}),
 })
 
+const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
+
 const evolution = section({
+  adapter: text()
+    .default('native')
+    .describe(
+      'The agent that the harness is for: `pi`, `opencode`, `claude`, `codex`, `hermes`, `dsh`, `native`, `terminus`, or an adapter plug-in.',
+    ),
+  seed: z
+    .array(entry(), 'must be a list of entries {id, name, config}')
+    .default([])
+    .describe(
+      'The tree that a new scenario starts with: a list of `{id, name, config, disabled?}`, where `name` is the kind. Taken as it is: nothing in it is filled from the environment.',
+    ),
+  version_check: flag()
+    .nullable()
+    .default(null)
+    .describe("Whether a person's session says that a newer release is served. Unset: where the adapter ships the entry."),
+  requests: flag()
+    .nullable()
+    .default(null)
+    .describe('Whether a person can ask for a change from inside a session. Unset: where the adapter ships the entry.'),
   max_steps: none().describe('After so many steps no automatic one starts any more; instructions still run. 0: no limit.'),
   max_failure_streak: none().describe(
     'After so many steps in a row that brought nothing better no automatic one starts any more; instructions still run. 0: no limit.',

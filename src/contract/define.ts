@@ -1,5 +1,6 @@
 import type { JsonObject } from './nouns.ts'
-import type { Adapter, Evaluator, Executor, Proposer, Selection } from './evolution.ts'
+import type { Evaluator, Executor, Proposer, Selection } from './evolution.ts'
+import type { Adapter } from './harness.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
 import type { ContentStore, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
@@ -11,8 +12,18 @@ export interface Make<T> {
   make(config: JsonObject): T | Promise<T>
 }
 
+/** A recipe that depends on its settings, or is put together from other plug-ins. Made once per configured recipe, and again where its trainers run. */
+export interface MakeRecipe {
+  /** `config` has the recipe's own sections. What it throws keeps the service from starting. */
+  make(config: JsonObject, parts: Parts): Recipe | Promise<Recipe>
+}
+/** Other plug-ins, by the names the configuration gives them: built in, a path or a package. */
+export interface Parts {
+  plugin<K extends Kind>(kind: K, name: string): Promise<Kinds[K]>
+}
+
 export interface Kinds {
-  recipe: Recipe
+  recipe: Recipe | MakeRecipe
   adapter: Adapter
   processor: Make<Processor>
   trainer: Make<Trainer>
@@ -34,6 +45,9 @@ export interface Plugin<K extends Kind = Kind> {
 }
 
 /** What a plug-in module exports by default: `export default define('evaluator', { … })`. */
+export function define(kind: 'recipe', plugin: Recipe): Plugin<'recipe'> & { readonly plugin: Recipe }
+export function define(kind: 'recipe', plugin: MakeRecipe): Plugin<'recipe'> & { readonly plugin: MakeRecipe }
+export function define<K extends Kind>(kind: K, plugin: Kinds[K]): Plugin<K>
 export function define<K extends Kind>(kind: K, plugin: Kinds[K]): Plugin<K> {
   return { contract: CONTRACT, kind, plugin }
 }

@@ -1,5 +1,6 @@
-/** The doors of evolution: the four slots of a harness method, and the adapter that runs a harness. */
-import type { Entry, Files, JsonObject, ModelAddress, Mutation, Requires, Sample, TrainRequest } from './nouns.ts'
+/** The doors of evolution: the four slots of a harness method. */
+import type { Launch } from './harness.ts'
+import type { Entry, Files, JsonObject, Mutation, Requires, Sample, TrainRequest } from './nouns.ts'
 import type { Reporter } from './training.ts'
 
 export interface Proposer {
@@ -31,7 +32,14 @@ export interface Selection {
   decide(pairs: readonly Pair[]): { readonly selected: boolean; readonly reason: string }
 }
 export interface Executor {
-  run(launch: Launch, files: Files, signal: AbortSignal): Promise<Episode>
+  run(play: Play, signal: AbortSignal): Promise<Episode>
+}
+/** One episode to run: the executor makes a folder of the files and starts the command in it. */
+export interface Play {
+  readonly files: Files
+  launch(root: string): Launch
+  /** What the agent left in that folder, asked for before the folder goes. */
+  readTrajectory(root: string): Promise<readonly JsonObject[]>
 }
 
 export interface Task {
@@ -49,30 +57,4 @@ export interface Episode {
   readonly stdout: string
   readonly stderr: string
   readonly trajectory: readonly JsonObject[]
-}
-export interface Launch {
-  readonly argv: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly timeoutSeconds: number
-}
-
-// ── Adapter: a tree plus a binary makes a running harness ─────────────────────────────────────
-
-export interface Adapter {
-  readonly name: string
-  readonly binary: string
-  readonly kinds: readonly string[]
-  readonly trajectory_format: string
-  readonly model_bindings: readonly string[]
-  readonly install?: InstallSpec
-  render(entries: readonly Entry[]): Files
-  bindModel(files: Files, model: ModelAddress): Files
-  launch(task: Task, root: string): Launch
-  readTrajectory(root: string): Promise<readonly JsonObject[]>
-}
-export interface InstallSpec {
-  readonly manager: 'npm' | 'git'
-  readonly package: string
-  readonly version: string
-  readonly binary_path: string
 }

@@ -5,6 +5,7 @@
 export * from './contents.ts'
 export * from './define.ts'
 export * from './errors.ts'
+export * from './harness.ts'
 export * from './identity.ts'
 export * from './limits.ts'
 export * from './names.ts'

@@ -18,6 +18,8 @@ export const REQUIRES_PROMPT_CHARACTERS_MAX = 200
 export const CLIENT_COMMANDS_MAX = 64
 export const ACTIVITY_LINES_SHOWN_MAX = 80
 export const RECORD_CAPACITY_BYTES_DEFAULT = 20 * GIB
+/** An install script that takes longer is begun with a preamble. */
+export const INSTALL_PREAMBLE_AFTER_SECONDS = 0.5
 
 // ── the decisions' ───────────────────────────────────────────────────────────────────────────
 export const SCENARIO_NAME_CHARACTERS_MAX = 200
@@ -27,6 +29,8 @@ export const INTERRUPTED_RETRY_FIRST_SECONDS = 0.05
 export const INTERRUPTED_RETRY_MAX_SECONDS = 1
 
 // ── our own ──────────────────────────────────────────────────────────────────────────────────
+/** The least a preamble is: what curl and pipes hold back before they pass anything on. */
+export const INSTALL_PREAMBLE_BYTES_MIN = 64 * KIB
 /** A report quotes the receipts of one trajectory; more than this is a mistake, not a trajectory. */
 export const REPORT_REFERENCES_MAX = 1000
 /** Nesting of a JSON body on our own routes; deeper ones would overflow whoever walks them. */
@@ -81,3 +85,21 @@ export const POINT_SECONDS_MAX = 5
 export const BIND_SECONDS_MAX = 60
 /** Reasons told apart when records that no step can use are counted; what comes after is counted together. */
 export const ASIDE_REASONS_MAX = 20
+/** A tree of a harness: how many entries, how much its rendered files are together, and how much of it one proposal may change. */
+export const TREE_ENTRIES_MAX = 512
+export const TREE_BYTES_MAX = 4 * MIB
+export const PROPOSAL_MUTATIONS_MAX = 64
+/** An entry's text (rules, a command, a skill), its code, and everything else in its config, printed as JSON. */
+export const ENTRY_TEXT_BYTES_MAX = 64 * KIB
+export const ENTRY_CODE_BYTES_MAX = 256 * KIB
+export const ENTRY_DATA_BYTES_MAX = 64 * KIB
+/** Code that a parser is not through with by then is refused. */
+export const CODE_CHECK_SECONDS_MAX = 1
+/** A graph of the native agent, and what its agents may use. */
+export const GRAPH_STAGES_MAX = 16
+export const GRAPH_EDGES_MAX = 64
+export const GRAPH_CASES_MAX = 8
+export const NATIVE_STEPS_MAX = 32
+export const NATIVE_TOOL_CALLS_MAX = 256
+export const NATIVE_FOLLOWERS_MAX = 8
+export const PATTERN_CHARACTERS_MAX = 200

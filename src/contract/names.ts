@@ -28,6 +28,9 @@ export const ENV = {
   upstreamApiKey: 'SVC_UPSTREAM_API_KEY',
 } as const
 
+/** What stands for a token in an agent's files where there is none: some agents refuse an empty one. */
+export const NO_TOKEN = 'svc-no-token'
+
 /** What a page key is an HMAC of, before the scenario's name. */
 export const PAGE_KEY_CONTEXT = 'svc-page\n'
 

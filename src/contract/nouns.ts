@@ -104,7 +104,9 @@ export interface Entry {
   readonly disabled?: boolean
 }
 export type Mutation =
-  | { readonly op: 'create' | 'update'; readonly id: string; readonly options: Omit<Entry, 'id'> }
+  | { readonly op: 'create'; readonly id: string; readonly options: Omit<Entry, 'id'> }
+  /** What is left out stays as it was. */
+  | { readonly op: 'update'; readonly id: string; readonly options: Partial<Omit<Entry, 'id'>> }
   | { readonly op: 'remove'; readonly id: string }
 
 // ── training ─────────────────────────────────────────────────────────────────────────────────

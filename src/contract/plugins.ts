@@ -1,10 +1,13 @@
 /** Every door through which a third party enters: recipes, what they serve, and who answers. Training, evolution and stores have pages beside this one. */
+import type { Adapter } from './harness.ts'
 import type { Batch, Dialect, Files, JsonObject, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 
 // ── Recipe: what a scenario is made of ────────────────────────────────────────────────────────
 
 export interface Recipe {
+  /** The agent that its files are for, in a recipe that serves any. */
+  readonly adapter?: Adapter
   /** The files a new scenario's first release holds. Absent: the empty tree. */
   readonly seed?: Files
   /** Why a report is refused on ingress, naming the field, or null to let it in. */
@@ -63,10 +66,15 @@ export interface StepArchive {
 export interface Surface {
   /** Files for clients to pull. */
   readonly files?: {
-    readonly adapter: string
     /** Which component of a composed release they are. */
     readonly component?: string
+    /** The content that the tree was published as. The list of entries a harness keeps in it is not handed to clients. */
     read(release: Release): Promise<Files>
+    /**
+     * Given the content that is served: what it becomes now that the service ships something newer in it, or null. Asked when a scenario is
+     * loaded, and published as a release of its own. Pure.
+     */
+    shipped?(content: Files): Shipped | null
   }
   readonly hooks?: InferenceHooks
   /** What each component of a composed release does to a request, one after the other; a candidate is evaluated without its own. */
@@ -76,6 +84,12 @@ export interface Surface {
    * scenario from being loaded; of a new head it is shown in the status, and loading is tried again with the next one.
    */
   readonly loader?: { load(release: Release): Promise<void> }
+}
+
+export interface Shipped {
+  readonly content: Files
+  /** The entries that changed. */
+  readonly entries: readonly string[]
 }
 
 export interface InferenceHooks {

@@ -57,6 +57,10 @@ function refuseAddress(error: unknown): never {
 const BODILESS = new Set([204, 205])
 
 function responseOf({ status, headers, body }: Reply, visit: Visit): Response {
-  const bytes = typeof body === 'string' ? body : new Uint8Array(body)
-  return new Response(BODILESS.has(status) ? null : bytes, { status, headers: { ...visit.headers, ...headers } })
+  return new Response(BODILESS.has(status) ? null : sendable(body), { status, headers: { ...visit.headers, ...headers } })
+}
+
+function sendable(body: Reply['body']): string | Uint8Array<ArrayBuffer> | ReadableStream {
+  if (typeof body === 'string') return body
+  return body instanceof Uint8Array ? new Uint8Array(body) : ReadableStream.from(body).pipeThrough(new TextEncoderStream())
 }

@@ -1,6 +1,6 @@
 /** What the handlers at the door need of the house. */
 import type { IncomingMessage } from 'node:http'
-import type { ModelAddress, Runtime, Store } from '../contract/index.ts'
+import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,6 +20,8 @@ export interface Door {
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
   readonly model: ModelAddress
+  /** Every agent that can be named here: those that come with the service, and those of the configured recipes. */
+  adapters(): Promise<ReadonlyMap<string, Adapter>>
 }
 
 /** One request on its way through: everything the log line and the handlers need to know of it. */

@@ -1,15 +1,32 @@
-/** The harness routes. The catalog and the progress of an instruction answer; the others say what the interface has for a scenario without harness files. */
-import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
-import { listedCatalog } from '../releases/index.ts'
+/** The harness routes: the tree that clients pull, its catalog, how far an instruction is. Pages, step files and proposals are not built yet. */
+import { HEADER, ROUTE_PREFIX, unknown, unsupported } from '../contract/index.ts'
+import { describeAdapter, pulledFiles } from '../harness/index.ts'
+import { listedCatalog, pulledRelease } from '../releases/index.ts'
 import { pageQuery } from './pass.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
 
-const BUILT_IN_WITHOUT_INSTALL = new Set(['native', 'terminus'])
+/** The files of the head, or of a release of the catalog, with everything a client should know of them. Waits for no step. */
+export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
+  return door.registry.use(scenarioOf(visit.request), async ({ surface, commits, recipeName }) => {
+    if (surface.files === undefined) throw noFiles(recipeName)
+    const { release, release_id, parent_release_id, evaluation, requires } = pulledRelease(
+      commits,
+      surface.files.component,
+      query.get('release_id'),
+    )
+    const files = pulledFiles(await surface.files.read(release))
+    const { content_id, components } = release
+    const reply = liveJson({ release_id, content_id, parent_release_id, files, evaluation, requires, ...(components && { components }) })
+    return { ...reply, headers: { ...reply.headers, [HEADER.release]: release_id } }
+  })
+}
 
-export const manifest = (asked: Asked): Promise<Reply> => withoutFiles(asked)
-export const stepRecords = (asked: Asked): Promise<Reply> => withoutFiles(asked)
-export const versionPage = (asked: Asked): Promise<Reply> => withoutFiles(asked, pageScenario(asked))
+export const noFiles = (recipeName: string): Error =>
+  unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
+
+export const stepRecords = (asked: Asked): Promise<Reply> => notBuilt(asked, scenarioOf(asked.visit.request))
+export const versionPage = (asked: Asked): Promise<Reply> => notBuilt(asked, pageScenario(asked))
 export const requestPage = (asked: Asked): Promise<Reply> => withoutPage(asked, pageScenario(asked))
 
 /** The two pages alone take the scenario from the query too: a page key names it there. */
@@ -19,13 +36,15 @@ function pageScenario({ visit, query }: Asked): string {
   return scenarioOf(visit.request)
 }
 
-async function withoutFiles({ door, visit }: Asked, name = scenarioOf(visit.request)): Promise<Reply> {
-  return door.registry.use(name, ({ recipeName }) => {
-    throw noFiles(recipeName)
+async function notBuilt({ door }: Asked, name: string): Promise<Reply> {
+  return door.registry.use(name, ({ surface, recipeName }) => {
+    if (surface.files === undefined) throw noFiles(recipeName)
+    throw unsupported(
+      'not_built',
+      'this version of the service has no pages and no step files; GET /svc/harness/releases tells what each step did',
+    )
   })
 }
-
-const noFiles = (recipeName: string): Error => unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
 /** Every release of the tree that clients pull, oldest first, each with the page that tells about it. */
 export async function catalog({ door, visit }: Asked): Promise<Reply> {
@@ -66,15 +85,7 @@ export async function proposals(asked: Asked): Promise<Reply> {
   })
 }
 
-export function install({ query }: Asked): Reply {
-  const adapter = query.get('adapter') ?? ''
-  if (adapter === '') throw invalid('adapter_missing', 'adapter: name the adapter to install, as listed by GET /svc/harness/adapters')
-  if (BUILT_IN_WITHOUT_INSTALL.has(adapter))
-    throw invalid('adapter_without_install', `adapter: ${adapter} pins no binary to install; use GET /svc/harness and POST /svc/train`)
-  throw unknown('no_harness_recipe', 'no configured recipe serves harness files, so there is nothing to install')
-}
-
-/** Resolvable adapters: those that a configured harness recipe could render for. */
-export function adapters(): Reply {
-  return json({ adapters: [] })
+/** Every agent that can be named: those that come with the service, and those of the configured recipes. */
+export async function adapters({ door }: Asked): Promise<Reply> {
+  return json({ adapters: [...(await door.adapters()).values()].map(describeAdapter) })
 }

@@ -117,7 +117,7 @@ function endWith(response: ServerResponse, body: Uint8Array): void {
 
 /** On a scenario that serves files: the release its clients would pull now. */
 function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
-  return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.head().release_id }
+  return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
 }
 
 /** The upstream's own request id stands in the answer where ours would; the log has both, so that either finds the line. */

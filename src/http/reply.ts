@@ -8,7 +8,8 @@ import { parseStrictObject } from './strict-json.ts'
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array
+  /** What takes its time is sent piece by piece. */
+  readonly body: string | Uint8Array | AsyncIterable<string>
 }
 
 /** A request at a plain route. */

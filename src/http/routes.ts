@@ -2,6 +2,7 @@
 import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX } from '../contract/index.ts'
 import * as harness from './harness.ts'
 import * as inference from './inference.ts'
+import { install } from './install.ts'
 import * as multimodal from './multimodal.ts'
 import type { Gate } from './pass.ts'
 import * as records from './records.ts'
@@ -87,7 +88,7 @@ export const routes: readonly Route[] = [
   get('/svc/harness/requests/:record_id/page', harness.requestPage, page),
   get('/svc/harness/requests/:record_id/progress', harness.progress),
   post('/svc/harness/proposals', harness.proposals),
-  get('/svc/harness/install', harness.install),
+  get('/svc/harness/install', install),
   get('/svc/harness/adapters', harness.adapters),
 
   get('/svc/status', status.status),

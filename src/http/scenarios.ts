@@ -1,6 +1,6 @@
 /** Scenarios: list, create, update, contract, delete. */
 import { z } from 'zod'
-import type { JsonObject } from '../contract/index.ts'
+import type { Adapter, JsonObject } from '../contract/index.ts'
 import { checkShape, jsonObject } from '../records/index.ts'
 import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
 import { nameInPath } from './params.ts'
@@ -13,7 +13,7 @@ export async function list({ door: { registry } }: Asked): Promise<Reply> {
 
 async function listRow(registry: Registry, name: string): Promise<JsonObject> {
   const scenario = registry.loaded(name)
-  if (scenario === undefined) return { scenario: name, loaded: false, recipe: await registry.recipeOf(name) }
+  if (scenario === undefined) return unloadedRow(registry, name)
   return {
     scenario: name,
     loaded: true,
@@ -24,13 +24,20 @@ async function listRow(registry: Registry, name: string): Promise<JsonObject> {
   }
 }
 
+async function unloadedRow(registry: Registry, name: string): Promise<JsonObject> {
+  const recipe = await registry.recipeOf(name)
+  return { scenario: name, loaded: false, recipe, ...adapterName(registry.adapters.get(recipe ?? '')) }
+}
+
+const adapterName = (adapter: Adapter | undefined): JsonObject => (adapter === undefined ? {} : { adapter: adapter.name })
+
 function identity(scenario: Scenario): JsonObject {
   const { release_id, content_id } = scenario.head()
   return { release_id, content_id }
 }
 
-function views({ model, surface }: Scenario): JsonObject {
-  return { model: modelView(model), ...(surface.files && { adapter: surface.files.adapter }) }
+function views({ model, recipe }: Scenario): JsonObject {
+  return { model: modelView(model), ...adapterName(recipe.adapter) }
 }
 
 const text = (error: string) => z.string({ error }).refine((value) => value.trim() !== '', { error })

@@ -11,8 +11,7 @@ import type { Commit, Json, JsonObject, Operation, Release, StepOutcome } from '
 import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
 
-/** Everything of the metrics that the interface names on the row itself. */
-const LIFTED = [
+export const EVALUATION_METRICS = [
   'wins',
   'losses',
   'ties',
@@ -25,12 +24,10 @@ const LIFTED = [
   'episode_failures',
   'evaluation_task_count',
   'evaluation_context',
-  'proposal',
-  'training_request',
-  'proposal_notes',
-  'skipped',
-  'error',
 ] as const
+
+/** Everything of the metrics that the interface names on the row itself. */
+const LIFTED = [...EVALUATION_METRICS, 'proposal', 'training_request', 'proposal_notes', 'skipped', 'error'] as const
 type LiftedMetric = (typeof LIFTED)[number]
 
 export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetric, Json>>> {
@@ -64,8 +61,10 @@ export function catalogOf(commits: Commits): readonly ReleaseRow[] {
 /** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
 export function restorableIds(commits: Commits): ReadonlySet<string> {
   const published = commits.filter(isPublished).map((commit) => commit.release.release_id)
-  return new Set(published.filter((id) => !id.startsWith('live:')))
+  return new Set(published.filter(isRestorable))
 }
+
+export const isRestorable = (releaseId: string): boolean => !releaseId.startsWith('live:')
 
 /** Releases that wait for review: held, and not promoted since. */
 export function heldReleases(commits: Commits): readonly Release[] {

@@ -23,6 +23,11 @@ export function listedCatalog(commits: Commits, component: string | undefined): 
   })
 }
 
+/** Under which id a release is listed: its own, or that of the release whose tree it carries. */
+export function pulledId(commits: Commits, { release_id }: Release, component: string | undefined): string {
+  return component === undefined ? release_id : (listing(catalogOf(commits), component).get(release_id) ?? release_id)
+}
+
 /** Which listed release each release carries: itself when it changed the tree, otherwise what its parent carries. */
 function listing(rows: readonly ReleaseRow[], component: string): ReadonlyMap<string, string> {
   const trees = new Map<string, string | undefined>()

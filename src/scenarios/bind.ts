@@ -18,6 +18,7 @@ import { hold, point } from './land.ts'
 import { reach } from './reach.ts'
 import { remembered } from './remembered.ts'
 import { Scenario } from './scenario.ts'
+import { landShipped } from './shipped.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
 
 const COMMITS_PER_READ = 100
@@ -65,6 +66,7 @@ export async function bindScenario(
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)
   }
   finishLanding(house, scenario)
+  await landShipped(house, scenario)
   return scenario
 }
 

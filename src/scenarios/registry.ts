@@ -5,6 +5,7 @@ import {
   SCENARIO_LOAD_RETRY_AFTER_SECONDS,
   unavailable,
   unknown,
+  type Adapter,
   type Commit,
   type JsonObject,
   type TrainingMode,
@@ -73,7 +74,7 @@ export class Registry {
 
   /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
   async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
-    if (!this.#known.has(name)) await this.#createImplicitly(name, release)
+    if (!this.#known.has(name)) await this.createImplicitly(name, { release, recipe: null })
     return this.use(name, (scenario) => {
       if (release !== null && release !== scenario.start) throw otherStart(name)
       return work(scenario)
@@ -174,6 +175,11 @@ export class Registry {
     return recipe
   }
 
+  /** The agents that recipes serve files for, by the name of the recipe. */
+  get adapters(): ReadonlyMap<string, Adapter> {
+    return new Map([...this.#house.recipes].flatMap(([name, { recipe }]) => (recipe.adapter === undefined ? [] : [[name, recipe.adapter]])))
+  }
+
   async #creationRow(name: string): Promise<Commit | undefined> {
     const [created] = await this.#house.store.scenario(name).commits({ after: -1, limit: 1 })
     return created
@@ -265,11 +271,12 @@ export class Registry {
     await Promise.all([...this.#loaded.keys()].map((name) => this.#lanes.run(name, () => this.#unload(name))))
   }
 
-  async #createImplicitly(name: string, release: string | null): Promise<void> {
+  /** Where requests may create scenarios; elsewhere the scenario is unknown. */
+  async createImplicitly(name: string, wish: NewScenario): Promise<void> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
     await this.#lanes.run(name, async () => {
-      if (!this.#known.has(name)) await this.#create(name, { release, recipe: null }, null)
+      if (!this.#known.has(name)) await this.#create(name, wish, null)
     })
   }
 

@@ -19,7 +19,7 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { Lane, within, wordsOf } from '../kit/index.ts'
-import { catalogOf, headOf, type ReleaseRow } from '../releases/index.ts'
+import { catalogOf, headOf, pulledId, type ReleaseRow } from '../releases/index.ts'
 import { progressOf, type RequestProgress, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { hooksWithout } from './hooks.ts'
@@ -63,6 +63,7 @@ export class Scenario {
   #commits: readonly Commit[] = []
   #head: Release
   #releaseIds: ReadonlySet<string> = new Set()
+  #pulledId = ''
   #model: ModelAddress
   #trainingMode: TrainingMode
   #workers: readonly Worker[] = []
@@ -104,6 +105,7 @@ export class Scenario {
   #read(commits: readonly Commit[]): void {
     this.#commits = commits
     this.#head = headOf(commits)
+    this.#pulledId = pulledId(commits, this.#head, this.surface.files?.component)
     this.#releaseIds = new Set(commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
   }
 
@@ -236,6 +238,11 @@ export class Scenario {
 
   head(): Release {
     return this.#head
+  }
+
+  /** The release that clients pull now: of several components, the one that last changed their files. */
+  get pulledId(): string {
+    return this.#pulledId
   }
 
   /** The release the scenario was bound to when it was created. */

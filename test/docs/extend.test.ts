@@ -33,6 +33,7 @@ import {
   type PendingRecord,
   type Trainer,
 } from '../../src/contract/index.ts'
+import { renderTree } from '../../src/harness/index.ts'
 import type { Settings } from '../support/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { world, type World } from '../support/world.ts'
@@ -204,12 +205,23 @@ const entries: readonly Entry[] = [rule, { ...rule, id: 'rule-2', config: { text
 const episode: Episode = { exitCode: 0, stdout: 'thinking\n42\n', stderr: '', trajectory: [] }
 
 describe('examples/adapter/rulebook.ts', () => {
-  it('renders the rules that are in force, one line each', () => {
-    const tree = [...entries, { ...rule, id: 'rule-3', disabled: true }, { ...rule, id: 'rule-4', name: 'other' }]
-    expect(rulebook.plugin.render(tree)).toEqual({ 'RULES.md': '- Answer in one sentence.\n- Be polite.\n' })
+  const tree: readonly Entry[] = [
+    { id: 'settings', name: 'config', config: { data: { theme: 'dark' } } },
+    { id: 'brief', name: 'rules', config: { text: 'Answer in one sentence.' } },
+    { id: 'polite', name: 'rules', config: { text: 'Be polite.' } },
+    { id: 'counting', name: 'skill', config: { name: 'counting', text: 'Count aloud.' } },
+  ]
+
+  it('renders the entries that are in force', () => {
+    expect(renderTree(rulebook.plugin, [...tree, { id: 'off', name: 'rules', config: { text: 'Shout.' }, disabled: true }])).toEqual({
+      'settings.json': '{\n  "telemetry": false,\n  "theme": "dark"\n}\n',
+      'model.json': '{}\n',
+      'RULES.md': 'Answer in one sentence.\n\nBe polite.\n',
+      'skills/counting.md': 'Count aloud.\n',
+    })
   })
 
-  adapterConformance({ describe, it, adapter: rulebook.plugin, entries })
+  adapterConformance({ describe, it, adapter: rulebook.plugin, entries: tree })
 })
 
 describe('examples/executor/folder.ts', () => {

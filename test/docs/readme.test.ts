@@ -1,7 +1,10 @@
 /** The documents' commands do what the documents say. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import type { JsonObject } from '../../src/contract/index.ts'
+import type { Settings } from '../support/settings.ts'
 import { world, type World } from '../support/world.ts'
 import { runDocument, shellBlocks, type Session } from './blocks.ts'
 
@@ -14,8 +17,8 @@ afterEach(async () => {
 })
 
 /** A service whose state lies where it lies by default: under `.svc` of the folder the commands run in. */
-async function follow(document: string): Promise<Session> {
-  const outside = await world({ backend: 'sqlite', settings: { 'inference.runtime': 'practice', 'svc.token': TOKEN } })
+async function follow(document: string, more: Settings = {}): Promise<Session> {
+  const outside = await world({ backend: 'sqlite', settings: { 'inference.runtime': 'practice', 'svc.token': TOKEN, ...more } })
   here = outside
   const state = join(outside.directory, '.svc')
   await outside.restart({
@@ -74,6 +77,18 @@ describe('docs/clients.md', () => {
     saying(session, /"object":"list"/)
     saying(session, /"object":"response"/)
     saying(session, /^\{"input_tokens":/m)
+  })
+})
+
+describe('docs/harness.md', () => {
+  it('serves the harness of its configuration, as a manifest and as files', async () => {
+    const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'harness.md'), 'utf8')
+    const { recipe, evolution } = parse(/^```yaml\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? '')
+    const seed = JSON.stringify(evolution.seed)
+    const session = await follow('docs/harness.md', { recipe, 'evolution.adapter': evolution.adapter, 'evolution.seed': seed })
+    saying(session, /"pi-agent\/skills\/release-notes\/SKILL\.md"/)
+    saying(session, /^Answer in one sentence\.$/m)
+    saying(session, /"name":"terminus"/)
   })
 })
 

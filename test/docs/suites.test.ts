@@ -20,12 +20,18 @@ import relay from '../../plugins/gateways/relay/index.ts'
 import type {
   Adapter,
   Binding,
+  ConfigPatch,
   Content,
+  Draft,
   Entry,
   Episode,
   Evaluator,
   Executor,
+  Files,
   Gateway,
+  Launch,
+  ModelAddress,
+  Play,
   Proposer,
   Recipe,
   Selection,
@@ -104,6 +110,11 @@ describe('recipeConformance', () => {
     ],
     ['a hook that counts', surfaced({ hooks: { prepare: () => ({ n: (count += 1) }) } }), 'the same body'],
     ['hooks of nobody', surfaced({ componentHooks: { other: {} } }), 'what it says of a component'],
+    [
+      'something newer each time',
+      surfaced({ files: { read: async () => ({}), shipped: (content) => ({ content, entries: ['svc-requests'] }) } }),
+      'what the service ships',
+    ],
     ['a loader that fails', surfaced({ loader: { load: never } }), 'can be loaded'],
   ])('finds %s', async (_what, change, words) => {
     await expect(sentence(words, (runner) => recipeConformance({ ...runner, recipe: { ...sound, ...change } }))()).rejects.toThrow()
@@ -168,41 +179,72 @@ describe('gatewayConformance', () => {
 describe('the suites of evolution', () => {
   const entries: readonly Entry[] = [{ id: 'rule-1', name: 'rule', config: { text: 'Be brief.' } }]
   const task = { name: 't', prompt: 'p', data: { answer: '42' } }
-  const succeeded = (episode: Episode): Episode => (episode.exitCode === 0 ? episode : never())
+  const tree: readonly Entry[] = [
+    { id: 'settings', name: 'config', config: { data: { theme: 'dark' } } },
+    { id: 'brief', name: 'rules', config: { text: 'Be brief.' } },
+    { id: 'counting', name: 'skill', config: { name: 'counting', text: 'Count aloud.' } },
+  ]
+  const install = { manager: 'npm', package: 'rulebook', version: '1.0.0', binary_path: 'bin/rulebook' } as const
+  const client = { env: {}, env_defaults: {}, state: [], tools: [] }
+  let count = 0
   const good = { exitCode: 0, stdout: '42', stderr: '', trajectory: [] }
 
-  it.each<readonly [string, Partial<Adapter>, string]>([
-    ['a disabled entry in force', { render: (all) => ({ n: String(all.length) }) }, 'a disabled entry'],
-    ['an id that became a path', { render: ([first]) => ({ [`../${first?.id}`]: '' }) }, 'entries become files'],
-    ['a model that no file names', { bindModel: (files) => files }, 'the files then name the model'],
-    ['a key that stays', { bindModel: (files, { url, apiKey }) => ({ ...files, [`${apiKey ?? ''}.url`]: url }) }, 'binding another model'],
+  it.each<readonly [string, (sound: Adapter) => Partial<Adapter>, string]>([
+    ['a file that leads out', layout(() => ({ rules: '../RULES.md' })), 'config without a target'],
+    ['two files under one path', layout(({ config }) => ({ rules: config['primary']?.path ?? '' })), 'config without a target'],
+    ['no file for config', layout(() => ({ config: {} })), 'config without a target'],
+    ['one file for all skills', layout(() => ({ named: { skill: 'SKILLS.md' } })), 'its name is in the path'],
+    ['a kind that nothing proves', layout(({ named }) => ({ named: { ...named, agent_command: '{name}' } })), 'every kind that it renders'],
+    ['other files each time', finish(() => ({ n: `${(count += 1)}` })), 'become the same files'],
+    ['settings it was lent and changed', finish(changing), 'become the same files'],
+    ['a file that no store keeps', finish(() => ({ '../out': '' })), 'entries become files'],
+    ['no binding', () => ({ bindings: {} }), 'in one API at least'],
+    ['a model that no file names', () => ({ bindings: { openai: () => [] } }), 'the files then name'],
+    ['a key that stays', remembering, 'leaves nothing with the other'],
+    ['a model that must have a name', () => ({ bindings: { openai: named } }), 'one without a name bound or refused'],
+    ['a file that goes when a model comes', finish(({ binding }) => ({ [`${binding.length}`]: '' })), 'the files then name'],
+    ['a prompt that is quoted', launch(({ prompt }) => ({ argv: [`sh -c "${prompt}"`] })), 'the prompt is handed over'],
+    ['no time at all', launch(() => ({ timeoutSeconds: 0 })), 'a task becomes a command'],
+    ['a trajectory that must be there', () => ({ readTrajectory: never }), 'where no agent ran'],
+    ['an install and no session', () => ({ install }), 'come together'],
+    ['a version that a shell reads', () => ({ install: { ...install, version: '1;id' } }), 'no character that a shell reads'],
+    ['a program outside its prefix', () => ({ install: { ...install, binary_path: '../bin/x' } }), 'no character that a shell reads'],
+    ['a git install from nowhere', () => ({ install: { ...install, manager: 'git' } }), 'an install from git'],
+    ['state outside the tree', () => ({ client: { ...client, state: ['../home/'] } }), 'named as shells and stores'],
+    ['a key that stands bare', () => ({ install, client, ...finish(bare)() }), 'inside quoted strings'],
     [
-      'a prompt that is quoted',
-      { launch: ({ prompt }) => ({ argv: [`sh -c "${prompt}"`], env: {}, timeoutSeconds: 1 }) },
-      'the prompt is handed over',
+      'an id of somebody else’s',
+      () => ({ shipped: { requests: [{ id: 'mine', name: 'rules', config: { text: 'x' } }] } }),
+      'ids of theirs alone',
     ],
-    ['a trajectory that must be there', { readTrajectory: never }, 'where no agent ran'],
   ])('find an adapter with %s', async (_what, change, words) => {
-    await expect(
-      sentence(words, (runner) => adapterConformance({ ...runner, adapter: { ...rulebook.plugin, ...change }, entries }))(),
-    ).rejects.toThrow()
+    const sound = rulebook.plugin
+    const run = (runner: Runner): void => adapterConformance({ ...runner, adapter: { ...sound, ...change(sound) }, entries: tree })
+    await expect(sentence(words, run)()).rejects.toThrow()
   })
 
   it.each<readonly [string, (sound: Executor) => Executor['run'], string]>([
-    ['files that are left out', (sound) => (launch, _files, signal) => sound.run(launch, {}, signal), 'the files are there'],
+    ['files that are left out', (sound) => (play, signal) => sound.run({ ...play, files: {} }, signal), 'the files are there'],
     [
       'its own environment',
-      (sound) =>
-        (launch, ...rest) =>
-          sound.run({ ...launch, env: { ...ownEnvironment(), ...launch.env } }, ...rest),
-      'the environment of the service',
+      (sound) => (play, signal) => sound.run({ ...play, launch: withOwnEnvironment(play) }, signal),
+      'of the service',
+    ],
+    ['a failure that is thrown', (sound) => async (play, signal) => succeeded(await sound.run(play, signal)), 'cannot be started'],
+    [
+      'a command for another folder',
+      (sound) => (play, signal) => sound.run({ ...play, launch: () => play.launch('/') }, signal),
+      'it starts in',
     ],
     [
-      'a failure that is thrown',
-      (sound) =>
-        async (...call) =>
-          succeeded(await sound.run(...call)),
-      'cannot be started',
+      'a trajectory that nobody read',
+      (sound) => (play, signal) => sound.run({ ...play, readTrajectory: async () => [] }, signal),
+      'is read after the command',
+    ],
+    [
+      'a log that is not there any more',
+      (sound) => async (play, signal) => ({ ...(await sound.run(play, signal)), trajectory: await play.readTrajectory('/nowhere') }),
+      'is read after the command',
     ],
   ])('find an executor with %s', async (_what, change, words) => {
     const make = async (): Promise<Executor> => ({ run: change(await folder.plugin.make({})) })
@@ -254,6 +296,41 @@ function publish(content: Content): StepResult {
 
 function reread(answer: WholeAnswer): WholeAnswer {
   return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString()) }
+}
+
+const layout =
+  (change: (sound: Adapter['layout']) => Partial<Adapter['layout']>) =>
+  (sound: Adapter): Partial<Adapter> => ({ layout: { ...sound.layout, ...change(sound.layout) } })
+
+const finish = (last: (draft: Draft) => Files) => (): Partial<Adapter> => ({ finish: last })
+
+const launch =
+  (change: (task: { readonly prompt: string }) => Partial<Launch>) =>
+  (sound: Adapter): Partial<Adapter> => ({ launch: (task, root) => ({ ...sound.launch(task, root), ...change(task) }) })
+
+function changing({ config }: Draft): Files {
+  Object.assign(config['primary'] ?? {}, { changed: true })
+  return { 'settings.json': JSON.stringify(config) }
+}
+
+function remembering(): Partial<Adapter> {
+  const all: string[] = []
+  return { bindings: { openai: (model) => (all.push(JSON.stringify(model)), [{ target: 'model', data: { all: [...all] } }]) } }
+}
+
+const succeeded = (episode: Episode): Episode => (episode.exitCode === 0 ? episode : never())
+
+const named = ({ url, model }: ModelAddress): readonly ConfigPatch[] => [
+  { target: 'model', data: { url, model: model?.toUpperCase() ?? never() } },
+]
+
+const bare = ({ config }: Draft): Files => ({ 'model.env': `KEY=${JSON.stringify(config['model']?.['api_key']).slice(1, -1)}` })
+
+function withOwnEnvironment(play: Play): Play['launch'] {
+  return (root) => {
+    const made = play.launch(root)
+    return { ...made, env: { ...ownEnvironment(), ...made.env } }
+  }
 }
 
 function ownEnvironment(): Record<string, string> {

@@ -52,6 +52,23 @@ describe('svc serve', () => {
     expect(line).toMatch(/cannot be written.*: give its owner write access or configure another one$/)
   })
 
+  it.each([
+    ['an entry that breaks a rule', 'rules', { text: ' ' }, /evolution\.seed\[0\].*config\.text/],
+    ['a secret in a text', 'rules', { text: `use sk-${'a'.repeat(20)}` }, /evolution\.seed\[0\].*credential/],
+    ['a kind the agent has no place for', 'native_tool', {}, /evolution\.seed\[0\].*must be a kind that pi renders/],
+  ])('names the entry of a seed with %s, and never quotes it', async (_, name, config, words) => {
+    const place = await makePlace()
+    const seed = JSON.stringify([{ id: 'first', name, config }])
+    const line = await complaint(place, { recipe: 'harness', 'evolution.adapter': 'pi', 'evolution.seed': seed })
+    expect(line).toMatch(words)
+    expect(line).not.toContain('sk-aaaa')
+  })
+
+  it('names an adapter that nobody knows, with the nearest one', async () => {
+    const line = await complaint(await makePlace(), { recipe: 'harness', 'evolution.adapter': 'claud' })
+    expect(line).toMatch(/adapter plug-in claud.*did you mean claude\?/)
+  })
+
   it('names an artifact repository that cannot be written', async () => {
     const place = await makePlace()
     const repository = join(mountDisk('ro,size=64k'), 'artifacts.git')

@@ -113,5 +113,6 @@ function bytesOf(body: string | Uint8Array | object): Uint8Array {
 
 function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
   const text = bytes.toString()
-  return { status, headers, bytes, text, json: text.startsWith('{') ? JSON.parse(text) : {} }
+  const isJson = String(headers['content-type']).startsWith('application/json') && text.startsWith('{')
+  return { status, headers, bytes, text, json: isJson ? JSON.parse(text) : {} }
 }

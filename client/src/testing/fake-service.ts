@@ -19,17 +19,27 @@ export type Behaviour =
   | 'store and drop'
   /** Never answers. */
   | 'hang'
-  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  | Scripted
+
+interface Scripted {
+  readonly status: number
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Breaks the connection after the body, of which more was promised: by its length, or by the chunk that never ends it. */
+  readonly cut?: 'length' | 'chunks'
+}
 
 export interface FakeService {
   readonly url: string
   /** What is stored, in order, each id once. */
   readonly stored: Map<string, Envelope>
-  readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[]
+  readonly requests: { readonly method: string; readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[]
   /** What the next requests get, first first. */
   readonly script: Behaviour[]
-  /** Called after each stored batch. */
+  /** Called when a request is there whole, after its records are stored, and after its answer is sent. */
+  onArrived: (path: string) => void
   onStored: () => void
+  onAnswered: () => void
 }
 
 export async function fakeService(...script: Behaviour[]): Promise<FakeService> {
@@ -46,22 +56,38 @@ export async function fakeService(...script: Behaviour[]): Promise<FakeService> 
     stored: new Map(),
     requests: [],
     script,
+    onArrived: () => undefined,
     onStored: () => undefined,
+    onAnswered: () => undefined,
   }
   return service
 }
 
 async function handle(service: FakeService, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await text(request)
-  service.requests.push({ path: request.url ?? '', headers: request.headers, body })
+  const body = await text(request).catch(() => null)
+  if (body === null) return
+  service.onArrived(request.url ?? '')
+  service.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
   const behaviour = service.script.shift() ?? 'store'
   if (behaviour === 'hang') return
   if (behaviour === 'drop') return void request.socket.destroy()
-  if (typeof behaviour === 'object') return void response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body ?? '')
+  if (typeof behaviour === 'object') return follow(behaviour, response)
   const { records }: { readonly records: readonly Envelope[] } = JSON.parse(body)
+  if (records.some((record) => isConflict(service, record))) return void response.writeHead(409).end()
   for (const record of records) if (!service.stored.has(record.agent_record_id)) service.stored.set(record.agent_record_id, record)
   service.onStored()
   if (behaviour === 'store and drop') return void request.socket.destroy()
   const receipts = records.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: 's', request_type }))
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ records: receipts }))
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ records: receipts }), () => service.onAnswered())
+}
+
+function follow({ status, body = '', headers, cut }: Scripted, response: ServerResponse): void {
+  if (cut === undefined) return void response.writeHead(status, headers).end(body)
+  response.writeHead(status, cut === 'length' ? { ...headers, 'content-length': Buffer.byteLength(body) + 1 } : headers)
+  response.write(body, () => response.destroy())
+}
+
+function isConflict({ stored }: FakeService, record: Envelope): boolean {
+  const found = stored.get(record.agent_record_id)
+  return found !== undefined && JSON.stringify(found) !== JSON.stringify(record)
 }

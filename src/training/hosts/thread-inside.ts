@@ -4,7 +4,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { Recipe, Reporter, Trainer } from '../../contract/index.ts'
+import type { JsonObject, Recipe, Reporter, Trainer } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
@@ -15,7 +15,7 @@ import type { FromThread, ThreadSettings, ToThread } from './wire.ts'
 /** Far enough below everything else that accepting a record never waits for a busy trainer, and above what only runs on an idle machine. */
 const NICENESS = 15
 
-type LoadRecipe = (plugin: ThreadSettings['plugin']) => Promise<Recipe>
+type LoadRecipe = (plugin: ThreadSettings['plugin'], config: JsonObject) => Promise<Recipe>
 
 export function serveTrainer(load: LoadRecipe): void {
   if (parentPort === null) throw new Error('this file runs as the thread of a trainer')
@@ -61,7 +61,7 @@ function printBeside(): void {
 
 async function openTrainer(load: LoadRecipe, settings: ThreadSettings): Promise<Trainer> {
   const { plugin, component, config } = settings
-  const recipe = await load(plugin)
+  const recipe = await load(plugin, config)
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
   if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} where its steps run`)
   return plan.open(scopeOf(settings))

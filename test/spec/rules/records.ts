@@ -77,10 +77,7 @@ export const records = [
     'train.proposal-notes': 'proposal_notes is written as given and present only when it holds something.',
     'decisions.screen-credential': 'credential_in_text matches the listed key shapes, case-sensitively.',
     'decisions.screen-override': 'override_in_text matches the listed phrasings and template tokens, case-insensitively.',
-    'decisions.screen-tree': later(
-      'harness delivery',
-      'Tree text passes the credential screen; secret-named config fields refuse literals.',
-    ),
+    'decisions.screen-tree': 'Tree text passes the credential screen; secret-named config fields refuse literals.',
     'decisions.entry-name': 'Entry and requires names match one pattern of at most 128 characters.',
   }),
   ...section('Bulk importer', {

@@ -12,7 +12,7 @@ export const scenarios = [
     'scenario.recipe-conflict': 'Naming another recipe than the bound one is 409.',
     'scenario.recipe-deployment': 'The recipe of an implicit scenario is the deployment default.',
     'scenario.list': 'GET /svc/scenarios lists every known scenario with its current release once loaded.',
-    'scenario.list-adapter': later('harness delivery', 'A harness scenario lists its adapter, also while it loads.'),
+    'scenario.list-adapter': 'A harness scenario lists its adapter, also while it loads.',
     'scenario.key-hidden': 'The model view shows has_api_key and never the key.',
     'scenario.update': 'POST update answers 200 with scenario and training_mode; unknown scenario 404; bad payload or unknown field 400.',
     'scenario.update-null': 'model: null restores the deployment defaults.',

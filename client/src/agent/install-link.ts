@@ -1,0 +1,48 @@
+/** The command in the folder of a person's own commands. */
+import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { hasCode, lineOf } from './failure.ts'
+import { commandFolder, commandOf, homeOf, installsFolder } from './places.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What to type to run the agent. Only a link that an install made is ever replaced. */
+export async function linkCommand(adapter: string, folder: string, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
+  const home = homeOf(env)
+  const launcher = join(folder, commandOf(adapter))
+  const link = join(commandFolder(home), commandOf(adapter))
+  const target = await targetOf(link)
+  if (target === 'something else' || (target !== null && !target.startsWith(`${installsFolder(home)}/`))) {
+    terminal.warn(`${link} is there already and was left as it is; run ${launcher} instead`)
+    return launcher
+  }
+  if (target !== launcher && !(await isTurned(link, launcher, terminal))) return launcher
+  if ((env['PATH'] ?? '').split(delimiter).includes(dirname(link))) return commandOf(adapter)
+  terminal.warn(`${dirname(link)} is not on PATH; to have ${commandOf(adapter)} there: export PATH="${dirname(link)}:$PATH"`)
+  return link
+}
+
+async function targetOf(link: string): Promise<string | null> {
+  try {
+    return (await lstat(link)).isSymbolicLink() ? resolve(dirname(link), await readlink(link)) : 'something else'
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+/** Without the link the agent runs all the same. Beside it stands what this install's killed forerunner may have left. */
+async function isTurned(link: string, launcher: string, terminal: Terminal): Promise<boolean> {
+  const beside = join(dirname(link), `.${basename(link)}.${basename(dirname(launcher))}`)
+  try {
+    await mkdir(dirname(link), { recursive: true })
+    await rm(beside, { force: true })
+    await symlink(launcher, beside)
+    await rename(beside, link)
+    return true
+  } catch (error) {
+    const line = lineOf(error)
+    if (line === null) throw error
+    terminal.warn(`${link} cannot be made: ${line}; until then run ${launcher}`)
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+/** One release of a harness onto this machine: the gate, the agent's program, the files, the command. */
+import { mkdir } from 'node:fs/promises'
+import { isPlainToken } from './binding.ts'
+import { lineOf, Stop } from './failure.ts'
+import { isCurrent, planOf, writePlan } from './install-files.ts'
+import { requireNode, tellUnmet } from './install-gate.ts'
+import { linkCommand } from './install-link.ts'
+import { oneAtATime } from './install-lock.ts'
+import type { Installation } from './installation.ts'
+import { destinationOf, homeOf, inFolder, installFolder, prefixOf } from './places.ts'
+import { isOnPath } from './programs.ts'
+import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
+import { readReleaseFile, unmet } from './release-file.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+import { keptToken, tokenIn, TOKEN_VARIABLE } from './token.ts'
+import { ensureVendor } from './vendor.ts'
+
+export interface InstallOrder {
+  readonly installation: Installation
+  /** The text of this very program, which becomes the wrapper. */
+  readonly program: string
+  /** DEST and PREFIX, both optional. */
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** The Node that runs this, and will run the agent. */
+  readonly node: { readonly path: string; readonly version: string }
+  readonly terminal?: Terminal
+}
+
+/** The exit code. Run again after any failure, it completes what was begun. */
+export async function install({ terminal = openTerminal(), ...order }: InstallOrder): Promise<number> {
+  try {
+    return await installOrRefuse(order, terminal)
+  } catch (error) {
+    const line = lineOf(error)
+    if (line === null) throw error
+    terminal.warn(`svc: ${line}`)
+    return 1
+  }
+}
+
+async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: Terminal): Promise<number> {
+  const { installation, args, env, node } = order
+  if (args.length > 2) throw new Stop('there are at most two arguments: the folder of the harness, and that of the agent’s program')
+  requireNode(installation, node.version)
+  const destination = destinationOf(args[0])
+  const folder = installFolder(homeOf(env), destination)
+  const missing = unmet(installation.requires, (await readReleaseFile(destination))?.setup ?? [])
+  if (missing.length > 0) {
+    tellUnmet(installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
+    return 1
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(destination, { recursive: true })
+  const record = recordOf(installation, destination, prefixOf(args[1], installation.adapter, env))
+  await oneAtATime(inFolder(folder).lock, terminal, () => installWhole(order, record, folder, terminal))
+  return 0
+}
+
+async function installWhole(
+  order: Omit<InstallOrder, 'terminal'>,
+  record: InstallRecord,
+  folder: string,
+  terminal: Terminal,
+): Promise<void> {
+  const { installation, program, env, node } = order
+  const token = await tokenFor(record, folder, env)
+  const plan = await planOf({ installation, record, folder, program, node: node.path, token })
+  await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
+  warnAboutTools(installation, env, terminal)
+  const current = await isCurrent(plan)
+  if (!current) await writePlan(plan)
+  const command = await linkCommand(record.adapter, folder, env, terminal)
+  warnAboutToken(token, env, terminal)
+  terminal.print(current ? `release ${record.release_id} is already current` : `installed release ${record.release_id}`)
+  for (const [what, where] of [
+    ['run', command],
+    ['agent', record.executable],
+    ['harness', record.destination],
+  ] as const)
+    terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
+}
+
+/** One that was given earlier goes to the same service alone. */
+async function tokenFor({ url }: InstallRecord, folder: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const given = tokenIn(env)
+  if (given !== null) return isPlainToken(given) ? given : null
+  return (await recordIfThere(folder))?.url === url ? keptToken(folder) : null
+}
+
+function warnAboutTools({ binary, client }: Installation, env: NodeJS.ProcessEnv, terminal: Terminal): void {
+  for (const tool of client.tools)
+    if (!isOnPath(tool.command, env))
+      terminal.warn(`${tool.command} is not on PATH; ${binary} works better with it (package ${tool.package})`)
+}
+
+function warnAboutToken(token: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): void {
+  if (token !== null) return
+  const problem =
+    tokenIn(env) === null ? `${TOKEN_VARIABLE} is not set` : `${TOKEN_VARIABLE} holds characters that are not written into settings`
+  terminal.warn(`${problem}: no token was kept; where the service asks for one, have ${TOKEN_VARIABLE} set whenever you run the agent`)
+}

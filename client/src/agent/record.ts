@@ -1,0 +1,61 @@
+/** What was installed, as the wrapper finds it again: the installation without the texts of its files, and where everything was put. */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { lineOf, Stop } from './failure.ts'
+import type { Installation } from './installation.ts'
+import { inFolder } from './places.ts'
+import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+
+const FORMAT = 1
+
+export interface InstallRecord extends Omit<Installation, 'files'> {
+  readonly format: typeof FORMAT
+  /** Path to the SHA-256 of the tree's text. A path that the binding names too holds the bound text instead. */
+  readonly files: Readonly<Record<string, string>>
+  /** Absolute, without links. */
+  readonly destination: string
+  readonly prefix: string
+  /** The agent's program, absolute. */
+  readonly executable: string
+}
+
+export function recordOf(installation: Installation, destination: string, prefix: string): InstallRecord {
+  const files = Object.entries(installation.files).map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])
+  const executable = join(prefix, installation.install.binary_path)
+  return { format: FORMAT, ...installation, files: Object.fromEntries(files), destination, prefix, executable }
+}
+
+/** Throws one line when there is none, or none that can be read. */
+export async function readRecord(folder: string): Promise<InstallRecord> {
+  const record = await readIfThere(inFolder(folder).record).catch((error: unknown) => {
+    throw new Stop(`the record of this install cannot be read: ${lineOf(error) ?? 'it failed'}`, { cause: error })
+  })
+  const found = record === null ? null : parse(record)
+  if (found !== null) return found
+  const problem = record === null ? 'is gone' : 'was not written by this version'
+  throw new Stop(`the record of this install (${inFolder(folder).record}) ${problem}; run the install script of the service again`)
+}
+
+/** Null when there is none that this version can read: then there is nothing to compare with. */
+export async function recordIfThere(folder: string): Promise<InstallRecord | null> {
+  const record = await readIfThere(inFolder(folder).record)
+  return record === null ? null : parse(record)
+}
+
+export const recordFile = (folder: string, record: InstallRecord) => ({
+  path: inFolder(folder).record,
+  text: `${JSON.stringify(record, null, 2)}\n`,
+  mode: PRIVATE,
+})
+
+export const writeRecord = (folder: string, record: InstallRecord): Promise<void> => writeWhole(recordFile(folder, record))
+
+/** The file is ours and in a folder of ours alone: its format vouches for the rest. */
+function parse(text: string): InstallRecord | null {
+  try {
+    const value: InstallRecord | null = JSON.parse(text)
+    return typeof value === 'object' && value !== null && value.format === FORMAT && typeof value.destination === 'string' ? value : null
+  } catch {
+    return null
+  }
+}

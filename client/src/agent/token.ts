@@ -1,0 +1,18 @@
+/** The service's token on this machine: of the environment, else the one an install was given. */
+import { TOKEN_VARIABLE } from '../names.ts'
+import { inFolder } from './places.ts'
+import { readIfThere } from './whole-file.ts'
+
+export { TOKEN_VARIABLE }
+
+export const tokenOf = async (folder: string, env: NodeJS.ProcessEnv): Promise<string | null> => tokenIn(env) ?? (await keptToken(folder))
+
+export function tokenIn(env: NodeJS.ProcessEnv): string | null {
+  const token = env[TOKEN_VARIABLE]?.trim() ?? ''
+  return token === '' ? null : token
+}
+
+export async function keptToken(folder: string): Promise<string | null> {
+  const token = (await readIfThere(inFolder(folder).token))?.trim() ?? ''
+  return token === '' ? null : token
+}

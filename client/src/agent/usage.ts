@@ -1,0 +1,51 @@
+/** What the commands are, in words; and what was typed, or why it is not understood. */
+import { UsageError } from '../failure.ts'
+import { commandOf } from './places.ts'
+import type { InstallRecord } from './record.ts'
+
+export function usageText({ adapter, binary, scenario, url, destination }: InstallRecord): string {
+  const command = commandOf(adapter)
+  return `Usage: ${command} [arguments of ${binary}]
+       ${command} <command> [options]
+
+Runs ${binary} with the harness of scenario ${scenario} at ${url}. Its calls are recorded there; report how good they were.
+
+Commands:
+  report --score <number>   tell the service how good the newest session was
+         --feedback <text>    and why
+         --per-receipt        one report for each call instead of one for all
+         --session <id>       another session than the newest
+         --list               the sessions there are
+         --json
+  harness '<request>'       ask for a change of the harness
+         --wait               until it is settled
+         --timeout <seconds>  and no longer than that (default 1800)
+         --json
+  update [--release <id>]   install the newest release of the harness
+  setup                     what the harness needs of this machine, and whether it is there
+         --yes  --mark <name>  --release <id>  --json
+  page <step|vN> [--print]  what a step of the harness changed, in the browser
+  doctor [--json]           whether everything is in order
+  help                      this text; --help and -h show that of ${binary} too
+
+Anything else goes to ${binary} as it is. After '--' everything does: ${command} -- report
+
+Exit status: that of ${binary} when it ran; else 0 done, 1 failed, 2 not understood, 3 something must be set up first, 4 gave up waiting.
+
+Harness: ${destination}
+`
+}
+
+/** What the parser of the arguments refuses is the person's to correct. */
+export function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+      throw new UsageError(firstSentence(error))
+    throw error
+  }
+}
+
+/** The rest is advice for other programs. */
+const firstSentence = ({ message }: Error): string => message.split('. ')[0] ?? message

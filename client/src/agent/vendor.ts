@@ -1,0 +1,137 @@
+/**
+ * The agent's own program at its pinned version. It is made in a folder of its own and tried there; only then a link in the prefix is turned
+ * to it. So a program that is there is whole, whatever was killed, and one that cannot be made leaves the one before in place.
+ */
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { hasCode, Stop } from './failure.ts'
+import { oneAtATime } from './install-lock.ts'
+import type { Installation, VendorInstall } from './installation.ts'
+import { runProgram, withNode } from './programs.ts'
+import type { Terminal } from './terminal.ts'
+import { readIfThere } from './whole-file.ts'
+
+export interface VendorOrder {
+  readonly installation: Pick<Installation, 'binary' | 'install' | 'client'>
+  readonly prefix: string
+  readonly env: NodeJS.ProcessEnv
+  readonly node: string
+  readonly terminal: Terminal
+}
+
+const PIN_FILE = '.reef-install-pin'
+const BUILDS = '.reef-builds'
+const LOCK = '.reef-install-lock'
+const VERSION_SECONDS_MAX = 60
+const OUTPUT_LINES_SHOWN = 40
+
+export async function ensureVendor(order: VendorOrder): Promise<void> {
+  const { prefix, terminal } = order
+  if (await answers(order, prefix)) return
+  await mkdir(prefix, { recursive: true })
+  await oneAtATime(join(prefix, LOCK), terminal, async () => {
+    if (await answers(order, prefix)) return
+    await requireOwnLink(join(prefix, linkName(order.installation.install)))
+    await replace(order)
+  })
+}
+
+/** Whether the pinned version is below this folder, and runs. The program may write: it is given a root that goes again. */
+async function answers({ installation: { install, client }, env, node }: VendorOrder, root: string): Promise<boolean> {
+  if ((await pinIn(root, install)) !== pinOf(install)) return false
+  const scratch = await mkdtemp(join(tmpdir(), 'svc-version-'))
+  try {
+    const own = Object.entries(client.env).map(([name, value]) => [name, value.replaceAll('{root}', () => scratch)])
+    const asked = { env: { ...withNode(env, node), ...Object.fromEntries(own) }, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
+    const { code, output } = await runProgram(join(root, install.binary_path), ['--version'], asked)
+    return code === 0 && hasWord(output, install.version)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES', 'ENOEXEC')) return false
+    throw error
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What a folder says it holds. A clone's version does not change with what was cloned, so that is written down beside it. */
+async function pinIn(root: string, install: VendorInstall): Promise<string | null> {
+  if (install.manager === 'git') return (await readIfThere(join(root, linkName(install), PIN_FILE)))?.trim() ?? null
+  const text = await readIfThere(join(root, 'node_modules', install.package, 'package.json'))
+  const version = /"version"\s*:\s*"([^"]*)"/.exec(text ?? '')?.[1]
+  return version ?? null
+}
+
+const pinOf = ({ manager, version, repository, ref }: VendorInstall): string => (manager === 'npm' ? version : `${repository}@${ref}`)
+
+function hasWord(output: string, version: string): boolean {
+  return output.split(/[^A-Za-z0-9.+_-]+/).some((word) => word === version || word === `v${version}`)
+}
+
+/** A folder there is somebody's: of an install by hand, or of a project. */
+async function requireOwnLink(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (found === null || found.isSymbolicLink()) return
+  throw new Stop(`${path} was not made by an install; move it away, or name another PREFIX as the second argument`)
+}
+
+/** Nobody else works in the prefix meanwhile, so every other build there was replaced, or never finished. */
+async function replace(order: VendorOrder): Promise<void> {
+  const { installation, prefix, terminal } = order
+  const { install, binary } = installation
+  const build = join(prefix, BUILDS, randomUUID())
+  await mkdir(build, { recursive: true })
+  try {
+    const make = install.manager === 'npm' ? npmInstall : cloneAndInstall
+    await terminal.during(`installing ${binary} ${install.version}`, () => make(order, build))
+    if (!(await answers(order, build)))
+      throw new Stop(
+        `${binary} was installed but does not answer --version with ${install.version}; try ${binary} on this machine by itself`,
+      )
+    await turnLink(prefix, linkName(install), join(BUILDS, basename(build), linkName(install)))
+  } catch (error) {
+    await rm(build, { recursive: true, force: true })
+    throw error
+  }
+  const builds = await readdir(join(prefix, BUILDS))
+  const others = builds.filter((name) => name !== basename(build))
+  await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
+}
+
+async function npmInstall(order: VendorOrder, build: string): Promise<void> {
+  const { package: name, version } = order.installation.install
+  await mustRun(order, 'npm', ['install', '--prefix', build, '--no-audit', '--no-fund', '--no-save', `${name}@${version}`])
+}
+
+/** Python keeps the folder a program was installed in, so nothing is moved afterwards. */
+async function cloneAndInstall(order: VendorOrder, build: string): Promise<void> {
+  const { install } = order.installation
+  const [source, venv] = [join(build, 'src'), join(build, linkName(install))]
+  await mustRun(order, 'git', ['clone', '--quiet', '--depth', '1', `--branch=${install.ref}`, '--', `${install.repository}`, source])
+  await rm(join(source, '.git'), { recursive: true, force: true })
+  await mustRun(order, 'python3', ['-m', 'venv', venv])
+  await mustRun(order, join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--disable-pip-version-check', '--editable', source])
+  await writeFile(join(venv, PIN_FILE), `${pinOf(install)}\n`)
+}
+
+async function mustRun({ env, terminal, installation }: VendorOrder, program: string, args: readonly string[]): Promise<void> {
+  const what = `${installation.binary} ${installation.install.version}`
+  const outcome = await runProgram(program, args, { env }).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new Stop(`${what} is installed with ${program}, which is not on PATH; install ${program} and run the same command again`)
+  })
+  if (outcome.code === 0) return
+  terminal.warn(outcome.output.trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n'))
+  throw new Stop(`${basename(program)} could not install ${what}; see above, check the network and run the same command again`)
+}
+
+/** In one step: there is always either the program before or this one. */
+async function turnLink(prefix: string, name: string, target: string): Promise<void> {
+  const beside = join(prefix, BUILDS, `${randomUUID()}-link`)
+  await symlink(target, beside)
+  await rename(beside, join(prefix, name))
+}
+
+/** What the way to the program begins with: `node_modules`, or the folder of a Python environment. */
+const linkName = ({ binary_path }: VendorInstall): string => binary_path.split('/')[0] ?? ''

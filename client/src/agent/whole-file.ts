@@ -1,0 +1,64 @@
+/** Small files that are there whole or not at all, whatever happens while they are written. */
+import { randomUUID } from 'node:crypto'
+import { lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { hasCode } from './failure.ts'
+
+export const PRIVATE = 0o600
+export const SHARED = 0o644
+export const EXECUTABLE = 0o755
+
+export interface WholeFile {
+  readonly path: string
+  readonly text: string
+  readonly mode: number
+}
+
+/** The folder must exist. The mode is narrowed by whoever's umask. What stood at the path is replaced, a link never followed. */
+export async function writeWhole({ path, text, mode }: WholeFile): Promise<void> {
+  const beside = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`)
+  try {
+    const file = await open(beside, 'wx', mode)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(beside, path)
+  } catch (error) {
+    await rm(beside, { force: true })
+    throw error
+  }
+}
+
+/** What the names of a file begin with while it is written. */
+const unfinishedName = (path: string): string => `.${basename(path).slice(0, 100)}.`
+
+/** What a killed process left of files in this folder. Nobody may be writing any of them meanwhile. */
+export async function removeUnfinished(folder: string, paths: readonly string[]): Promise<void> {
+  const beginnings = paths.map(unfinishedName)
+  const left = (await readdir(folder)).filter((name) => beginnings.some((beginning) => name.startsWith(beginning)))
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
+}
+
+/** Whether the file is on disk as it should be, and open to nobody else. */
+export async function isWritten({ path, text, mode }: WholeFile): Promise<boolean> {
+  try {
+    const found = await lstat(path)
+    return found.isFile() && (found.mode & 0o777 & ~mode) === 0 && Buffer.from(text).equals(await readFile(path))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** Null when there is no such file. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}

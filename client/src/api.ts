@@ -1,0 +1,132 @@
+/** The service as an object: each route that a client needs is a method, typed after the interface. Runs on Node 20 and newer. */
+import { ServiceFailure } from './failure.ts'
+import { BATCH_ROUTE } from './names.ts'
+import {
+  isCatalog,
+  isHead,
+  isHealth,
+  isManifest,
+  isProgress,
+  isReceipt,
+  isReceipts,
+  isReleases,
+  isScenarios,
+  isStatus,
+  isTrainReceipt,
+  type CatalogRow,
+  type Envelope,
+  type Head,
+  type Manifest,
+  type Progress,
+  type Receipt,
+  type ReleaseRow,
+  type Report,
+  type ScenarioRow,
+  type Status,
+  type TrainReceipt,
+  type TrainRequest,
+} from './nouns.ts'
+import { scenarioProblem, tokenProblem, urlProblem, withoutSlash } from './place.ts'
+import { ask, parseJson, refusalOf, type Answer, type Place, type Question } from './wire.ts'
+
+export interface Address {
+  /** Where the service answers, without a route. */
+  readonly url: string
+  /** Needed by everything but `status`, `scenarios`, `health` and `text`. */
+  readonly scenario?: string | null
+  readonly token?: string | null
+  /** How long one answer may take, to its last byte. */
+  readonly timeoutSeconds?: number
+}
+
+/** Every method throws a `ServiceFailure` and nothing else; none tries again by itself. */
+export interface Svc {
+  report(report: Report): Promise<Receipt>
+  train(request: TrainRequest): Promise<TrainReceipt>
+  /** One batch: stored whole or not at all, at most 1000 records and 10 MiB. The receipts come in the order sent. */
+  importRecords(envelopes: readonly Envelope[]): Promise<readonly Receipt[]>
+  /** The tree that is served, or that of the release named, held ones included. */
+  manifest(releaseId?: string): Promise<Manifest>
+  /** Every release of the scenario, newest first. */
+  releases(): Promise<readonly ReleaseRow[]>
+  /** The releases of the tree that clients pull, oldest first, each with its page. A row's place in it is the number its page goes by. */
+  catalog(): Promise<readonly CatalogRow[]>
+  progress(requestId: string): Promise<Progress>
+  promote(releaseId: string): Promise<Head>
+  rollback(releaseId: string): Promise<Head>
+  status(): Promise<Status>
+  scenarios(): Promise<readonly ScenarioRow[]>
+  health(): Promise<{ readonly ok: boolean }>
+  /** A page or the install script as it is, whole: an answer that breaks off is a failure, never half a text. */
+  text(path: string, query?: Readonly<Record<string, string>>): Promise<string>
+}
+
+const TIMEOUT_SECONDS = 60
+
+export function connect(address: Address): Svc {
+  const place = placeOf(address)
+  const get = <T>(path: string, isShape: Shape<T>): Promise<T> => call(place, { method: 'GET', path }, isShape)
+  const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
+    call(place, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
+  const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(place, then)
+  const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<Head> =>
+    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, isHead))
+  return {
+    report: (report) => own(() => post('/svc/report', report, isReceipt)),
+    train: (request) => own(() => post('/svc/train', request, isTrainReceipt)),
+    importRecords: (records) => own(async () => (await post(BATCH_ROUTE, { records }, isReceipts)).records),
+    manifest: (releaseId) => own(() => get(`/svc/harness${queryOf(releaseId === undefined ? {} : { release_id: releaseId })}`, isManifest)),
+    releases: () => own(async (name) => (await get(`${scenarioPath(name)}/releases`, isReleases)).releases),
+    catalog: () => own(async () => (await get('/svc/harness/releases', isCatalog)).releases),
+    progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, isProgress)),
+    promote: (releaseId) => move(releaseId, 'promote'),
+    rollback: (releaseId) => move(releaseId, 'rollback'),
+    status: () => get('/svc/status', isStatus),
+    scenarios: async () => (await get('/svc/scenarios', isScenarios)).scenarios,
+    health: () => get('/healthz', isHealth),
+    text: async (path, query = {}) => (await succeed(place, { method: 'GET', path: path + queryOf(query) })).text,
+  }
+}
+
+function placeOf({ url, scenario, token, timeoutSeconds = TIMEOUT_SECONDS }: Address): Place {
+  const [name, pass] = [textOrNull(scenario), textOrNull(token)]
+  const problem =
+    saying('url', urlProblem(url)) ??
+    saying('scenario', name === null ? null : scenarioProblem(name)) ??
+    saying('token', pass === null ? null : tokenProblem(pass))
+  if (problem !== null) throw new ServiceFailure(problem, { code: 'bad_place' })
+  return { url: withoutSlash(url), scenario: name, token: pass, timeoutSeconds }
+}
+
+const textOrNull = (text: string | null | undefined): string | null => (text?.trim() ?? '') || null
+
+const saying = (field: string, problem: string | null): string | null => (problem === null ? null : `${field} ${problem}`)
+
+/** Asked for inside the promise, so that a missing name fails like everything else does. */
+async function inScenario<T>({ scenario }: Place, then: (name: string) => Promise<T>): Promise<T> {
+  if (scenario === null) throw new ServiceFailure('no scenario is named: give connect() a scenario', { code: 'bad_place' })
+  return then(scenario)
+}
+
+const scenarioPath = (name: string): string => `/svc/scenarios/${encodeURIComponent(name)}`
+
+const queryOf = (query: Readonly<Record<string, string>>): string => {
+  const text = new URLSearchParams(query).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+type Shape<T> = (value: unknown) => value is T
+
+async function call<T>(place: Place, question: Question, isShape: Shape<T>): Promise<T> {
+  const { status, text } = await succeed(place, question)
+  const value = parseJson(text)
+  if (isShape(value)) return value
+  const problem = `the answer to ${question.path} is not this service's: is ${place.url} the address of the service itself?`
+  throw new ServiceFailure(problem, { status, code: 'unexpected_answer' })
+}
+
+async function succeed(place: Place, question: Question): Promise<Answer> {
+  const answer = await ask(place, question)
+  if (answer.status >= 200 && answer.status < 300) return answer
+  throw refusalOf(place, answer)
+}

@@ -1,0 +1,73 @@
+/** What a command is: arguments in, words and an exit status out. */
+import { Failure, UsageError } from '../failure.ts'
+import { COMMAND } from '../names.ts'
+import type { Screen } from '../progress.ts'
+
+export interface Streams {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: Screen
+}
+
+/** The same outcome for people and for programs. */
+interface Outcome {
+  readonly text: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface Parts<Options> {
+  readonly help: string
+  /** Null when help is what was asked for. Throws a `UsageError`. */
+  readonly parse: (argv: readonly string[], env: NodeJS.ProcessEnv) => Options | null
+  /** What the JSON outcome says first, whether it went well or not. Never the token. */
+  readonly about: (options: Options) => Readonly<Record<string, unknown>>
+  readonly run: (options: Options, screen: Screen) => Promise<Outcome>
+}
+
+/** 0 when it went well, 1 when it did not, 2 when it was not understood. */
+export async function runCommand<Options extends { readonly json: boolean }>(
+  name: string,
+  parts: Parts<Options>,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  streams: Streams,
+): Promise<number> {
+  let options: Options | null
+  try {
+    options = parts.parse(argv, env)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    streams.stderr.write(`${COMMAND}: ${error.message}\nTry '${COMMAND} ${name} --help'.\n`)
+    return 2
+  }
+  if (options !== null) return tell(parts, options, streams)
+  streams.stdout.write(parts.help)
+  return 0
+}
+
+async function tell<Options extends { readonly json: boolean }>(
+  { about, run }: Parts<Options>,
+  options: Options,
+  { stdout, stderr }: Streams,
+): Promise<number> {
+  try {
+    const { text, data } = await run(options, stderr)
+    stdout.write(options.json ? printed({ ok: true, ...about(options), ...data }) : shown(text))
+    return 0
+  } catch (error) {
+    const message = wordsOf(error)
+    stderr.write(shown(`${COMMAND}: ${message}\n`))
+    if (options.json) stdout.write(printed({ ok: false, ...about(options), error: message }))
+    return 1
+  }
+}
+
+const printed = (data: object): string => `${JSON.stringify(data)}\n`
+
+/** What a service says goes to a terminal here, which must not take it for its own orders. */
+const shown = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, '')
+
+/** A failure of the system, such as a full disk, says enough by itself; anything else is a bug and keeps its stack. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Failure || (error instanceof Error && 'syscall' in error)) return error.message
+  throw error
+}

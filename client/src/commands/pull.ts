@@ -1,0 +1,70 @@
+/** `svc-client pull`: the tree that a scenario serves, as files in a folder. */
+import { parseArgs } from 'node:util'
+import { connect, type Address } from '../api.ts'
+import { COMMAND, RELEASE_FILE } from '../names.ts'
+import type { Manifest } from '../nouns.ts'
+import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
+import { writeTree, type TreeChange } from '../tree-files.ts'
+import type { Parts } from './command.ts'
+
+const HELP = `Usage: ${COMMAND} pull <dir> --url <service_url> --scenario <name> [options]
+
+Writes the harness that a scenario serves into a folder, and ${RELEASE_FILE} beside it, which says what was written.
+Started again it brings the folder up to date: only what differs is written, and files that left the tree are removed.
+Everything else in the folder stays. A tree with a path that leads out of the folder, or through a symbolic link, is refused whole.
+
+Options:
+  --url <url>              where the service answers, such as http://127.0.0.1:8900
+  --scenario <name>        the scenario whose harness is pulled
+  --release <id>           this release instead of the one served, also one that is held for review
+${COMMON_HELP}
+Exit status: 0 the folder holds the release, 1 it does not, 2 the command was not understood.
+`
+
+interface PullArguments extends Address {
+  readonly folder: string
+  readonly scenario: string
+  readonly release: string | undefined
+  readonly json: boolean
+}
+
+export const pullCommand: Parts<PullArguments> = {
+  help: HELP,
+  parse: (argv, env) => {
+    const { values, positionals } = understand(() =>
+      parseArgs({ args: [...argv], allowPositionals: true, options: { ...COMMON, release: { type: 'string' } } }),
+    )
+    if (values.help) return null
+    return {
+      folder: onlyArgument(positionals, 'the folder to write to'),
+      url: serviceUrl(values.url),
+      scenario: scenarioName(values.scenario),
+      release: values.release,
+      json: values.json,
+      token: tokenIn(env),
+    }
+  },
+  about: ({ folder, url, scenario }) => ({ folder, url, scenario }),
+  run: async (options) => {
+    const manifest = await connect(options).manifest(options.release)
+    const { written, removed } = writeTree(options.folder, manifest.files, releaseText(manifest))
+    const change = { written: written.filter((path) => path !== RELEASE_FILE), removed }
+    const { release_id, content_id, requires } = manifest
+    const isCurrent = written.length + removed.length === 0
+    const text = (isCurrent ? current(options, manifest) : changed(options, manifest, change)) + needs(manifest)
+    return { text, data: { release_id, content_id, current: isCurrent, ...change, requires } }
+  },
+}
+
+const releaseText = ({ release_id, content_id, files }: Manifest): string =>
+  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
+
+const current = ({ folder }: PullArguments, { release_id }: Manifest): string =>
+  `${folder} holds release ${release_id} already; nothing was written\n`
+
+const changed = ({ folder }: PullArguments, { release_id }: Manifest, { written, removed }: TreeChange): string =>
+  `release ${release_id} is in ${folder}: ${written.length} files written, ${removed.length} removed\n`
+
+/** Nothing here checks them: whoever pulls by hand sets up by hand. */
+const needs = ({ requires }: Manifest): string =>
+  requires.map(({ name, kind, prompt }) => `needs ${kind} ${name}${prompt === undefined ? '' : `: ${prompt}`}\n`).join('')

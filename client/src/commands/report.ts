@@ -1,0 +1,76 @@
+/** `svc-client report`: a score for exchanges that the service recorded. */
+import { parseArgs } from 'node:util'
+import { connect, type Address } from '../api.ts'
+import { UsageError } from '../failure.ts'
+import { COMMAND } from '../names.ts'
+import type { Report } from '../nouns.ts'
+import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
+import type { Parts } from './command.ts'
+
+const HELP = `Usage: ${COMMAND} report --url <service_url> --scenario <name> --score <number> [options]
+
+Tells the service how exchanges went. A receipt is the id under which the service recorded an exchange.
+
+Options:
+  --url <url>              where the service answers, such as http://127.0.0.1:8900
+  --scenario <name>        the scenario the exchanges belong to
+  --score <number>         how good it was, in whatever measure the scenario's recipe uses
+  --feedback <text>        what was good or bad about it
+  --reference <receipt>    an exchange that is meant; again for each further one
+  --id <id>                the report's own id: with it, sending the same report again stores nothing twice
+${COMMON_HELP}
+Exit status: 0 the report is stored, 1 it is not, 2 the command was not understood.
+`
+
+interface ReportArguments extends Address {
+  readonly scenario: string
+  readonly report: Report
+  readonly json: boolean
+}
+
+export const reportCommand: Parts<ReportArguments> = {
+  help: HELP,
+  parse: (argv, env) => {
+    const { values, positionals } = understand(() =>
+      parseArgs({
+        args: withNegativeScore(argv),
+        allowPositionals: true,
+        options: {
+          ...COMMON,
+          score: { type: 'string' },
+          feedback: { type: 'string' },
+          reference: { type: 'string', multiple: true, default: [] },
+          id: { type: 'string' },
+        },
+      }),
+    )
+    if (values.help) return null
+    noArgument(positionals)
+    const { feedback, id } = values
+    const report = {
+      score: scoreOf(values.score),
+      ...(feedback !== undefined && { feedback }),
+      references: values.reference,
+      ...(id !== undefined && { agent_record_id: id }),
+    }
+    return { url: serviceUrl(values.url), scenario: scenarioName(values.scenario), report, json: values.json, token: tokenIn(env) }
+  },
+  about: ({ url, scenario }) => ({ url, scenario }),
+  run: async (options) => {
+    const receipt = await connect(options).report(options.report)
+    return { text: `report ${receipt.agent_record_id} is stored for scenario ${receipt.scenario}\n`, data: { ...receipt } }
+  },
+}
+
+/** A minus would be read as the start of an option. */
+function withNegativeScore(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word, index) => word === '--score' && /^-[\d.]/.test(argv[index + 1] ?? ''))
+  return at < 0 ? [...argv] : [...argv.slice(0, at), `--score=${argv[at + 1]}`, ...argv.slice(at + 2)]
+}
+
+function scoreOf(text: string | undefined): number {
+  if (text === undefined) throw new UsageError('--score is missing: say how good it was, as a number')
+  const score = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(score)) return score
+  throw new UsageError('--score must be a finite number, such as 1, 0.5 or -2')
+}

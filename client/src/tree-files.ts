@@ -1,0 +1,214 @@
+/**
+ * A release's tree in a folder. What is promised, whatever the service sent and whenever the process dies:
+ *
+ * - Nothing outside the folder is written, removed or read: no path leads out of it, and none goes through a symbolic link.
+ * - A tree that cannot be written whole is refused before anything changes.
+ * - Each file is the old one or the new one, never half of one. The release file names the last release that was written whole, and lists
+ *   every file of a release that may be there, begun ones included: after a kill the same call, or one for another release, completes.
+ * - Files that the release file lists and the new tree lacks are removed, with the folders that become empty; everything else in the folder is
+ *   somebody's own and stays.
+ * - What is already as it should be is not touched. Two writers at once do not mix their trees: one of them, or both, are refused.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isAlive } from './alive.ts'
+import { TreeFailure } from './failure.ts'
+import { RELEASE_FILE } from './names.ts'
+import { field, parseJson } from './wire.ts'
+
+/** Path to text. */
+export type TreeFiles = Readonly<Record<string, string>>
+
+export interface TreeChange {
+  /** Sorted; the release file among them when it was written. Empty together with `removed` when all was there already. */
+  readonly written: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** Names below the root that are never a tree's. */
+const RESERVED_PREFIX = '.reef-harness-'
+/** Holds what is not finished yet, by the id of the process that writes. */
+const DESK_PREFIX = `${RESERVED_PREFIX}writing-`
+/** Empty until a first release is there whole. */
+const NOTHING = { release_id: '', content_id: '', files: [] }
+const PATH_BYTES_MAX = 4096
+const NAME_BYTES_MAX = 255
+
+/** Throws a `TreeFailure` for the first path that is not a plain file below the root on every machine, or two that some machine takes for one. */
+export function checkPaths(files: TreeFiles): void {
+  const owners = new Map<string, string>()
+  for (const [path, text] of Object.entries(files)) {
+    const problem = pathProblem(path) ?? (text.isWellFormed() ? null : 'has a text that is not valid Unicode')
+    if (problem !== null) throw refused(path, problem)
+    const other = owners.get(folded(path))
+    if (other !== undefined) throw refused(path, `is the same file as ${JSON.stringify(other)} where case or accents do not count`)
+    owners.set(folded(path), path)
+  }
+  for (const path of Object.keys(files)) {
+    const parent = foldersOf(path).find((folder) => owners.has(folded(folder)))
+    if (parent !== undefined) throw refused(path, `needs a folder ${JSON.stringify(parent)} that is a file of the same tree`)
+  }
+}
+
+function pathProblem(path: string): string | null {
+  if (!path.isWellFormed()) return 'is not valid Unicode'
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) return `is longer than ${PATH_BYTES_MAX} bytes`
+  if (/\p{Cc}/u.test(path)) return 'holds a control character'
+  if (path.includes('\\')) return 'holds a backslash'
+  if (path.startsWith('/') || /^[a-z]:/iu.test(path)) return 'is absolute'
+  const names = path.split('/')
+  if (names.some((name) => name === '' || name === '.' || name === '..')) return 'has a segment that is empty, . or ..'
+  if (names.some((name) => Buffer.byteLength(name) > NAME_BYTES_MAX)) return `has a name longer than ${NAME_BYTES_MAX} bytes`
+  return folded(path).startsWith(RESERVED_PREFIX) ? `takes a name that begins with ${RESERVED_PREFIX}` : null
+}
+
+const folded = (path: string): string => path.normalize('NFC').toLowerCase()
+
+function foldersOf(path: string): string[] {
+  const names = path.split('/')
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))
+}
+
+const refused = (path: string, problem: string): TreeFailure =>
+  new TreeFailure(`the tree is refused, nothing was written: path ${JSON.stringify(path)} ${problem}`)
+
+/**
+ * Makes the folder hold exactly these files of a release, beside whatever else is in it. The text of the release file is a JSON object whose
+ * `files` lists the paths, so that the next writer knows what is the release's.
+ */
+export function writeTree(root: string, files: TreeFiles, releaseText: string): TreeChange {
+  checkPaths(files)
+  mkdirSync(root, { recursive: true })
+  const folder = realpathSync(root)
+  const texts = new Map([...Object.entries(files), [RELEASE_FILE, releaseText]])
+  if ([...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
+  return alone(folder, (desk) => replace(folder, desk, texts))
+}
+
+/** A path that a link is part of holds nothing: what it leads to is not the tree's. */
+function holds(folder: string, path: string, text: string): boolean {
+  return isOwnFile(folder, path) && readFileSync(join(folder, path)).equals(Buffer.from(text))
+}
+
+function isOwnFile(folder: string, path: string): boolean {
+  return foldersOf(path).every((parent) => lookAt(folder, parent)?.isDirectory()) && lookAt(folder, path)?.isFile() === true
+}
+
+/** What the name itself is; a link is not followed. */
+const lookAt = (folder: string, path: string): Stats | undefined => lstatSync(join(folder, path), { throwIfNoEntry: false })
+
+/**
+ * Everyone says first that he writes and looks around then: of two at once at least one sees the other. A mark whose process is gone was left
+ * by a kill.
+ */
+function alone<T>(folder: string, work: (desk: string) => T): T {
+  const own = `${DESK_PREFIX}${process.pid}`
+  const desk = join(folder, own)
+  rmSync(desk, { recursive: true, force: true })
+  mkdirSync(desk)
+  try {
+    for (const name of readdirSync(folder)) {
+      const pid = name === own ? undefined : deskOwner(name)
+      if (pid === undefined) continue
+      if (isAlive(pid)) throw new TreeFailure(`process ${pid} is writing to ${folder}: wait until it is done and try again`)
+      rmSync(join(folder, name), { recursive: true, force: true })
+    }
+    return work(desk)
+  } finally {
+    rmSync(desk, { recursive: true, force: true })
+  }
+}
+
+function deskOwner(name: string): number | undefined {
+  const digits = name.startsWith(DESK_PREFIX) ? name.slice(DESK_PREFIX.length) : ''
+  return /^[1-9]\d{0,9}$/.test(digits) ? Number(digits) : undefined
+}
+
+/** Removing comes first: where case does not count, a file that was renamed by its case alone would go with its old name. */
+function replace(folder: string, desk: string, texts: ReadonlyMap<string, string>): TreeChange {
+  requireWay(folder, RELEASE_FILE, [])
+  const before = releaseIn(folder)
+  const leaving = before.files.filter((path) => pathProblem(path) === null && !texts.has(path))
+  for (const path of texts.keys()) requireWay(folder, path, leaving)
+  announce(folder, desk, before, texts)
+  const removed = leaving.filter((path) => isOwnFile(folder, path)).sort()
+  for (const path of removed) remove(folder, path)
+  const written = [...texts].filter(([path, text]) => !holds(folder, path, text))
+  for (const [path, text] of written) write(folder, desk, path, text)
+  return { written: written.map(([path]) => path).sort(), removed }
+}
+
+interface Release {
+  readonly files: readonly string[]
+}
+
+/** What the last writer said. Where nobody wrote, a release without a name that holds nothing. */
+function releaseIn(folder: string): Release {
+  if (lookAt(folder, RELEASE_FILE) === undefined) return NOTHING
+  const found = parseJson(readFileSync(join(folder, RELEASE_FILE), 'utf8'))
+  if (isRelease(found)) return found
+  throw new TreeFailure(`${RELEASE_FILE} in ${folder} does not list the files of a release: remove it and try again`)
+}
+
+function isRelease(value: unknown): value is Release {
+  const listed = field(value, 'files')
+  return Array.isArray(listed) && listed.every((path) => typeof path === 'string')
+}
+
+/** Before the first new file is there, it is listed: else nobody would know whose it is if this were the last thing to happen. */
+function announce(folder: string, desk: string, before: Release, texts: ReadonlyMap<string, string>): void {
+  const files = new Set([...before.files, ...texts.keys()])
+  files.delete(RELEASE_FILE)
+  if (files.size > before.files.length)
+    write(folder, desk, RELEASE_FILE, `${JSON.stringify({ ...before, files: [...files].sort() }, null, 2)}\n`)
+}
+
+/** Whatever stands where the file or one of its folders must be, unless it leaves with the old release. */
+function requireWay(folder: string, path: string, leaving: readonly string[]): void {
+  for (const part of [...foldersOf(path), path]) {
+    const found = lookAt(folder, part)
+    if (found === undefined) return
+    if (found.isSymbolicLink()) throw refused(path, `goes through ${JSON.stringify(part)}, a symbolic link here: remove it and try again`)
+    const isFitting = part === path ? found.isFile() : found.isDirectory()
+    if (isFitting) continue
+    if (leaving.some((old) => old === part || old.startsWith(`${part}/`))) return
+    throw refused(path, `is blocked by ${JSON.stringify(part)}, which is something else here: move it away and try again`)
+  }
+}
+
+/** Folders that hold something of their own stay. */
+function remove(folder: string, path: string): void {
+  rmSync(join(folder, path))
+  for (const parent of foldersOf(path).toReversed()) {
+    if (readdirSync(join(folder, parent)).length > 0) return
+    rmdirSync(join(folder, parent))
+  }
+}
+
+/** Complete on the disk before it has its name. */
+function write(folder: string, desk: string, path: string, text: string): void {
+  const part = join(desk, 'part')
+  const file = openSync(part, 'w')
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  renameSync(part, join(folder, path))
+}

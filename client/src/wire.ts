@@ -1,0 +1,108 @@
+/** One question to the service and its whole answer: the only place that sends anything, and that words what came of it. */
+import { ServiceFailure } from './failure.ts'
+import { SCENARIO_HEADER, TOKEN_VARIABLE } from './names.ts'
+
+export interface Place {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly scenario: string | null
+  readonly token: string | null
+  readonly timeoutSeconds: number
+}
+export interface Question {
+  readonly method: 'GET' | 'POST'
+  /** With its query, when it has one. */
+  readonly path: string
+  /** JSON, as text. */
+  readonly body?: string
+}
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+const MESSAGE_CHARACTERS_MAX = 2000
+/** Trouble that goes away by itself, mostly. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+export const isPassing = (status: number): boolean => PASSING.has(status)
+
+/** Throws when nobody answers in time, or the answer breaks off. A redirect is an answer: following it would carry the token elsewhere. */
+export async function ask(place: Place, { method, path, body }: Question): Promise<Answer> {
+  const signal = AbortSignal.timeout(place.timeoutSeconds * 1000)
+  const init = { method, headers: headersOf(place), redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
+  const response = await fetch(place.url + path, init).catch((error: unknown) => {
+    throw timedOut(place, error) ?? unreachable(place, error)
+  })
+  const text = await response.text().catch((error: unknown) => {
+    throw timedOut(place, error) ?? brokenOff(error)
+  })
+  return { status: response.status, headers: response.headers, text }
+}
+
+/** A header is bytes; a name beyond ASCII goes as UTF-8. */
+function headersOf({ scenario, token }: Place): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(scenario !== null && { [SCENARIO_HEADER]: Buffer.from(scenario).toString('latin1') }),
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  }
+}
+
+function timedOut({ url, timeoutSeconds }: Place, error: unknown): ServiceFailure | null {
+  if (!(error instanceof Error) || error.name !== 'TimeoutError') return null
+  return new ServiceFailure(`the service at ${url} gave no whole answer within ${timeoutSeconds} s: is it busy or stuck?`, {
+    code: 'timeout',
+  })
+}
+
+const unreachable = ({ url }: Place, error: unknown): ServiceFailure =>
+  new ServiceFailure(`the service cannot be reached (${reasonOf(error)}): is it running at ${url}?`, { code: 'unreachable', cause: error })
+
+const brokenOff = (error: unknown): ServiceFailure =>
+  new ServiceFailure(`the answer of the service broke off (${reasonOf(error)}): try again`, { code: 'broken_answer', cause: error })
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return String(cause)
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+}
+
+/** What an answer that is no success comes to, with the service's own words and the next thing to do. */
+export function refusalOf(place: Place, answer: Answer): ServiceFailure {
+  const code = field(field(parseJson(answer.text), 'error'), 'code')
+  return new ServiceFailure(problemOf(place, answer) + cureFor(answer.status), {
+    status: answer.status,
+    code: typeof code === 'string' ? code : null,
+  })
+}
+
+/** One line, also when a proxy answers with a page; and were it to repeat the token, nobody would read it here. */
+export function problemOf({ token }: Place, { status, text }: Answer): string {
+  const message = field(field(parseJson(text), 'error'), 'message')
+  const words = (typeof message === 'string' ? message : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  const shown = (token === null ? words : words.replaceAll(token, '…')).slice(0, MESSAGE_CHARACTERS_MAX)
+  return `the service answered ${status}${shown === '' ? '' : `: ${shown}`}`
+}
+
+/** The next thing to do, in brackets; nothing where the service's own words say it. */
+export function cureFor(status: number): string {
+  if (status === 401) return ` (set ${TOKEN_VARIABLE} to the service's token)`
+  if (status >= 300 && status < 400) return ' (redirects are not followed; give the address itself)'
+  return isPassing(status) ? ' (try again in a moment)' : ''
+}
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** An own field of an object; undefined for anything else. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
+}

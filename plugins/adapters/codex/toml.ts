@@ -1,0 +1,34 @@
+/** Plain data as TOML, the format of Codex's settings: keys sorted, one table per object, so that equal data is an equal file. */
+import { invalid, isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
+
+export function printToml(data: JsonObject): string {
+  return `${tablesOf([], data).join('\n\n')}\n`
+}
+
+/** A table's own lines come before the tables in it: TOML reads every line as part of the table last named. */
+function tablesOf(path: readonly string[], table: JsonObject): string[] {
+  const members = Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1))
+  const lines = members.flatMap(([key, value]) => (isObject(value) ? [] : [`${keyOf(key)} = ${valueOf(value, [...path, key])}`]))
+  const inner = members.flatMap(([key, value]) => (isObject(value) ? tablesOf([...path, key], value) : []))
+  const head = path.length === 0 || (lines.length === 0 && inner.length > 0) ? [] : [`[${path.map(keyOf).join('.')}]`]
+  const own = [...head, ...lines]
+  return own.length === 0 ? inner : [own.join('\n'), ...inner]
+}
+
+/** In a list objects stand on the line, since a table of its own cannot be within one. */
+function valueOf(value: Json, path: readonly string[]): string {
+  if (value === null) throw invalid('bad_config', `config data ${path.join('.')} is null, which TOML cannot say; leave the field out`)
+  if (typeof value === 'string') return quoted(value)
+  if (Array.isArray(value)) return `[${value.map((item: Json) => valueOf(item, path)).join(', ')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([key, member]) => ` ${keyOf(key)} = ${valueOf(member, [...path, key])}`).join(',')} }`
+}
+
+const keyOf = (key: string): string => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key))
+
+/** JSON's escapes are TOML's too, but for the delete character, which TOML does not take as it is, and half a pair, which it cannot say. */
+function quoted(text: string): string {
+  if (!text.isWellFormed()) throw invalid('bad_text', 'config data holds half a surrogate pair; send valid Unicode')
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f')
+}

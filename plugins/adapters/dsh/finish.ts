@@ -1,0 +1,83 @@
+/** A tree as DeepSeek Harness reads it: a row per plug-in whose config is replaced, a row that mounts the extensions, and heads on all skills. */
+import { basename, dirname } from 'node:path'
+import { Scalar, stringify } from 'yaml'
+import { invalid, isObject, type Draft, type Entry, type Files } from '../../../src/contract/index.ts'
+import { withFrontMatter } from '../../../src/harness/index.ts'
+
+/** Rows the service keeps for itself: which model is asked and where, and what every session writes and sends. */
+const OURS: ReadonlySet<string> = new Set([
+  'agent-default-model',
+  'llm-pi-ai',
+  'session-persistence-jsonl',
+  'session-telemetry-otel',
+  'session-title-llm',
+])
+
+export function finishDsh({ config, files, entries }: Draft): Files {
+  refuseForeignSettings(entries)
+  refuseOddNames(entries)
+  const { primary = {}, env = {} } = config
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
+  return {
+    'dsh/cordis.patch.yml': printRows([...Object.entries(primary).map(rowOf), ...fixedRows(), ...mounted(files)]),
+    ...(variables.length > 0 && { 'dsh/.env': variables.join('') }),
+    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [path, headed(path, text)])),
+  }
+}
+
+/** A row may switch a plug-in off or replace its config, and do nothing else: a name would load other code, an expression would run it. */
+function refuseForeignSettings(entries: readonly Entry[]): void {
+  for (const { id, config } of entries.filter(({ name }) => name === 'config')) {
+    if (config['target'] === 'env') throw invalid('setting_refused', `${id}: config.target env is the service's; leave it out`)
+    for (const [row, patch] of Object.entries(isObject(config['data']) ? config['data'] : {})) {
+      if (OURS.has(row)) throw invalid('setting_refused', `${id}: config.data.${row} is set by the service; leave it out`)
+      if (!isPatch(patch)) throw invalid('setting_refused', `${id}: config.data.${row} must be an object of config, disabled or both`)
+    }
+  }
+}
+
+function isPatch(patch: unknown): boolean {
+  if (typeof patch !== 'object' || patch === null) return false
+  const { config = {}, disabled = false, ...others }: { config?: unknown; disabled?: unknown } = patch
+  const isConfig = typeof config === 'object' && config !== null && !Array.isArray(config)
+  return isConfig && typeof disabled === 'boolean' && Object.keys(others).length === 0
+}
+
+/** A skill under any other name is left out by the agent with a warning that nobody reads. */
+function refuseOddNames(entries: readonly Entry[]): void {
+  for (const { id, config } of entries.filter(({ name }) => name === 'skill' || name === 'agent_command'))
+    if (typeof config['name'] !== 'string' || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(config['name']))
+      throw invalid('bad_entry', `${id}: config.name must be small letters and digits in words joined by single hyphens`)
+}
+
+const rowOf = ([id, patch]: readonly [string, unknown]): object => ({ id, ...(typeof patch === 'object' ? patch : {}) })
+
+/** A patch replaces a plug-in's whole config, so the folder is said again, in the words of the agent's own settings. */
+function fixedRows(): readonly object[] {
+  const root = new Scalar("dshHomePath('sessions')")
+  root.tag = 'tag:yaml.org,2002:js'
+  return [
+    { id: 'session-persistence-jsonl', config: { root, compression: 'none', packChunks: false } },
+    { id: 'session-telemetry-otel', disabled: true },
+    { id: 'session-title-llm', disabled: true },
+  ]
+}
+
+/** Modules are looked for from the folder of a profile, two levels down. */
+function mounted(files: Files): readonly object[] {
+  const names = Object.keys(files).flatMap((path) => /^dsh\/extensions\/(.+)\.mjs$/.exec(path)?.[1] ?? [])
+  if (names.length === 0) return []
+  return [{ insert: names.map((name) => ({ id: `extension-${name}`, name: `../../extensions/${name}.mjs` })) }]
+}
+
+const printRows = (rows: readonly object[]): string =>
+  stringify(rows, { lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
+
+/** A command is a skill that the model may not call by itself. */
+function headed(path: string, text: string): string {
+  if (!path.endsWith('/SKILL.md')) return text
+  const skill = withFrontMatter(basename(dirname(path)), text)
+  const head = skill.slice(0, skill.indexOf('\n---', 3))
+  if (!path.startsWith('dsh-agents/') || head.includes('\ndisable-model-invocation:')) return skill
+  return skill.replace('\n', '\ndisable-model-invocation: true\n')
+}

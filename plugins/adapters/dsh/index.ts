@@ -1,0 +1,70 @@
+/** DeepSeek Harness: its home is `dsh/`, its settings are a list of patches to its own plug-ins, and its commands are skills only a person may call. */
+import { join } from 'node:path'
+import { define, invalid, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import { readJsonLines } from '../../../src/harness/index.ts'
+import { finishDsh } from './finish.ts'
+import { requests } from './shipped.ts'
+
+/** It takes a key by the name of a variable alone. A person's own variable of that name would win, so it is one nobody has. */
+const KEY_VARIABLE = 'SVC_DSH_MODEL_KEY'
+
+const layout: Layout = {
+  // This file holds for every profile, headless or not, and comes after the profile's own.
+  config: { primary: { path: 'dsh/cordis.patch.yml' }, env: { path: 'dsh/.env' } },
+  rules: 'dsh/AGENTS.md',
+  named: {
+    agent_command: 'dsh-agents/skills/{name}/SKILL.md',
+    skill: 'dsh/skills/{name}/SKILL.md',
+    code_extension: 'dsh/extensions/{name}.mjs',
+  },
+}
+
+const dsh: Adapter = {
+  name: 'dsh',
+  binary: 'dsh',
+  trajectory_format: 'deepseek-session-jsonl',
+  layout,
+  bindings: {
+    openai: (model) => bound('openai-completions', `${model.url}/v1`, model),
+    responses: (model) => bound('openai-responses', `${model.url}/v1`, model),
+    anthropic: (model) => bound('anthropic-messages', model.url, model),
+  },
+  install: {
+    manager: 'npm',
+    package: '@deepseek-ai/dsh',
+    version: '0.1.0-rc.8',
+    binary_path: 'node_modules/.bin/dsh',
+    // Its session log is written by Node's own Zstandard, also where it is switched off.
+    node_least: '22.15',
+  },
+  client: {
+    env: { DSH_HOME: '{root}/dsh', DSH_AGENTS_HOME: '{root}/dsh-agents' },
+    env_defaults: { DSH_TELEMETRY_MODE: 'DISABLED' },
+    state: ['dsh/.credentials.yaml', 'dsh/settings.yaml', 'dsh/.agent-presets/', 'dsh/profiles/', 'dsh/sessions/', 'dsh/storages/'],
+    tools: [{ command: 'rg', package: 'ripgrep' }],
+  },
+  shipped: { requests },
+  finish: finishDsh,
+
+  /** Two parsers read the words one after the other, and each takes one `--` for itself. */
+  launch: ({ prompt }, root) => ({
+    argv: ['dsh', '--profile', 'headless', '--', '--', prompt],
+    env: { HOME: root, DSH_HOME: join(root, 'dsh'), DSH_AGENTS_HOME: join(root, 'dsh-agents'), DSH_TELEMETRY_MODE: 'DISABLED' },
+    timeoutSeconds: 600,
+  }),
+
+  readTrajectory: (root) => readJsonLines(join(root, 'dsh/sessions')),
+}
+
+export default define('adapter', dsh)
+
+function bound(api: string, baseURL: string, { model, apiKey }: ModelAddress): readonly ConfigPatch[] {
+  if (model === null)
+    throw invalid('model_missing', "dsh asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
+  const svc = { api, apiKeyEnv: KEY_VARIABLE, baseURL, models: [{ id: model }] }
+  const rows = { 'llm-pi-ai': { config: { providers: { svc } } }, 'agent-default-model': { config: { provider: 'svc', model } } }
+  return [
+    { target: 'primary', data: rows },
+    { target: 'env', data: { [KEY_VARIABLE]: apiKey ?? NO_TOKEN } },
+  ]
+}

@@ -1,0 +1,73 @@
+/** Hermes: its home is `hermes/`, its settings are YAML, and its commands are skills in a folder of their own. */
+import { join } from 'node:path'
+import { define, invalid, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import { finishHermes } from './finish.ts'
+import { readSnapshots } from './snapshots.ts'
+import { requests } from './shipped.ts'
+
+const layout: Layout = {
+  config: {
+    primary: {
+      path: 'hermes/config.yaml',
+      defaults: {
+        // It would ask a model for a title beside every session.
+        auxiliary: { title_generation: { enabled: false } },
+        memory: { nudge_interval: 0 },
+        // It would download its scanner on the first command.
+        security: { tirith_enabled: false },
+        // Without them there is a database alone, and no trajectory to read.
+        sessions: { write_json_snapshots: true },
+        skills: { external_dirs: ['${HERMES_HOME}/../hermes-commands'] },
+      },
+    },
+  },
+  rules: 'hermes/SOUL.md',
+  named: {
+    agent_command: 'hermes-commands/{name}/SKILL.md',
+    skill: 'hermes/skills/{name}/SKILL.md',
+    code_extension: 'hermes/plugins/{name}/__init__.py',
+  },
+}
+
+const hermes: Adapter = {
+  name: 'hermes',
+  binary: 'hermes',
+  trajectory_format: 'hermes-session-json',
+  layout,
+  bindings: { openai: bound },
+  install: {
+    manager: 'git',
+    package: 'hermes-agent',
+    version: '0.21.0',
+    binary_path: 'venv/bin/hermes',
+    repository: 'https://github.com/NousResearch/hermes-agent',
+    ref: 'v2026.8.31',
+  },
+  client: {
+    env: { HERMES_HOME: '{root}/hermes' },
+    env_defaults: {},
+    state: ['hermes/state.db', 'hermes/memories/', 'hermes/sessions/'],
+    tools: [{ command: 'rg', package: 'ripgrep' }],
+  },
+  shipped: { requests },
+  finish: finishHermes,
+
+  /** A prompt that begins like an option would be taken for one. */
+  launch: ({ prompt }, root) => ({
+    argv: ['hermes', 'chat', '-Q', '--oneshot', '-q', prompt.startsWith('-') ? ` ${prompt}` : prompt],
+    env: { HOME: root, HERMES_HOME: join(root, 'hermes') },
+    timeoutSeconds: 600,
+  }),
+
+  readTrajectory: (root) => readSnapshots(join(root, 'hermes/sessions')),
+}
+
+export default define('adapter', hermes)
+
+/** The key stands in the settings alone: a variable that Hermes knows would be sent to whichever provider is called by that name. */
+function bound({ url, model, apiKey }: ModelAddress): readonly ConfigPatch[] {
+  if (model === null)
+    throw invalid('model_missing', "hermes asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
+  const svc = { base_url: `${url}/v1`, api_key: apiKey ?? NO_TOKEN, api_mode: 'chat_completions' }
+  return [{ target: 'primary', data: { model: { provider: 'custom:svc', default: model }, providers: { svc } } }]
+}

@@ -1,0 +1,115 @@
+/** The agent of our own: what a tree becomes, what is refused, how it is started and what it leaves. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { adapterConformance } from '../../../conformance/index.ts'
+import type { Entry, Files, JsonObject, ModelAddress } from '../../../src/contract/index.ts'
+import { contentOf, renderTree } from '../../../src/harness/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import plugin from './index.ts'
+
+const adapter = plugin.plugin
+
+const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
+
+const tree: readonly Entry[] = [
+  entry('window', 'config', { target: 'models', data: { context_window: 65_536 } }),
+  entry('brief', 'rules', { text: 'Answer in one line.' }),
+  entry('honest', 'rules', { text: 'Say when you do not know.' }),
+  entry('counting', 'skill', { name: 'counting', text: '# Count aloud\n\nOne, two, three.' }),
+  entry('add', 'native_tool', {
+    name: 'add',
+    description: 'Adds two numbers.',
+    parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+    capabilities: ['read'],
+    code: 'export const run = ({ a, b }: { a: number; b: number }): number => a + b',
+  }),
+  entry('now', 'native_tool', { name: 'now', description: 'Tells the time.', code: 'export const run = (): number => Date.now()\n' }),
+  entry('polite', 'native_hook', { name: 'polite', event: 'pre_step', code: 'export const decide = (): null => null' }),
+  entry('way', 'native_graph', {
+    name: 'way',
+    start: 'think',
+    max_steps: 8,
+    stages: { think: { kind: 'model' }, act: { kind: 'tools', allow: ['add'] }, done: { kind: 'end', reason: 'completed' } },
+    edges: [
+      { from: 'think', outcome: 'tool_calls', to: 'act' },
+      { from: 'act', outcome: 'done', to: 'think' },
+      { from: 'think', outcome: 'text', to: 'done' },
+    ],
+  }),
+  entry('clerk', 'native_agent', { name: 'clerk', prompt: 'You add numbers.', graph: 'way', tools: ['add'], skills: ['counting'] }),
+  entry('round', 'native_loop', { name: 'round', code: 'export function runTurn(turn: unknown): unknown {\n  return turn\n}' }),
+]
+const model: ModelAddress = { url: 'http://127.0.0.1:8900', model: 'some:model', api: 'openai', apiKey: 'the-key' }
+
+/** One text with every file under its path, in the order of the paths. */
+const asText = (files: Files): string =>
+  Object.entries(files)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, text]) => `=== ${path}\n${text}`)
+    .join('')
+
+/** What binding a model changes in a tree, and nothing else. */
+function changed(before: Files, after: Files): Files {
+  return Object.fromEntries(Object.entries(after).filter(([path, text]) => before[path] !== text))
+}
+
+describe('native', () => {
+  adapterConformance({ describe, it, adapter, entries: tree })
+
+  it('a tree with an entry of every kind becomes these files, with a declaration beside every module', async () => {
+    await expect(asText(contentOf(adapter, tree))).toMatchFileSnapshot('./golden.txt')
+  })
+
+  it('a model is named in the one file that the agent looks for it in', async () => {
+    await expect(asText(changed(renderTree(adapter, tree), renderTree(adapter, tree, model)))).toMatchFileSnapshot('./golden-openai.txt')
+  })
+
+  it('a model without a key gets the word for none', () => {
+    expect(renderTree(adapter, [], { ...model, apiKey: null })['native/models.json']).toContain('"api_key": "svc-no-token"')
+  })
+
+  it('a declaration says what the entry says, whatever the code assigns', () => {
+    const code = 'export const capabilities = ["exec"]\nexport const run = (): void => undefined'
+    const files = renderTree(adapter, [entry('sly', 'native_tool', { name: 'sly', description: 'Harmless.', code })])
+    expect(JSON.parse(files['native/tools/sly.json'] ?? '')).toEqual({
+      name: 'sly',
+      description: 'Harmless.',
+      parameters: {},
+      capabilities: [],
+    })
+  })
+
+  it('a command and an extension have no place in it', () => {
+    expect(() => renderTree(adapter, [entry('c', 'agent_command', { name: 'c', text: 'x' })])).toThrow('does not render agent_command')
+    expect(() => renderTree(adapter, [entry('e', 'code_extension', { name: 'e', code: 'x' })])).toThrow('does not render code_extension')
+  })
+
+  it('it has nothing to install: its program comes with the service', () => {
+    expect([adapter.install, adapter.client, adapter.shipped]).toEqual([undefined, undefined, undefined])
+  })
+
+  it('it is told where its folder is, and reads its session log in the order of the paths, but for half a last line', async () => {
+    const root = temporaryFolder()
+    expect(adapter.launch({ prompt: '-p' }, root)).toMatchObject({
+      argv: ['svc-native', '-p', '-p'],
+      env: { SVC_NATIVE_DIR: join(root, 'native') },
+    })
+    await leave(root, {
+      'native/sessions/2.jsonl': '{"type":"turn/end","seq":1}\n{"type":"half',
+      'native/sessions/1.jsonl': '{"type":"session","seq":0}\n',
+      'native/other.jsonl': '{"type":"none"}\n',
+    })
+    expect(await adapter.readTrajectory(root)).toEqual([
+      { type: 'session', seq: 0 },
+      { type: 'turn/end', seq: 1 },
+    ])
+  })
+})
+
+async function leave(root: string, files: Files): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+}

@@ -1,0 +1,74 @@
+/** The agent of our own: everything it does is an entry of the tree, and everything it reads lies under `native/`. */
+import { basename, dirname, join } from 'node:path'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type Draft,
+  type Entry,
+  type Files,
+  type JsonObject,
+  type Layout,
+} from '../../../src/contract/index.ts'
+import { printed, printJson, readJsonLines, withFrontMatter } from '../../../src/harness/index.ts'
+
+const layout: Layout = {
+  config: { primary: { path: 'native/config.json' }, models: { path: 'native/models.json' } },
+  rules: 'native/AGENTS.md',
+  named: {
+    skill: 'native/skills/{name}/SKILL.md',
+    native_tool: 'native/tools/{name}.ts',
+    native_hook: 'native/hooks/{name}.ts',
+    native_agent: 'native/agents/{name}.json',
+    native_graph: 'native/graphs/{name}.json',
+    native_loop: 'native/loops/{name}.ts',
+  },
+  tree: 'native/tree.json',
+}
+
+const native: Adapter = {
+  name: 'native',
+  binary: 'svc-native',
+  trajectory_format: 'native-jsonl',
+  layout,
+  bindings: {
+    openai: ({ url, model, apiKey }) => [
+      { target: 'models', data: { api: 'openai', base_url: `${url}/v1`, api_key: apiKey ?? NO_TOKEN, model } },
+    ],
+  },
+
+  finish: (draft: Draft): Files => ({
+    ...printed({ layout }, { ...draft, files: headed(draft.files) }),
+    ...Object.fromEntries(draft.entries.flatMap(declarationOf)),
+  }),
+
+  launch: ({ prompt }, root) => ({
+    argv: ['svc-native', '-p', prompt],
+    env: { SVC_NATIVE_DIR: join(root, 'native') },
+    timeoutSeconds: 600,
+  }),
+
+  readTrajectory: (root) => readJsonLines(join(root, 'native/sessions')),
+}
+
+export default define('adapter', native)
+
+const headed = (files: Files): Files =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [path, path.endsWith('/SKILL.md') ? withFrontMatter(basename(dirname(path)), text) : text]),
+  )
+
+/** Where the modules of a kind lie, and what an entry of it may leave unsaid. */
+const MODULES: Readonly<Record<string, { readonly folder: string; readonly unsaid: JsonObject }>> = {
+  native_tool: { folder: 'native/tools', unsaid: { parameters: {}, capabilities: [] } },
+  native_hook: { folder: 'native/hooks', unsaid: {} },
+  native_loop: { folder: 'native/loops', unsaid: { max_steps: 12 } },
+}
+
+/** What the agent has to know of a module before it runs any of it lies beside the code: no code can say otherwise. */
+function declarationOf({ name: kind, config }: Entry): readonly (readonly [string, string])[] {
+  const modules = MODULES[kind]
+  const { code: _code, ...said } = config
+  if (modules === undefined || typeof said['name'] !== 'string') return []
+  return [[`${modules.folder}/${said['name']}.json`, printJson({ ...modules.unsaid, ...said })]]
+}

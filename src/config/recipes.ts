@@ -1,0 +1,19 @@
+/** A recipe by its name in the configuration, made for its settings where it is one that has to be made. */
+import { isRefusal, type JsonObject, type Recipe } from '../contract/index.ts'
+import { loadPlugin, type Builtins } from './plugins.ts'
+import { ConfigProblem } from './problem.ts'
+
+export interface RecipeAddress {
+  readonly name: string
+  readonly baseDirectory: string
+}
+
+export async function loadRecipe({ name, baseDirectory }: RecipeAddress, config: JsonObject, builtins: Builtins): Promise<Recipe> {
+  const plugin = await loadPlugin('recipe', name, builtins, baseDirectory)
+  if (!('make' in plugin)) return plugin
+  try {
+    return await plugin.make(config, { plugin: (kind, part) => loadPlugin(kind, part, builtins, baseDirectory) })
+  } catch (error) {
+    throw isRefusal(error) ? new ConfigProblem([`recipe ${name}: ${error.message}`]) : error
+  }
+}

@@ -1,0 +1,114 @@
+/** Mutations of a tree, whoever wrote them: all of them are admitted, or none. */
+import { z } from 'zod'
+import {
+  invalid,
+  isRefusal,
+  PROPOSAL_MUTATIONS_MAX,
+  RESERVED_ENTRIES,
+  type Adapter,
+  type Entry,
+  type Json,
+  type Mutation,
+} from '../contract/index.ts'
+import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
+import { contentOf, plainEntry } from './tree.ts'
+
+export type AdmittedTree =
+  | { readonly admitted: true; readonly entries: readonly Entry[] }
+  | { readonly admitted: false; readonly reason: string }
+
+/** The tree that the mutations make of the entries, or the rule that the first bad one breaks. */
+export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[]): AdmittedTree {
+  const malformed = listProblem(mutations)
+  if (malformed !== null) return { admitted: false, reason: malformed }
+  let tree = entries
+  for (const [index, mutation] of mutations.entries()) {
+    const changed = changedTree(adapter, tree, mutation, `mutations[${index}]`)
+    if (typeof changed === 'string') return { admitted: false, reason: changed }
+    tree = changed
+  }
+  const reason = renderProblem(adapter, tree)
+  return reason === null ? { admitted: true, entries: tree } : { admitted: false, reason }
+}
+
+/** Of a stranger's list only the outline is asked for here: what is wrong inside is for the admission to say. */
+export function parseMutations(value: Json): readonly Mutation[] {
+  const problem = listProblem(value)
+  if (problem !== null) throw invalid('bad_mutations', problem)
+  return z.array(z.custom<Mutation>()).parse(value)
+}
+
+const LIST_RULE = `must be a list of 1 to ${PROPOSAL_MUTATIONS_MAX} mutations {op, id, options}`
+
+const list = z
+  .array(
+    z.looseObject(
+      {
+        op: z.string({ error: 'must be create, update or remove' }),
+        id: z.string({ error: 'must be the text by which the entry is known' }),
+        options: z.looseObject({}, { error: 'must be an object {name, config, disabled}' }).nullish(),
+      },
+      { error: 'must be an object {op, id, options}' },
+    ),
+    { error: LIST_RULE },
+  )
+  .min(1, { error: LIST_RULE })
+  .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
+
+function listProblem(value: unknown): string | null {
+  const [issue] = list.safeParse(value).error?.issues ?? []
+  if (issue === undefined) return null
+  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return `mutations${path.join('')} ${issue.message}`
+}
+
+/** A mutation as it may come. */
+interface Asked {
+  readonly op: string
+  readonly id: string
+  readonly options?: Partial<Omit<Entry, 'id'>> | null
+}
+
+function changedTree(adapter: Adapter, tree: readonly Entry[], { op, id, options }: Asked, at: string): readonly Entry[] | string {
+  const problem = idProblem(id)
+  if (problem !== null) return `${at}.${problem}`
+  if (isReserved(id)) return `${at}: ${id} is kept by the service, and no mutation may touch it`
+  const shape = shapeProblem({ id, name: '', config: {}, ...options })
+  if (shape !== null) return `${at}.options: ${shape}`
+  const old = tree.find((entry) => entry.id === id)
+  if (op === 'create') return old === undefined ? created(adapter, tree, id, options, at) : `${at}: ${id} exists already; update it instead`
+  if (op !== 'update' && op !== 'remove') return `${at}.op must be create, update or remove`
+  if (old === undefined) return `${at}: there is no entry ${id} to ${op}`
+  return op === 'update' ? updated(adapter, tree, old, options, at) : removed(tree, id, options, at)
+}
+
+export const isReserved = (id: string): boolean => RESERVED_ENTRIES.some((reserved) => reserved === id)
+
+function created(adapter: Adapter, tree: readonly Entry[], id: string, options: Asked['options'], at: string): readonly Entry[] | string {
+  const { name, config, disabled = false } = options ?? {}
+  if (name === undefined || config === undefined) return `${at}.options must hold the new entry's name and config`
+  const entry = plainEntry({ id, name, config, disabled })
+  return entryProblem(adapter, entry) ?? [...tree, entry]
+}
+
+/** What is left out stays as it was. */
+function updated(adapter: Adapter, tree: readonly Entry[], old: Entry, options: Asked['options'], at: string): readonly Entry[] | string {
+  if (!options) return `${at}.options must hold what is to change`
+  const entry = plainEntry({ ...old, ...options, id: old.id })
+  if (entry.name !== old.name) return `${at}: ${old.id} is of kind ${old.name} and stays so; remove it and create another`
+  return entryProblem(adapter, entry) ?? tree.map((each) => (each.id === old.id ? entry : each))
+}
+
+function removed(tree: readonly Entry[], id: string, options: Asked['options'], at: string): readonly Entry[] | string {
+  return options ? `${at}.options must be left out when an entry is removed` : tree.filter((entry) => entry.id !== id)
+}
+
+function renderProblem(adapter: Adapter, tree: readonly Entry[]): string | null {
+  try {
+    contentOf(adapter, tree)
+    return null
+  } catch (error) {
+    if (isRefusal(error)) return error.message
+    throw error
+  }
+}

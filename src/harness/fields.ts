@@ -1,0 +1,32 @@
+/** The fields that more than one kind of entry has, each with its rule as the end of a sentence. */
+import { z } from 'zod'
+import { ENTRY_NAME_CHARACTERS_MAX } from '../contract/index.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+export const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
+
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= ENTRY_NAME_CHARACTERS_MAX && NAME.test(value)
+
+export const name = z.custom<string>(isName, { error: NAME_RULE })
+
+const TEXT_RULE = 'must be non-blank text'
+export const text = z.string({ error: TEXT_RULE }).refine((value) => value.trim() !== '', { error: TEXT_RULE })
+
+export function wholeNumber(max: number): z.ZodType<number> {
+  const error = `must be a whole number from 1 to ${max}`
+  return z.int({ error }).min(1, { error }).max(max, { error })
+}
+
+export function distinct<T>(item: z.ZodType<T>, max = Infinity): z.ZodType<T[]> {
+  const error = `must be a list without repetitions${max === Infinity ? '' : `, ${max} at most`}`
+  return z.array(item, { error }).refine((list) => list.length <= max && new Set(list).size === list.length, { error })
+}
+
+/** Fields it does not know are refused: a word misspelt must not pass for one left out. They are not repeated: they may hold anything. */
+export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  const fields = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `holds an unknown field; there are: ${fields}` : `must be an object of ${fields}`),
+  })
+}

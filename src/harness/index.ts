@@ -1,0 +1,14 @@
+/**
+ * Harness: given entries and an adapter, answers with files; given mutations, with new entries or the rule that refused.
+ * Does not run agents, keep anything, or touch the chain.
+ */
+export { admit, parseMutations } from './admission.ts'
+export { describeAdapter, kindsOf } from './describe.ts'
+export { openHarness } from './open.ts'
+export { merged, printed, renderTree } from './render.ts'
+export { contentOf, entriesIn, pulledFiles } from './tree.ts'
+export { withFrontMatter, hasFrontMatter } from './support/front-matter.ts'
+export { eventsIn, filesBelow, readJsonLines } from './support/json-lines.ts'
+export { printJson } from './support/print.ts'
+export { installationOf, withoutInstall } from './install/installation.ts'
+export { failureScript, installScript, preambleScript } from './install/script.ts'

@@ -1,0 +1,41 @@
+/** What an install script brings to a machine: a release's files, and beside them those that tell the agent where its model is. */
+import { randomBytes } from 'node:crypto'
+import type { Installation } from 'svc-client/installation'
+import { invalid, type Adapter, type Files, type ModelAddress, type Requires } from '../../contract/index.ts'
+import { renderTree } from '../render.ts'
+import { entriesIn, pulledFiles } from '../tree.ts'
+
+export interface Delivery {
+  readonly adapter: Adapter
+  /** The address at which the person reached the service. */
+  readonly url: string
+  readonly scenario: string
+  readonly release_id: string
+  readonly content_id: string
+  readonly content: Files
+  readonly model: ModelAddress
+  readonly requires: readonly Requires[]
+  readonly fallback_release_id: string | null
+}
+
+export function installationOf({ adapter, content, model, ...delivery }: Delivery): Installation {
+  const { name, binary, install, client } = adapter
+  if (install === undefined || client === undefined) throw withoutInstall()
+  const placeholders = makePlaceholders()
+  const files = pulledFiles(content)
+  const bound = renderTree(adapter, entriesIn(adapter, content), { ...model, url: placeholders.url, apiKey: placeholders.token })
+  const binding = Object.entries(bound).filter(([path, text]) => files[path] !== text)
+  return { ...delivery, adapter: name, binary, files, binding: Object.fromEntries(binding), placeholders, install, client }
+}
+
+export const withoutInstall = (): Error =>
+  invalid(
+    'adapter_without_install',
+    'adapter: pins no program to install; pull its files with GET /svc/harness, and ask for changes with POST /svc/train',
+  )
+
+/** Nobody knows them beforehand: a tree that held one would have the person's token written where it pleases. */
+function makePlaceholders(): Installation['placeholders'] {
+  const mark = randomBytes(12).toString('hex')
+  return { url: `http://url-${mark}.invalid`, token: `token-${mark}` }
+}

@@ -1,0 +1,13 @@
+if [ -t 2 ]; then
+  (
+    while kill -0 $$ 2>/dev/null; do
+      for svc_frame in '|' '/' '-' '\'; do
+        printf '\r%s preparing the harness' "$svc_frame" >&2
+        sleep 1
+      done
+    done
+  ) &
+  svc_spinner=$!
+else
+  printf '%s\n' 'preparing the harness ...' >&2
+fi

@@ -1,0 +1,88 @@
+/** The rules that an entry keeps by itself, whatever else is in its tree. */
+import {
+  ENTRY_CODE_BYTES_MAX,
+  ENTRY_DATA_BYTES_MAX,
+  ENTRY_TEXT_BYTES_MAX,
+  isObject,
+  JSON_DEPTH_MAX,
+  type Adapter,
+  type Entry,
+  type EntryKind,
+  type JsonObject,
+} from '../contract/index.ts'
+import { codeParses } from './code.ts'
+import { kindsOf } from './describe.ts'
+import { isName, NAME_RULE } from './fields.ts'
+import { SCHEMAS } from './schemas.ts'
+import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
+
+/** The rule that an entry breaks, as a sentence that names the field, or null. A disabled one keeps the same rules: it may be in force tomorrow. */
+export function entryProblem(adapter: Adapter, entry: Entry): string | null {
+  const id = idProblem(entry.id)
+  if (id !== null) return `an entry's ${id}`
+  const problem = shapeProblem(entry) ?? kindProblem(adapter, entry)
+  return problem === null ? null : `${entry.id}: ${problem}`
+}
+
+/** A refused id is not repeated: it may be anything, also a key that was pasted there. */
+export function idProblem(id: unknown): string | null {
+  if (!isName(id)) return `id ${NAME_RULE}`
+  return isCredential(id) ? 'id looks like a credential; choose another, and rotate it if it is real' : null
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['id', 'name', 'config', 'disabled', 'group'])
+
+export function shapeProblem(entry: Entry): string | null {
+  if ('group' in entry && Boolean(entry.group)) return 'group must not be set: a tree is flat'
+  if (Object.keys(entry).some((field) => !FIELDS.has(field))) return 'holds an unknown field; there are: name, config, disabled'
+  if (!isObject(entry.config)) return 'config must be an object'
+  if (isTooDeep(entry.config)) return `config must not be nested more than ${JSON_DEPTH_MAX} levels deep`
+  return entry.disabled === undefined || typeof entry.disabled === 'boolean' ? null : 'disabled must be true or false'
+}
+
+function kindProblem(adapter: Adapter, { name, config }: Entry): string | null {
+  const kinds = kindsOf(adapter)
+  const kind = kinds.find((each) => each === name)
+  if (kind === undefined) return `name must be a kind that ${adapter.name} renders: ${kinds.join(', ')}`
+  return (
+    sizeProblem(config) ??
+    textProblem(config, 'config') ??
+    schemaProblem(kind, config) ??
+    (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config))
+  )
+}
+
+/** Before anything that takes longer the longer a text is. */
+function sizeProblem({ text, code, ...data }: JsonObject): string | null {
+  if (bytesOf(text) > ENTRY_TEXT_BYTES_MAX) return `config.text must be at most ${ENTRY_TEXT_BYTES_MAX} bytes`
+  if (bytesOf(code) > ENTRY_CODE_BYTES_MAX) return `config.code must be at most ${ENTRY_CODE_BYTES_MAX} bytes`
+  return bytesOf(JSON.stringify(data)) > ENTRY_DATA_BYTES_MAX
+    ? `config must be at most ${ENTRY_DATA_BYTES_MAX} bytes of JSON beside its text or code`
+    : null
+}
+
+const bytesOf = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0)
+
+function schemaProblem(kind: EntryKind, config: JsonObject): string | null {
+  const [issue] = SCHEMAS[kind].safeParse(config).error?.issues ?? []
+  if (issue === undefined) return null
+  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return `config${path.join('')} ${issue.message}`
+}
+
+function settingsProblem({ name, layout }: Adapter, { target = 'primary', data }: JsonObject): string | null {
+  if (typeof target !== 'string' || !Object.hasOwn(layout.config, target))
+    return `config.target must be one of ${name}'s: ${Object.keys(layout.config).join(', ')}`
+  return isObject(data) ? secretField(data, 'config.data') : null
+}
+
+/** As the native agent calls it. */
+const RUN_TURN = /^export\s+(?:async\s+)?function\s+runTurn\s*(?:<[^>(]*>\s*)?\(\s*[\p{ID_Start}$_{[.]/mu
+
+function codeProblem(kind: EntryKind, { code }: JsonObject): string | null {
+  if (typeof code !== 'string') return null
+  if (kind === 'code_extension') return consoleProblem(code, 'config.code')
+  if (!codeParses(code)) return 'config.code must parse as a module of JavaScript, or of TypeScript whose types can be erased'
+  if (kind !== 'native_loop' || RUN_TURN.test(code)) return null
+  return 'config.code must hold the line export function runTurn(…), or export async function runTurn(…), with at least one parameter'
+}

@@ -1,0 +1,55 @@
+/** A recipe's harness, from its configuration: the agent it is for, what a new scenario serves, and how releases reach clients. */
+import { z } from 'zod'
+import {
+  invalid,
+  isRefusal,
+  type Adapter,
+  type Entry,
+  type Files,
+  type JsonObject,
+  type Parts,
+  type ScenarioScope,
+  type Surface,
+} from '../contract/index.ts'
+import { seedTree, shippedEntries, shippedUpdate } from './seed.ts'
+import { contentOf } from './tree.ts'
+
+export interface Harness {
+  readonly adapter: Adapter
+  /** The content of a new scenario's first release. */
+  readonly seed: Files
+  /** What a scenario's surface gives to clients. */
+  readonly files: (read: ScenarioScope['read']) => NonNullable<Surface['files']>
+}
+
+/** The configuration was checked when it was read; this is what the type system needs to know of it. */
+const section = z.object({
+  adapter: z.string(),
+  seed: z.array(z.custom<Entry>()),
+  version_check: z.boolean().nullable(),
+  requests: z.boolean().nullable(),
+})
+
+export async function openHarness(config: JsonObject, parts: Parts): Promise<Harness> {
+  const settings = section.parse(config['evolution'])
+  const adapter = await parts.plugin('adapter', settings.adapter)
+  const seed = seedContent(adapter, seedTree(adapter, settings))
+  const shipped = shippedEntries(adapter, settings)
+  return {
+    adapter,
+    seed,
+    files: (read) => ({
+      read: ({ content_id }) => read(content_id),
+      shipped: (content) => shippedUpdate(adapter, shipped, content),
+    }),
+  }
+}
+
+function seedContent(adapter: Adapter, entries: readonly Entry[]): Files {
+  try {
+    return contentOf(adapter, entries)
+  } catch (error) {
+    if (isRefusal(error)) throw invalid('bad_seed', `evolution.seed: ${error.message}`)
+    throw error
+  }
+}

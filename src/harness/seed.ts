@@ -1,0 +1,57 @@
+/** The tree that a scenario starts with, and what becomes of a tree when the service ships something newer in it. */
+import { canonicalJson, invalid, isRefusal, type Adapter, type Entry, type Files, type Shipped } from '../contract/index.ts'
+import { isReserved } from './admission.ts'
+import { entryProblem } from './kinds.ts'
+import { contentOf, entriesIn, plainEntry } from './tree.ts'
+
+export interface SeedSettings {
+  readonly seed: readonly Entry[]
+  /** Null: where the adapter ships the entries. */
+  readonly version_check: boolean | null
+  readonly requests: boolean | null
+}
+
+/** The configured entries, then those the service ships. What it throws names the key of the configuration. */
+export function seedTree(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
+  for (const [index, entry] of settings.seed.entries()) {
+    const problem = seedProblem(adapter, settings.seed.slice(0, index), entry)
+    if (problem !== null) throw invalid('bad_seed', `evolution.seed[${index}]: ${problem}`)
+  }
+  return [...settings.seed.map(plainEntry), ...shippedEntries(adapter, settings)]
+}
+
+function seedProblem(adapter: Adapter, before: readonly Entry[], entry: Entry): string | null {
+  const problem = entryProblem(adapter, entry)
+  if (problem !== null) return problem
+  if (isReserved(entry.id)) return `${entry.id} is an entry that the service ships; choose another id`
+  return before.some(({ id }) => id === entry.id) ? `${entry.id} is the id of an entry above; choose another` : null
+}
+
+export function shippedEntries(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
+  return (['version_check', 'requests'] as const).flatMap((key) => {
+    const shipped = adapter.shipped?.[key] ?? []
+    if (settings[key] === true && shipped.length === 0)
+      throw invalid('nothing_shipped', `evolution.${key}: nothing of it is shipped for ${adapter.name}; leave it out`)
+    return settings[key] === false ? [] : shipped.map(plainEntry)
+  })
+}
+
+/**
+ * Null also when the content is no tree for this adapter, or when what is shipped does not go with what people put there meanwhile: then the
+ * tree is served as it was, since nothing that we ship is worth a scenario that cannot be loaded.
+ */
+export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], content: Files): Shipped | null {
+  try {
+    const entries = entriesIn(adapter, content)
+    const changed = shipped.filter((entry) => !entries.some((old) => printedEntry(old) === printedEntry(entry)))
+    if (changed.length === 0) return null
+    const kept = entries.map((old) => changed.find(({ id }) => id === old.id) ?? old)
+    const added = changed.filter(({ id }) => !entries.some((old) => old.id === id))
+    return { content: contentOf(adapter, [...kept, ...added]), entries: changed.map(({ id }) => id) }
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+const printedEntry = (entry: Entry): string => canonicalJson({ ...plainEntry(entry) })

@@ -1,0 +1,45 @@
+/** Session logs of one JSON object per line, as most agents leave them. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { isObject, type JsonObject } from '../../contract/index.ts'
+
+/** Every `*.jsonl` below the folder, in the order of their paths; none where there is no such folder. */
+export async function readJsonLines(folder: string): Promise<readonly JsonObject[]> {
+  const logs = (await filesBelow(folder)).filter((path) => path.endsWith('.jsonl'))
+  const read = await Promise.all(logs.map(async (path) => eventsIn(path, await readFile(join(folder, path), 'utf8'))))
+  return read.flat()
+}
+
+/** Paths of plain files below a folder, sorted; links are not followed. */
+export async function filesBelow(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneThere)
+  return found
+    .filter((file) => file.isFile())
+    .map((file) => relative(folder, join(file.parentPath, file.name)))
+    .sort()
+}
+
+function noneThere(error: unknown): never[] {
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
+  throw error
+}
+
+/** An agent that was killed may leave half a last line; any other line that is no object means that this is not the log we know. */
+export function eventsIn(path: string, text: string): readonly JsonObject[] {
+  const lines = text.split('\n')
+  return lines.flatMap((line, index) => {
+    if (line.trim() === '') return []
+    const event = parsed(line)
+    if (isObject(event)) return [event]
+    if (index === lines.length - 1) return []
+    throw new Error(`line ${index + 1} of the session log ${path} is no JSON object`)
+  })
+}
+
+function parsed(line: string): JsonObject | null {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,47 @@
+/** What the rows say about the tree that a client pulls: which release it is, how it was evaluated, what it requires. */
+import { unknown, type Json, type Release, type Requires } from '../contract/index.ts'
+import { EVALUATION_METRICS, isRestorable } from './catalog.ts'
+import type { Commits } from './chain.ts'
+import { headOf } from './chain.ts'
+import { listedCatalog, pulledId } from './listed.ts'
+import { chainOf, requiresOf } from './requires.ts'
+
+export interface PulledRelease {
+  /** The release whose files are pulled. */
+  readonly release: Release
+  /** Its identity among the releases that changed the tree. */
+  readonly release_id: string
+  readonly parent_release_id: string | null
+  readonly evaluation: Readonly<Record<string, Json>>
+  readonly requires: readonly Requires[]
+}
+
+/** The head, or a release of the catalog by its id: one that was published, or that waits for review. */
+export function pulledRelease(commits: Commits, component: string | undefined, wanted: string | null): PulledRelease {
+  const release = wanted === null ? headOf(commits) : knownRelease(commits, wanted)
+  const release_id = pulledId(commits, release, component)
+  const listed = listedCatalog(commits, component).find((row) => row.release_id === release_id)
+  return {
+    release,
+    release_id,
+    parent_release_id: listed?.parent_release_id ?? null,
+    evaluation: evaluationOf(commits, release_id),
+    requires: requiresOf(commits, release.release_id),
+  }
+}
+
+function knownRelease(commits: Commits, id: string): Release {
+  const release = commits.find((row) => row.release?.release_id === id)?.release
+  if (release !== undefined && release !== null && isRestorable(id)) return release
+  throw unknown(
+    'unknown_release',
+    'release_id: names no release of this scenario that can be pulled; GET /svc/harness/releases lists those there are',
+  )
+}
+
+/** A release that was promoted or restored was evaluated when it was made. */
+function evaluationOf(commits: Commits, releaseId: string): Record<string, Json> {
+  const made = chainOf(commits, releaseId).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
+  const metrics = made?.metrics ?? {}
+  return Object.fromEntries(EVALUATION_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
+}

@@ -1,0 +1,157 @@
+/** The install route: who gets a script, for which scenario, at which address, and how a slow one is begun. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { world, type Answer, type World } from '../support/world.ts'
+import { expectRefusal } from './support/refusal.ts'
+import { bearer, errorOf, named, scenarioNames, textAt } from './support/speak.ts'
+import { fresh } from './support/trainee.ts'
+
+const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
+const INSTALL = '/svc/harness/install?adapter=pi'
+const seed = JSON.stringify([{ id: 'style', name: 'rules', config: { text: "It's `here` $(now) \u{1f600}" } }])
+const settings = { recipe: 'harness', 'evolution.adapter': 'pi', 'evolution.seed': seed, 'inference.upstream_model': 'm' }
+
+/** What a script brings, read off its text. */
+function installationIn({ text }: Answer): Record<string, unknown> {
+  const line = /^const installation = (.*)$/m.exec(text)?.[1] ?? '{}'
+  const installation: Record<string, unknown> = JSON.parse(line)
+  return installation
+}
+
+describe('a script', () => {
+  let here: World
+  beforeAll(async () => {
+    here = await world({ settings, environment: { SVC_TOKEN: 'open-sesame' } })
+  })
+  afterAll(() => here.close())
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    here.get(path, { ...bearer('open-sesame'), ...headers })
+  const addressFor = async (headers: Record<string, string>): Promise<unknown> =>
+    installationIn(await get(INSTALL, { ...named('mine'), ...headers }))['url']
+  const created = async (name: string): Promise<string> => {
+    const answer = await here.post('/svc/scenarios', { name }, bearer('open-sesame'))
+    return textAt(answer.json, 'release_id')
+  }
+
+  it('is shell that every shell parses, and brings tree, binding, pin and scenario [harness.install-2] [harness.install-1]', async () => {
+    const release_id = await created('mine')
+    const answer = await get(INSTALL, named('mine'))
+    expect(answer.headers['content-type']).toBe('text/x-shellscript; charset=utf-8')
+    for (const shell of ['dash', 'bash']) execFileSync(shell, ['-n'], { input: answer.text })
+    expect(installationIn(answer)).toMatchObject({
+      adapter: 'pi',
+      scenario: 'mine',
+      release_id,
+      url: here.address.replace('localhost', '127.0.0.1'),
+      install: { manager: 'npm', package: '@earendil-works/pi-coding-agent' },
+      requires: [],
+    })
+    expect(Buffer.byteLength(answer.text)).toBe(answer.text.length)
+  })
+
+  it('holds no token, whoever asks [harness.install-token]', async () => {
+    await created('mine')
+    expect((await get(INSTALL, named('mine'))).text).not.toContain('open-sesame')
+  })
+
+  it('names the address that the request reached, also behind a gateway [harness.install-address]', async () => {
+    await created('mine')
+    expect(await addressFor({ 'x-forwarded-host': 'svc.example.com', 'x-forwarded-proto': 'https' })).toBe('https://svc.example.com')
+    expect(await addressFor({ 'x-forwarded-host': 'svc.example.com:8443, inner' })).toBe('http://svc.example.com:8443')
+    expect(await addressFor({ 'x-forwarded-host': '[::1]:9' })).toBe('http://[::1]:9')
+  })
+
+  it.each([
+    `evil.com'; touch /tmp/x; '`,
+    '$(id)',
+    'a b',
+    'user:pw@host',
+    'host/path',
+    'host?x',
+    '-host',
+    'host:99999999',
+    'h\u00f6st',
+    '..',
+  ])('a forwarded host %j is refused and quoted nowhere [harness.install-address]', async (host) => {
+    await created('mine')
+    const answer = await get(INSTALL, { ...named('mine'), 'x-forwarded-host': host })
+    expectRefusal(answer, 400, 'bad_address')
+    expect(answer.text).not.toContain(host)
+    expectRefusal(await get(INSTALL, { ...named('mine'), 'x-forwarded-proto': 'javascript' }), 400, 'bad_address')
+  })
+
+  it('of a release by its id is of that one; an unknown one is 404 [harness.rule-1]', async () => {
+    const release_id = await created('mine')
+    expect(installationIn(await get(`${INSTALL}&release_id=${release_id}`, named('mine')))['release_id']).toBe(release_id)
+    expectRefusal(await get(`${INSTALL}&release_id=none`, named('mine')), 404, 'unknown_release')
+  })
+
+  it('of an agent that the scenario is not for, or that nobody knows, is 404 [harness.rule-4]', async () => {
+    await created('mine')
+    for (const adapter of ['claude', 'none', '$(id)', '%27'])
+      expectRefusal(await get(`/svc/harness/install?adapter=${adapter}`, named('mine')), 404, 'unknown_adapter')
+  })
+
+  it('without a scenario makes one, named harness- and an id, of the one recipe that serves files [harness.install-3]', async () => {
+    const before = await scenarioNames(here, bearer('open-sesame'))
+    const { scenario } = installationIn(await get(INSTALL))
+    expect(scenario).toMatch(/^harness-[0-9a-f]{32}$/)
+    expect(await scenarioNames(here, bearer('open-sesame'))).toEqual([...before, String(scenario)].toSorted((a, b) => a.localeCompare(b)))
+    expectRefusal(await get(INSTALL, { 'sec-fetch-site': 'cross-site' }), 401, 'unauthorized')
+  })
+
+  it('for a scenario that does not exist is 404, and makes none', async () => {
+    expectRefusal(await get(INSTALL, named('unheard')), 404, 'unknown_scenario')
+    expect(await scenarioNames(here, bearer('open-sesame'))).not.toContain('unheard')
+  })
+
+  it('is for whoever has the token [auth.1]', async () => {
+    expectRefusal(await here.get(INSTALL, named('mine')), 401, 'unauthorized')
+  })
+})
+
+describe('without implicit creation', () => {
+  it('a script without a scenario is 404 and no scenario is made [harness.install-3]', async () => {
+    const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
+    try {
+      expectRefusal(await here.get(INSTALL), 404, 'unknown_scenario')
+      expect(await scenarioNames(here)).toEqual([])
+    } finally {
+      await here.close()
+    }
+  })
+})
+
+describe('a script that takes its time', () => {
+  let here: World
+  afterEach(() => here.close())
+  const slow = async (how: string): Promise<Answer> => {
+    here = await world({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
+    const s = await fresh(here)
+    return here.get(INSTALL, named(s.name))
+  }
+
+  it('is begun with a preamble of at least 64 KiB and goes on as one braced group [harness.install-4]', async () => {
+    const { status, text } = await slow('late')
+    expect(status).toBe(200)
+    const body = text.indexOf('\n{\n')
+    expect(body).toBeGreaterThanOrEqual(64 * 1024 - 1)
+    expect(text.slice(0, body)).toContain('preparing the harness')
+    expect(text.trimEnd().endsWith('\n}')).toBe(true)
+    for (const shell of ['dash', 'bash']) execFileSync(shell, ['-n'], { input: text })
+  })
+
+  it('and fails is a script that says why and exits 1 [harness.install-4]', async () => {
+    const { status, text } = await slow('lateFailure')
+    expect(status).toBe(200)
+    const run = (): unknown => execFileSync('sh', { input: text, encoding: 'utf8', stdio: 'pipe' })
+    expect(run).toThrow(/svc: 503: it's `broken` \$\(today\)/)
+  })
+
+  it('in time to fail has a status of its own [harness.install-4]', async () => {
+    const answer = await slow('failure')
+    expectRefusal(answer, 503, 'not_today')
+    expect(errorOf(answer)['message']).toContain('broken')
+  })
+})
