@@ -116,12 +116,12 @@ function describeBinding({ it, adapter, entries }: AdapterSuite): void {
       assertHoldsNothingOf(second, MODEL)
       assert.deepEqual(renderTree(adapter, entries, model), first)
     })
-    it(`${api}: a model without a key is bound too, and one without a name bound or refused`, async () => {
+    it(`${api}: a model without a key is bound too, and one without a name bound or refused as model_missing`, async () => {
       assert.ok(textOf(renderTree(adapter, entries, { ...model, apiKey: null })).includes(MODEL.url), 'no file says where the model is')
       try {
         assertKeepable(renderTree(adapter, entries, { ...model, model: null }))
       } catch (error) {
-        if (!isRefusal(error)) throw error
+        if (!isRefusal(error) || error.code !== 'model_missing') throw error
       }
     })
   }
@@ -143,9 +143,13 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
     assertPlain(launch, 'the launch')
     assert.deepEqual(adapter.launch(TASK, '/root'), launch)
   })
-  it('the prompt is handed over whole, as one word or one variable: no shell reads it', async () => {
+  it('the prompt is handed over as it is, in one variable or in words that follow each other: no shell reads it', async () => {
     const { argv, env } = adapter.launch(TASK, '/root')
-    assert.ok([...argv, ...Object.values(env)].includes(TASK.prompt), 'the prompt is neither a word of the command nor a variable')
+    if (Object.values(env).includes(TASK.prompt)) return
+    const first = firstWordOf(TASK.prompt, argv)
+    assert.notEqual(first, -1, 'the prompt is neither a variable, nor words of the command joined by blanks')
+    const isScript = argv.slice(0, first).some((word) => SHELL.test(word)) && /^-[a-z]*c$/.test(argv[first - 1] ?? '')
+    assert.ok(!isScript, 'the prompt is what a shell is told to do; start the agent without one')
   })
   it('where no agent ran there is an empty trajectory', async () => {
     const root = await mkdtemp(join(tmpdir(), 'adapter-'))
@@ -156,5 +160,13 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
     }
   })
 }
+
+/** Where the words begin that are the prompt when they are joined by blanks. A word may be the value of an option, in quotes that its reader takes off. */
+function firstWordOf(prompt: string, argv: readonly string[]): number {
+  const words = argv.map((word) => word.replace(/^--[a-z][a-z-]*=("?)([^]*)\1$/, (_option, _quote, value: string) => value))
+  return words.findIndex((_, first) => words.some((_word, last) => words.slice(first, last + 1).join(' ') === prompt))
+}
+
+const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/
 
 const textOf = (files: Files): string => Object.values(files).join('\n')

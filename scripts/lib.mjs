@@ -13,7 +13,7 @@ const at = (...parts) => join(ROOT, ...parts)
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
 const PARENT_LOOK_MILLISECONDS = 500
-const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$/
+const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]package-lock\.json$/
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
 /** The program that installs harnesses and runs agents: one file that install scripts carry. */

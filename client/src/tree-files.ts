@@ -76,6 +76,9 @@ function pathProblem(path: string): string | null {
   return folded(path).startsWith(RESERVED_PREFIX) ? `takes a name that begins with ${RESERVED_PREFIX}` : null
 }
 
+/** Whether a path may be a tree's at all: what a release file lists is only as good as whoever wrote it. */
+export const isTreePath = (path: string): boolean => pathProblem(path) === null
+
 const folded = (path: string): string => path.normalize('NFC').toLowerCase()
 
 function foldersOf(path: string): string[] {
@@ -95,8 +98,15 @@ export function writeTree(root: string, files: TreeFiles, releaseText: string): 
   mkdirSync(root, { recursive: true })
   const folder = realpathSync(root)
   const texts = new Map([...Object.entries(files), [RELEASE_FILE, releaseText]])
-  if ([...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
+  const isTidy = !readdirSync(folder).some(isAbandoned)
+  if (isTidy && [...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
   return alone(folder, (desk) => replace(folder, desk, texts))
+}
+
+/** The desk of a process that was killed. */
+function isAbandoned(name: string): boolean {
+  const pid = deskOwner(name)
+  return pid !== undefined && !isAlive(pid)
 }
 
 /** A path that a link is part of holds nothing: what it leads to is not the tree's. */
@@ -142,7 +152,7 @@ function deskOwner(name: string): number | undefined {
 function replace(folder: string, desk: string, texts: ReadonlyMap<string, string>): TreeChange {
   requireWay(folder, RELEASE_FILE, [])
   const before = releaseIn(folder)
-  const leaving = before.files.filter((path) => pathProblem(path) === null && !texts.has(path))
+  const leaving = before.files.filter((path) => isTreePath(path) && !texts.has(path))
   for (const path of texts.keys()) requireWay(folder, path, leaving)
   announce(folder, desk, before, texts)
   const removed = leaving.filter((path) => isOwnFile(folder, path)).sort()

@@ -79,6 +79,8 @@ export interface InstallSpec {
   readonly binary_path: string
   /** The least Node it runs on, such as 22.19. Absent: any. */
   readonly node_least?: string
+  /** The text of a package-lock.json that npm installs it by. Absent: its own dependencies are pinned already. */
+  readonly lock?: string
   /** Of a git install: where from, and at which tag. */
   readonly repository?: string
   readonly ref?: string

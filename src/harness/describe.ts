@@ -2,15 +2,22 @@
 import { NAMED_KINDS, type Adapter, type EntryKind, type JsonObject } from '../contract/index.ts'
 
 export function describeAdapter(adapter: Adapter): JsonObject {
-  const { name, binary, trajectory_format, bindings, install } = adapter
+  const { name, binary, trajectory_format, bindings } = adapter
   return {
     name,
     binary,
     trajectory_format,
     model_bindings: Object.keys(bindings),
     kinds: kindsOf(adapter),
-    install: install === undefined ? null : { ...install },
+    install: pinOf(adapter),
   }
+}
+
+/** What is installed; how its dependencies are locked is for the install script alone. */
+function pinOf({ install }: Adapter): JsonObject | null {
+  if (install === undefined) return null
+  const { lock: _, ...pin } = install
+  return { ...pin }
 }
 
 /** The kinds of entries that it has a place for. */

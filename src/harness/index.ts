@@ -7,8 +7,28 @@ export { describeAdapter, kindsOf } from './describe.ts'
 export { openHarness } from './open.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesIn, pulledFiles } from './tree.ts'
-export { withFrontMatter, hasFrontMatter } from './support/front-matter.ts'
+export {
+  hasFrontMatter,
+  headed,
+  refuseModel,
+  refuseOtherName,
+  refuseUndescribed,
+  withFrontMatter,
+  type HeadCheck,
+} from './support/front-matter.ts'
 export { eventsIn, filesBelow, readJsonLines } from './support/json-lines.ts'
+export { modelName, piBindings } from './support/model.ts'
 export { printJson } from './support/print.ts'
+export { requestsCommand } from './support/requests.ts'
+export {
+  IS_FIXED,
+  LOADS_CODE,
+  NAMES_MODEL,
+  refuseFields,
+  refuseOthers,
+  settingRefused,
+  settingsIn,
+  type Setting,
+} from './support/settings.ts'
 export { installationOf, withoutInstall } from './install/installation.ts'
 export { failureScript, installScript, preambleScript } from './install/script.ts'

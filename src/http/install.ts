@@ -8,6 +8,7 @@ import type { Scenario } from '../scenarios/index.ts'
 import type { Door } from './door.ts'
 import { answerError } from './errors.ts'
 import { noFiles } from './harness.ts'
+import { noteError } from './note.ts'
 import type { Asked, Reply } from './reply.ts'
 import { headerText, scenarioOf } from './scope.ts'
 
@@ -21,13 +22,13 @@ export async function install(asked: Asked): Promise<Reply> {
   return { status: 200, headers: HEADERS, body: inTime ?? begun(making, asked) }
 }
 
-async function* begun(making: Promise<string>, { visit }: Asked): AsyncGenerator<string> {
+async function* begun(making: Promise<string>, { door, visit }: Asked): AsyncGenerator<string> {
   yield preambleScript()
   try {
     yield await making
   } catch (error) {
+    noteError(door, visit, error)
     const { status, body } = answerError(error, visit.path)
-    visit.note.code = 'late_failure'
     yield failureScript(status, messageIn(body))
   }
 }
@@ -59,9 +60,9 @@ async function wantedAdapter(door: Door, name: string): Promise<Adapter> {
 const noHarnessRecipe = (): Error =>
   unknown('no_harness_recipe', 'no configured recipe serves harness files, so there is nothing to install')
 
-/** The scenario that was named; without one a new one, of the recipe that serves files for this agent. */
+/** The scenario that was named; without one a new one, of the recipe that serves files for this agent. For a HEAD none is made: nobody would get to use it. */
 async function scenarioFor({ door: { registry, newId }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
-  if (headerText(request, HEADER.scenario) !== null) return scenarioOf(request)
+  if (headerText(request, HEADER.scenario) !== null || request.method === 'HEAD') return scenarioOf(request)
   if (request.headers['sec-fetch-site'] === 'cross-site')
     throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
   const serving = [...registry.adapters]

@@ -1,10 +1,11 @@
 /** Every request enters here: origin, route, pass, handler, and one line in the log when its answer is over. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { HEADER, isRefusal } from '../contract/index.ts'
+import { HEADER } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
 import { answerError, HttpRefusal, noRoute } from './errors.ts'
+import { noteError } from './note.ts'
 import { knockOf } from './pass.ts'
 import { routes, type Route } from './routes.ts'
 import { RouteTable, type Lookup, type Match } from './table.ts'
@@ -13,7 +14,7 @@ const UNKNOWN_ROUTE = 'unknown'
 
 export function makeListener(door: Door): RequestListener {
   const table = new RouteTable(routes)
-  const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit.id, visit.note, error))
+  const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit, error))
   return (request, response) => {
     const arrival = arrive(door, request)
     const over = onceBoth(() => leave(door, arrival, response))
@@ -80,7 +81,7 @@ function matched(lookup: Lookup): Match {
 }
 
 function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: unknown): void {
-  noteError(door, arrival.id, arrival.note, error)
+  noteError(door, arrival, error)
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
@@ -89,18 +90,6 @@ function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: u
   const bytes = Buffer.from(JSON.stringify(body))
   const all = { ...arrival.headers, ...headers, 'content-type': 'application/json', 'content-length': bytes.length }
   response.writeHead(status, all).end(bytes)
-}
-
-/** A refusal is the caller's to mend and one word in the request's line, with its cause when a disk failed; anything else is ours, with its stack. */
-function noteError(door: Door, id: string, note: Visit['note'], error: unknown): void {
-  if (isRefusal(error)) {
-    note.code = error.code
-    if (error.kind === 'unavailable' && error.cause instanceof Error) note.cause = error.cause.message
-    return
-  }
-  note.code = 'internal_error'
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  door.log.write('error', 'failure', { id, stack })
 }
 
 function leave(door: Door, arrival: Arrival, response: ServerResponse): void {

@@ -20,11 +20,10 @@ export interface PulledRelease {
 export function pulledRelease(commits: Commits, component: string | undefined, wanted: string | null): PulledRelease {
   const release = wanted === null ? headOf(commits) : knownRelease(commits, wanted)
   const release_id = pulledId(commits, release, component)
-  const listed = listedCatalog(commits, component).find((row) => row.release_id === release_id)
   return {
     release,
     release_id,
-    parent_release_id: listed?.parent_release_id ?? null,
+    parent_release_id: component === undefined ? release.parent_release_id : listedParent(commits, component, release_id),
     evaluation: evaluationOf(commits, release_id),
     requires: requiresOf(commits, release.release_id),
   }
@@ -38,6 +37,9 @@ function knownRelease(commits: Commits, id: string): Release {
     'release_id: names no release of this scenario that can be pulled; GET /svc/harness/releases lists those there are',
   )
 }
+
+const listedParent = (commits: Commits, component: string, releaseId: string): string | null =>
+  listedCatalog(commits, component).find((row) => row.release_id === releaseId)?.parent_release_id ?? null
 
 /** A release that was promoted or restored was evaluated when it was made. */
 function evaluationOf(commits: Commits, releaseId: string): Record<string, Json> {

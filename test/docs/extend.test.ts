@@ -36,6 +36,7 @@ import {
 import { renderTree } from '../../src/harness/index.ts'
 import type { Settings } from '../support/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { until } from '../support/wait.ts'
 import { world, type World } from '../support/world.ts'
 import { runDocument, shellBlocks } from './blocks.ts'
 
@@ -137,6 +138,21 @@ describe('examples/recipe/house-rules.ts', () => {
   recipeConformance({ describe, it, recipe: houseRules.plugin })
 })
 
+describe('examples/recipe/standing-orders.ts', () => {
+  it('makes a rule of every instruction', async () => {
+    const service = await serviceWith({
+      recipe: './examples/recipe/standing-orders.ts',
+      'data.training_mode': 'manual',
+      'evolution.adapter': 'pi',
+    })
+    await service.post('/svc/scenarios', { name: 'examples' })
+    const asked = await service.post('/svc/train', { text: 'Count in dozens.', session: 's', release_id: 'r' }, scenario)
+    const progress = `/svc/harness/requests/${String(asked.json['agent_record_id'])}/progress`
+    await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
+    expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: { 'pi-agent/AGENTS.md': 'Count in dozens.\n' } })
+  })
+})
+
 describe('examples/recipe/text-counter.ts', () => {
   const settings = {
     recipe: 'counter',
@@ -221,6 +237,17 @@ describe('examples/adapter/rulebook.ts', () => {
     })
   })
 
+  it('is served by the harness recipe, by its path, and listed beside the built-in ones', async () => {
+    const service = await serviceWith({
+      recipe: 'harness',
+      'evolution.adapter': './examples/adapter/rulebook.ts',
+      'evolution.seed': JSON.stringify(tree),
+    })
+    await service.post('/svc/scenarios', { name: 'examples' })
+    expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: renderTree(rulebook.plugin, tree) })
+    expect((await service.get('/svc/harness/adapters')).text).toContain('"rulebook-agent"')
+  })
+
   adapterConformance({ describe, it, adapter: rulebook.plugin, entries: tree })
 })
 
@@ -254,7 +281,6 @@ describe('examples/proposer/one-rule.ts', () => {
 
 const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
   ['processor', './examples/processor/every-record.ts', everyRecord.plugin],
-  ['adapter', './examples/adapter/rulebook.ts', rulebook.plugin],
   ['executor', './examples/executor/folder.ts', folder.plugin],
   ['evaluator', './examples/evaluator/last-line.ts', lastLine.plugin],
   ['selection', './examples/selection/more-wins.ts', moreWins.plugin],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, errorOf, named, scenarioNames, textAt } from './support/speak.ts'
+import { bearer, errorOf, named, rowsOf, scenarioNames, textAt } from './support/speak.ts'
 import { fresh } from './support/trainee.ts'
 
 const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
@@ -116,6 +116,41 @@ describe('without implicit creation', () => {
     const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
     try {
       expectRefusal(await here.get(INSTALL), 404, 'unknown_scenario')
+      expect(await scenarioNames(here)).toEqual([])
+    } finally {
+      await here.close()
+    }
+  })
+})
+
+describe('with several recipes that serve files', () => {
+  const recipes = (one: string, other: string) => ({
+    recipe: 'one',
+    'recipes.one.use': 'harness',
+    'recipes.one.evolution.adapter': one,
+    'recipes.other.use': 'harness',
+    'recipes.other.evolution.adapter': other,
+    'inference.upstream_model': 'm',
+  })
+
+  it('a script without a scenario is of the one for that agent [harness.install-3]', async () => {
+    const here = await world({ settings: recipes('pi', 'codex') })
+    try {
+      for (const adapter of ['codex', 'pi']) {
+        const { scenario } = installationIn(await here.get(`/svc/harness/install?adapter=${adapter}`))
+        const rows = rowsOf(await here.get('/svc/scenarios'), 'scenarios')
+        expect(rows.find((row) => row['scenario'] === scenario)).toMatchObject({ adapter, recipe: adapter === 'pi' ? 'one' : 'other' })
+      }
+      expectRefusal(await here.get('/svc/harness/install?adapter=claude'), 400, 'recipe_unclear')
+    } finally {
+      await here.close()
+    }
+  })
+
+  it('and is refused, and makes none, where two are for that agent', async () => {
+    const here = await world({ settings: recipes('pi', 'pi') })
+    try {
+      expectRefusal(await here.get(INSTALL), 400, 'recipe_unclear')
       expect(await scenarioNames(here)).toEqual([])
     } finally {
       await here.close()

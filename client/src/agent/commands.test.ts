@@ -185,7 +185,7 @@ describe('doctor', () => {
     const words = terminal.printed.join('\n')
     for (const expected of [
       'does not say it is 1.2.3',
-      'install the-tool',
+      '(package the-tool)',
       'release-3 is served',
       'review: held',
       'pi-agent/AGENTS.md',

@@ -14,6 +14,7 @@ import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles, rooted } from './run-folder.ts'
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
+import { withoutToken } from './token.ts'
 import { parsed } from './usage.ts'
 
 const VERSION_SECONDS_MAX = 30
@@ -82,7 +83,7 @@ async function programFinding({ record, env }: Install): Promise<Finding> {
   const { executable, install, client, adapter } = record
   const scratch = await mkdtemp(join(tmpdir(), 'svc-doctor-'))
   try {
-    const asked = { env: { ...withNode(env, process.execPath), ...rooted(client.env, scratch) }, timeoutSeconds: VERSION_SECONDS_MAX }
+    const asked = { env: { ...withNode(withoutToken(env), process.execPath), ...rooted(client.env, scratch) }, timeoutSeconds: VERSION_SECONDS_MAX }
     const { code, output } = await runProgram(executable, ['--version'], asked)
     const ok = code === 0 && output.includes(install.version)
     if (ok) return { name: 'program', ok, text: `${executable} ${install.version}` }

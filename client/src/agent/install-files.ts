@@ -1,7 +1,7 @@
 /** Everything an install writes below the harness's folder and beside its record, first as a list, then to the disk. */
 import { lstat, mkdir, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { checkPaths, writeTree, type TreeFiles } from '../tree-files.ts'
+import { checkPaths, isTreePath, writeTree, type TreeFiles } from '../tree-files.ts'
 import { parseJson } from '../wire.ts'
 import { bound } from './binding.ts'
 import { hasCode, Stop } from './failure.ts'
@@ -46,7 +46,7 @@ export async function planOf({ installation, record, folder, program, node, toke
   const tree = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
   checkPaths(tree)
   const before = await readReleaseFile(destination)
-  const owned = [...(before?.files ?? []), ...(await pendingPaths(folder))]
+  const owned = [...(before?.files ?? []), ...(await pendingPaths(folder))].filter(isTreePath)
   await refuseForeign(destination, tree, owned)
   const places = inFolder(folder)
   return {

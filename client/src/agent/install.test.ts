@@ -122,6 +122,18 @@ describe('install', () => {
     expect(textsBelow(join(home.path, 'elsewhere'))).toEqual({})
   })
 
+  test('a release file that came with somebody’s folder has nothing removed outside it, nor itself', async () => {
+    const home = makeHome()
+    mkdirSync(home.destination)
+    writeFileSync(join(home.path, 'precious'), 'mine')
+    const files = ['../precious', 'skills/../../precious', RELEASE_FILE]
+    writeFileSync(join(home.destination, RELEASE_FILE), JSON.stringify({ release_id: 'r0', content_id: 'c0', files }))
+    const { code, warned } = await run(home, anInstallation())
+    expect(code, warned).toBe(0)
+    expect(readFileSync(join(home.path, 'precious'), 'utf8')).toBe('mine')
+    expect(await readReleaseFile(home.destination)).toMatchObject({ release_id: 'r1' })
+  })
+
   test('a folder reached through a link has one install, however it is named', async () => {
     const home = makeHome()
     mkdirSync(join(home.path, 'real'))
@@ -180,6 +192,16 @@ describe('install', () => {
     expect(textsBelow(home.destination)['.env']).toBe('KEY="svc-no-token"\n')
     expect(existsSync(inFolder(folderOf(home)).token)).toBe(false)
     expect(terminal.warned.join('\n')).toContain('SVC_TOKEN')
+  })
+
+  test('the token is not shown to the programs that install the agent, nor to the agent itself', async () => {
+    const home = makeHome()
+    const [npm, seen] = [join(home.path, 'tools/npm'), join(home.path, 'seen')]
+    const text = readFileSync(npm, 'utf8').replace('set -eu', `set -eu\nenv >>'${seen}'`).replace('echo "the', `env >>'${seen}'; echo "the`)
+    writeFileSync(npm, text)
+    expect((await run(home, anInstallation())).code).toBe(0)
+    expect(readFileSync(seen, 'utf8')).toContain('AGENT_DIR=')
+    expect(readFileSync(seen, 'utf8')).not.toContain('secret-token')
   })
 
   test('a token that was given before is used again for the same service, never for another', async () => {

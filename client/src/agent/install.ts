@@ -12,7 +12,7 @@ import { isOnPath } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
-import { keptToken, tokenIn, TOKEN_VARIABLE } from './token.ts'
+import { keptToken, tokenIn, TOKEN_VARIABLE, withoutToken } from './token.ts'
 import { ensureVendor } from './vendor.ts'
 
 export interface InstallOrder {
@@ -66,7 +66,7 @@ async function installWhole(
   const { installation, program, env, node } = order
   const token = await tokenFor(record, folder, env)
   const plan = await planOf({ installation, record, folder, program, node: node.path, token })
-  await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
+  await ensureVendor({ installation, prefix: record.prefix, env: withoutToken(env), node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
   const current = await isCurrent(plan)
   if (!current) await writePlan(plan)

@@ -36,6 +36,8 @@ export interface VendorInstall {
   readonly binary_path: string
   /** The least Node it runs on, such as 22.19. Absent: any. */
   readonly node_least?: string
+  /** The text of a package-lock.json that npm installs it by. Absent: its own dependencies are pinned already. */
+  readonly lock?: string
   readonly repository?: string
   readonly ref?: string
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { json, listening, upstream } from '../testing/upstream.ts'
@@ -221,6 +221,16 @@ describe('when a side goes away', () => {
       error: { type: 'api_error', code: 'service_unreachable', message: expect.stringContaining('http://127.0.0.1:1') },
     })
     expect(JSON.parse(await text(await ask(proxy, '/v1/messages')))).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+  })
+
+  it.each(['099 OK', '200 O\u0001K'])('an answer of %j, which nobody may send on, is 502, and the next call is served', async (status) => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`)))
+    onTestFinished(() => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('a listening socket has a port')
+    const proxy = await proxyTo(`http://127.0.0.1:${address.port}`)
+    for (const path of ['/v1/responses', '/v1/messages']) expect((await ask(proxy, path, { body: '{}' })).statusCode).toBe(502)
   })
 
   it.each([false, true])('an agent that goes cancels the call (while it streams: %s)', async (streams) => {

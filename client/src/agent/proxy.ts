@@ -137,11 +137,21 @@ function forward({ upstream, agent, keep }: Way, request: IncomingMessage, respo
   const send = upstream.url.startsWith('https:') ? httpsRequest : httpRequest
   const headers = requestHeaders(request, upstream, isKept)
   const outgoing = send(`${upstream.url}${request.url ?? ''}`, { method: request.method, agent, headers })
-  outgoing.on('response', (answer) => passOn(answer, response, isKept ? keep : null))
-  outgoing.on('error', (error) => {
+  const fail = (error: unknown): void => {
     if (response.headersSent) response.destroy()
     else refuse(request, response, unreachable(upstream.url, error))
+  }
+  outgoing.on('response', (answer) => {
+    try {
+      passOn(answer, response, isKept ? keep : null)
+    } catch (error) {
+      // A head that Node reads and would not write: one such answer must not end the session, nor its words stay for the refusal.
+      answer.destroy()
+      response.statusMessage = ''
+      fail(error)
+    }
   })
+  outgoing.on('error', fail)
   // Also before there is an answer: whoever asked is gone, so nobody is left to pay for one.
   response.on('close', () => void (response.writableFinished || outgoing.destroy()))
   if (request.headers.expect !== undefined) response.writeContinue()
@@ -194,8 +204,8 @@ function receiptsTo(keep: (receipt: string) => void): Transform {
   })
 }
 
-function unreachable(url: string, error: Error): Refusal {
-  const reason = 'code' in error && typeof error.code === 'string' ? error.code : error.message
+function unreachable(url: string, error: unknown): Refusal {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
   return {
     status: 502,
     type: 'api_error',

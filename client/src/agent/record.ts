@@ -8,7 +8,8 @@ import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
 const FORMAT = 1
 
-export interface InstallRecord extends Omit<Installation, 'files'> {
+export interface InstallRecord extends Omit<Installation, 'files' | 'install'> {
+  readonly install: Omit<Installation['install'], 'lock'>
   readonly format: typeof FORMAT
   /** Path to the SHA-256 of the tree's text. A path that the binding names too holds the bound text instead. */
   readonly files: Readonly<Record<string, string>>
@@ -19,10 +20,14 @@ export interface InstallRecord extends Omit<Installation, 'files'> {
   readonly executable: string
 }
 
-export function recordOf(installation: Installation, destination: string, prefix: string): InstallRecord {
+export function recordOf(
+  { install: { lock: _, ...install }, ...installation }: Installation,
+  destination: string,
+  prefix: string,
+): InstallRecord {
   const files = Object.entries(installation.files).map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])
-  const executable = join(prefix, installation.install.binary_path)
-  return { format: FORMAT, ...installation, files: Object.fromEntries(files), destination, prefix, executable }
+  const executable = join(prefix, install.binary_path)
+  return { format: FORMAT, ...installation, install, files: Object.fromEntries(files), destination, prefix, executable }
 }
 
 /** Throws one line when there is none, or none that can be read. */

@@ -6,7 +6,7 @@ import { installed, SCENARIO, screen, start, type TestInstall } from '../testing
 import { json, upstream } from '../testing/upstream.ts'
 import { sessionsOf } from './captures.ts'
 import { capturesFolder } from './places.ts'
-import { isAlive } from './process-lock.ts'
+import { isAlive } from '../alive.ts'
 import { report } from './report.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'

@@ -18,7 +18,7 @@ import type { InstallRecord } from './record.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles, makeRunFolder, rooted, sweepRuns, type RunFolder } from './run-folder.ts'
 import { SESSION, type Install } from './service.ts'
-import { tokenOf } from './token.ts'
+import { tokenOf, withoutToken } from './token.ts'
 
 type Say = (line: string) => void
 
@@ -97,13 +97,10 @@ async function environmentOf(
   session: { readonly session: string; readonly url: string; readonly key: string },
 ): Promise<NodeJS.ProcessEnv> {
   const { client, scenario, release_id, destination, executable, adapter } = record
-  const { [TOKEN_VARIABLE]: _, ...own } = env
   const path = [dirname(executable), env['PATH'] ?? '', dirname(process.execPath)].filter((part) => part !== '').join(delimiter)
   return {
-    ...rooted(client.env_defaults, root),
-    ...(await readEnvFile(folder)),
-    ...own,
-    ...withoutProxy(own),
+    ...withoutToken({ ...rooted(client.env_defaults, root), ...(await readEnvFile(folder)), ...env }),
+    ...withoutProxy(env),
     ...rooted(client.env, root),
     PATH: path,
     SVC_WRAPPER: join(folder, commandOf(adapter)),
@@ -117,10 +114,12 @@ async function environmentOf(
 }
 
 /** Whatever leads a person's own calls to the outside, an agent's way to the door stays on this machine. Programs read either spelling. */
-function withoutProxy({ NO_PROXY, no_proxy }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const direct = (own: string | undefined): string => (own === undefined || own.trim() === '' ? LOOPBACK : `${own},${LOOPBACK}`)
-  return { NO_PROXY: direct(NO_PROXY ?? no_proxy), no_proxy: direct(no_proxy ?? NO_PROXY) }
-}
+const withoutProxy = ({ NO_PROXY, no_proxy }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  NO_PROXY: andLoopback(NO_PROXY ?? no_proxy),
+  no_proxy: andLoopback(no_proxy ?? NO_PROXY),
+})
+
+const andLoopback = (hosts: string | undefined): string => (hosts === undefined || hosts.trim() === '' ? LOOPBACK : `${hosts},${LOOPBACK}`)
 
 /** Signals reach the agent as if it had been started itself, and it alone decides what becomes of the session. */
 async function ended(record: InstallRecord, args: readonly string[], env: NodeJS.ProcessEnv, run: RunFolder): Promise<number> {

@@ -9,6 +9,7 @@ import { runProgram } from './programs.ts'
 import { readReleaseFile, unmet, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
+import { withoutToken } from './token.ts'
 
 const CHECK_SECONDS_MAX = 60
 const SECRET = /TOKEN|KEY|SECRET|PASSWORD/i
@@ -118,7 +119,7 @@ async function isSatisfied({ folder, env }: Install, { check }: RequiredItem, ag
   if (check === undefined) return agreed('is this done?', false)
   terminal.print(`  check: ${visible(check)}`)
   if (!(await agreed('run it?', true))) return false
-  const values = { ...(await readEnvFile(folder)), ...env }
+  const values = withoutToken({ ...(await readEnvFile(folder)), ...env })
   const { code, output } = await runProgram('sh', ['-c', check], { env: values, timeoutSeconds: CHECK_SECONDS_MAX })
   if (code === 0) return true
   if (output.trim() !== '') terminal.warn(output.trimEnd())

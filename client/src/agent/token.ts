@@ -12,6 +12,11 @@ export function tokenIn(env: NodeJS.ProcessEnv): string | null {
   return token === '' ? null : token
 }
 
+/** For other people's programs: none of them is to be trusted with it. */
+export function withoutToken({ [TOKEN_VARIABLE]: _, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return env
+}
+
 export async function keptToken(folder: string): Promise<string | null> {
   const token = (await readIfThere(inFolder(folder).token))?.trim() ?? ''
   return token === '' ? null : token

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { anInstallation, makeHome, transcript, type Home } from '../testing/harness-home.ts'
 import type { VendorInstall } from './installation.ts'
+import { recordOf } from './record.ts'
 import { ensureVendor } from './vendor.ts'
 
 const npm = anInstallation().install
@@ -16,6 +17,17 @@ const git: VendorInstall = {
 }
 
 describe('the agent’s program', () => {
+  test('with a lock is installed by it, as npm does in a project; the record keeps the pin alone', async () => {
+    const home = makeHome()
+    const lock = '{"lockfileVersion": 3}'
+    await ensure(home, { ...npm, lock })
+    expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3'])
+    const [build = ''] = readdirSync(join(home.prefix, '.reef-builds'))
+    expect(readFileSync(join(home.prefix, '.reef-builds', build, 'package-lock.json'), 'utf8')).toBe(lock)
+    const installation = anInstallation({ install: { ...npm, lock } })
+    expect(recordOf(installation, home.destination, home.prefix).install).toEqual(npm)
+  })
+
   test('is installed once, and again when another version is pinned', async () => {
     const home = makeHome()
     await ensure(home, npm)

@@ -99,9 +99,14 @@ async function replace(order: VendorOrder): Promise<void> {
   await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
 }
 
+/** By its lock where it has one: the pin is then of everything it depends on, down to the bytes. */
 async function npmInstall(order: VendorOrder, build: string): Promise<void> {
-  const { package: name, version } = order.installation.install
-  await mustRun(order, 'npm', ['install', '--prefix', build, '--no-audit', '--no-fund', '--no-save', `${name}@${version}`])
+  const { package: name, version, lock } = order.installation.install
+  const quietly = ['--prefix', build, '--no-audit', '--no-fund']
+  if (lock === undefined) return mustRun(order, 'npm', ['install', ...quietly, '--no-save', `${name}@${version}`])
+  await writeFile(join(build, 'package.json'), JSON.stringify({ name: 'agent', private: true, dependencies: { [name]: version } }))
+  await writeFile(join(build, 'package-lock.json'), lock)
+  await mustRun(order, 'npm', ['ci', ...quietly])
 }
 
 /** Python keeps the folder a program was installed in, so nothing is moved afterwards. */

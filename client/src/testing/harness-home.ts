@@ -23,7 +23,8 @@ import type { Terminal } from '../agent/terminal.ts'
 const NPM = `#!/bin/sh
 set -eu
 while [ $# -gt 1 ]; do [ "$1" = --prefix ] && prefix=$2; shift; done
-package=\${1%@*} version=\${1##*@}
+case $1 in *@*) wanted=$1 ;; *) wanted=$(sed 's/.*"dependencies":{"\\([^"]*\\)":"\\([^"]*\\)".*/\\1@\\2/' "$prefix/package.json") ;; esac
+package=\${wanted%@*} version=\${wanted##*@}
 echo "$package@$version" >>"$HOME/npm.log"
 if [ -e "$HOME/npm-fails" ]; then echo 'npm error network unreachable'; exit 1; fi
 mkdir -p "$prefix/node_modules/$package" "$prefix/node_modules/.bin"

@@ -1,17 +1,17 @@
 /** Claude Code: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { adapterConformance } from '../../../conformance/index.ts'
-import type { Entry, Files, JsonObject, ModelAddress } from '../../../src/contract/index.ts'
+import type { Entry, Files, JsonObject } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { entry, expectSettingRefused, itRendersAsBefore, leave, modelOf, TEXTS } from '../testing.ts'
 import plugin from './index.ts'
 
 const claude = plugin.plugin
 
-const entry = (name: string, config: JsonObject, id = name): Entry => ({ id, name, config })
 const EXTENSION = `import { readFileSync, writeFileSync } from 'node:fs'
 
 const { hook_event_name: hookEventName } = JSON.parse(readFileSync(0, 'utf8'))
@@ -19,41 +19,26 @@ if (hookEventName === 'UserPromptSubmit')
   writeFileSync(1, JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: 'Greet first.' } }))`
 const OWN_HOOK = { matcher: 'startup', hooks: [{ type: 'command', command: 'date', timeout: 5 }] }
 const tree: readonly Entry[] = [
-  entry('config', { data: { permissions: { allow: ['Bash(git *)'] }, env: { NOTES: 'all' }, hooks: { SessionStart: [OWN_HOOK] } } }),
-  entry('rules', { text: '# Rules\n\nAnswer in one line.' }, 'first'),
-  entry('rules', { text: 'Say when you do not know.' }, 'second'),
-  entry('agent_command', { name: 'review', text: '---\ndescription: Review a change\n---\nReview $1.' }),
-  entry('skill', { name: 'count-words', text: '# Count words\n\nRun `wc -w`.' }, 'bare'),
-  entry('skill', { name: 'tables', text: '---\nname: tables\ndescription: How tables are written\n---\nUse pipes.' }, 'headed'),
-  entry('code_extension', { name: 'greeter', code: EXTENSION }),
+  entry('config', 'config', {
+    data: { permissions: { allow: ['Bash(git *)'] }, env: { NOTES: 'all' }, hooks: { SessionStart: [OWN_HOOK] } },
+  }),
+  ...TEXTS,
+  entry('agent_command', 'agent_command', { name: 'review', text: '---\ndescription: Review a change\n---\nReview $1.' }),
+  entry('code_extension', 'code_extension', { name: 'greeter', code: EXTENSION }),
 ]
-const model: ModelAddress = { url: 'http://127.0.0.1:8900', model: 'some:model', api: 'anthropic', apiKey: 'the-key' }
-const asText = (files: Files): string =>
-  Object.entries(files)
-    .map(([path, text]) => `=== ${path}\n${text}`)
-    .join('\n')
 const settingsOf = (files: Files): JsonObject & { readonly env: JsonObject; readonly hooks: Record<string, readonly JsonObject[]> } =>
   JSON.parse(files['claude/settings.json'] ?? '')
 
 describe('claude', () => {
   adapterConformance({ describe, it, adapter: claude, entries: tree })
 
-  it('a tree with an entry of every kind becomes these files', async () => {
-    await expect(asText(renderTree(claude, tree))).toMatchFileSnapshot('./golden.txt')
-  })
+  itRendersAsBefore(claude, tree)
 
-  it('a model is named in the settings, where it wins over the variables of a person', async () => {
-    const { 'claude/settings.json': settings = '', ...others } = renderTree(claude, tree, model)
-    await expect(settings).toMatchFileSnapshot('./golden-anthropic.txt')
-    const { 'claude/settings.json': _, ...unbound } = renderTree(claude, tree)
-    expect(others).toEqual(unbound)
-  })
-
-  it('a model without a name leaves the name to Claude Code, and without a key there is one in its place', () => {
-    const { env, ...settings } = settingsOf(renderTree(claude, [], { ...model, model: null, apiKey: null }))
+  it('a model without a name leaves the name to Claude Code', () => {
+    const { env, ...settings } = settingsOf(renderTree(claude, [], { ...modelOf('anthropic'), model: null }))
     expect(settings).not.toHaveProperty('model')
     expect(env).not.toHaveProperty('ANTHROPIC_MODEL')
-    expect(env).toMatchObject({ ANTHROPIC_AUTH_TOKEN: 'svc-no-token', ANTHROPIC_BASE_URL: 'http://127.0.0.1:8900' })
+    expect(env).toHaveProperty('ANTHROPIC_BASE_URL', 'http://127.0.0.1:8900')
   })
 
   it.each([
@@ -76,25 +61,8 @@ describe('claude', () => {
     ['permissions.other', { permissions: { other: [] } }],
     ['outputStyle', { outputStyle: 5 }],
     ['hooks.Stop.0.hooks.0.type', { hooks: { Stop: [{ hooks: [{ type: 'prompt', command: 'x' }] }] } }],
-  ])(
-    'an entry that sets %s to what it may not be is refused by name, since Claude Code would drop the whole file or leave the service',
-    (field, data) => {
-      const refusal = expect.objectContaining({
-        code: 'setting_refused',
-        message: expect.stringMatching(`^mine: config data ${field} is refused in a tree of claude; .`),
-      })
-      expect(() => renderTree(claude, [entry('config', { data }, 'mine')])).toThrow(refusal)
-      expect(() => renderTree(claude, [entry('config', { data }, 'mine')], model)).toThrow(refusal)
-    },
-  )
-
-  it.each([
-    ['under another name', 'skill', '---\nname: other\n---\nx', 'must be mine'],
-    ['that is never closed', 'skill', '---\nname: mine\n', 'no YAML mapping'],
-    ['that is no YAML', 'agent_command', '---\ndescription: [\n---\nx', 'no YAML mapping'],
-    ['that names a model', 'agent_command', '---\n? model\n: opus\n---\nx', 'the service names the model'],
-  ])('a head %s is refused', (_, kind, text, reason) => {
-    expect(() => renderTree(claude, [entry(kind, { name: 'mine', text })])).toThrow(reason)
+  ])('an entry that sets %s is refused by name, since Claude Code would drop the whole file or leave the service', (field, data) => {
+    expectSettingRefused(claude, field, { data })
   })
 
   it('the hooks of every entry are kept, one after the other', () => {
@@ -115,49 +83,35 @@ describe('claude', () => {
 })
 
 describe('in a folder of claude', () => {
-  let root: string
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), "claude's "))
-  })
-  afterEach(() => rmSync(root, { recursive: true, force: true }))
-
-  it("the hook of an extension runs its code on the event, wherever the folder is and whatever the extension's name", () => {
-    const files = renderTree(claude, [entry('code_extension', { name: "odd'; exit 1; '$name", code: EXTENSION })])
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(root, path)), { recursive: true })
-      writeFileSync(join(root, path), text)
-    }
-    const [
-      {
-        hooks: [{ command }],
-      },
-    ] = JSON.parse(JSON.stringify(settingsOf(files).hooks['UserPromptSubmit']))
+  it("the hook of an extension runs its code on the event, wherever the folder is and whatever the extension's name", async () => {
+    const files = renderTree(claude, [entry('code_extension', 'code_extension', { name: "odd'; exit 1; '$name", code: EXTENSION })])
+    const root = join(temporaryFolder(), "claude's folder")
+    await leave(root, files)
+    const command = hookOf(files, 'UserPromptSubmit')
     const answer = run(command, { CLAUDE_CONFIG_DIR: join(root, 'claude') }, JSON.stringify({ hook_event_name: 'UserPromptSubmit' }))
     expect(JSON.parse(answer)).toEqual({ hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'Greet first.' } })
   })
 
   it('the word of a newer release is asked of the wrapper, and of nobody in a session without one', () => {
-    const wrapper = join(root, 'wrapper')
+    const wrapper = join(temporaryFolder(), 'wrapper')
     writeFileSync(wrapper, '#!/bin/sh\necho "$@"\n', { mode: 0o700 })
-    const [
-      {
-        hooks: [{ command }],
-      },
-    ] = JSON.parse(JSON.stringify(settingsOf(renderTree(claude, claude.shipped?.version_check ?? [])).hooks['SessionStart']))
+    const command = hookOf(renderTree(claude, claude.shipped?.version_check ?? []), 'SessionStart')
     expect(run(command, { SVC_WRAPPER: wrapper })).toBe('notice --hook claude\n')
     expect(run(command, {})).toBe('')
   })
 
   it('the trajectory is every line of its session log', async () => {
-    const log = join(import.meta.dirname, 'session.fixture.jsonl')
-    mkdirSync(join(root, 'claude/projects/-episode-workspace'), { recursive: true })
-    cpSync(log, join(root, 'claude/projects/-episode-workspace/43c54273.jsonl'))
+    const root = temporaryFolder()
+    const log = readFileSync(join(import.meta.dirname, 'session.fixture.jsonl'), 'utf8')
+    await leave(root, { 'claude/projects/-episode-workspace/43c54273.jsonl': log })
     const events = await claude.readTrajectory(root)
-    expect(events).toHaveLength(readFileSync(log, 'utf8').trimEnd().split('\n').length)
+    expect(events).toHaveLength(log.trimEnd().split('\n').length)
     expect(events[1]).toMatchObject({ type: 'assistant', message: { content: [{ type: 'tool_use', name: 'Bash' }] } })
     expect(events.at(-1)).toMatchObject({ type: 'assistant', message: { content: [{ type: 'text', text: 'hello world' }] } })
   })
 })
+
+const hookOf = (files: Files, event: string): string => JSON.parse(files['claude/settings.json'] ?? '').hooks[event][0].hooks[0].command
 
 const run = (command: string, env: Record<string, string>, input = ''): string =>
   execFileSync('sh', ['-c', command], {

@@ -2,21 +2,21 @@
 import { join } from 'node:path'
 import {
   define,
+  NO_TOKEN,
   type Adapter,
   type Draft,
+  type Entry,
   type Files,
   type JsonObject,
   type Layout,
   type ModelAddress,
 } from '../../../src/contract/index.ts'
-import { printed, readJsonLines } from '../../../src/harness/index.ts'
-import { headed } from './heads.ts'
+import { headed, printed, readJsonLines, refuseModel, refuseOtherName } from '../../../src/harness/index.ts'
 import { hooksOf } from './hooks.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
-import { requests, versionCheck } from './shipped.ts'
+import { shipped } from './shipped.ts'
 
 const VERSION = '2.1.325'
-const NO_KEY = 'svc-no-token'
 
 const layout: Layout = {
   config: { primary: { path: 'claude/settings.json', defaults: DEFAULTS } },
@@ -49,13 +49,13 @@ const claude: Adapter = {
     ],
     tools: [],
   },
-  shipped: { version_check: versionCheck, requests },
+  shipped,
 
   finish(draft: Draft): Files {
     refuseForeignSettings(draft.entries)
     const hooks = hooksOf(draft.entries)
     const primary = { ...draft.config['primary'], ...(Object.keys(hooks).length > 0 && { hooks }) }
-    return { ...printed({ layout }, { ...draft, config: { primary } }), ...headed(draft) }
+    return { ...printed({ layout }, { ...draft, config: { primary } }), ...headed({ layout }, draft, checkHead) }
   },
 
   /** Nobody is there to be asked for permission. The variable is without effect but for root, whom Claude Code believes in a sandbox alone. */
@@ -74,13 +74,18 @@ export default define('adapter', claude)
 function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
   const env = {
     ANTHROPIC_API_KEY: '',
-    ANTHROPIC_AUTH_TOKEN: apiKey ?? NO_KEY,
+    ANTHROPIC_AUTH_TOKEN: apiKey ?? NO_TOKEN,
     ANTHROPIC_BASE_URL: url,
     CLAUDE_CODE_USE_BEDROCK: '0',
     CLAUDE_CODE_USE_FOUNDRY: '0',
     CLAUDE_CODE_USE_VERTEX: '0',
   }
   return model === null ? { env } : { model, env: { ...env, ...modelVariables(model) } }
+}
+
+function checkHead(entry: Entry, head: JsonObject): void {
+  refuseOtherName(entry, head)
+  refuseModel(entry, head)
 }
 
 /** Agents within the session ask for models by size; whatever the size, there is this one. */

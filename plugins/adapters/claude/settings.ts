@@ -1,6 +1,7 @@
 /** Which of Claude Code's settings a tree may choose, and how they must look. */
 import { z } from 'zod'
-import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
+import type { Entry, JsonObject } from '../../../src/contract/index.ts'
+import { settingRefused, settingsIn } from '../../../src/harness/index.ts'
 
 /** Nothing leaves the machine but what is asked of the model, and the program stays the pinned one. */
 export const DEFAULTS: JsonObject = {
@@ -49,13 +50,10 @@ const Settings = z.strictObject({
   statusLine: z.strictObject({ type: z.literal('command'), command: z.string(), padding: z.number().optional() }).optional(),
 })
 
-/** The entries are looked at one by one, since the merged settings no longer say whose a field was. */
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, name, config } of entries) {
-    if (name !== 'config') continue
-    const [problem] = Settings.safeParse(config['data'] ?? {}).error?.issues ?? []
-    if (problem !== undefined)
-      throw invalid('setting_refused', `${id}: config data ${where(problem)} is refused in a tree of claude; ${cure(problem)}`)
+  for (const { id, data } of settingsIn(entries)) {
+    const [problem] = Settings.safeParse(data).error?.issues ?? []
+    if (problem !== undefined) throw settingRefused(id, where(problem), cure(problem))
   }
 }
 

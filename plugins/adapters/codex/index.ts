@@ -1,29 +1,38 @@
 /** The agent Codex: its files under `codex/`, its settings as TOML, its commands as skills that a person calls by `$name`, its log as JSON lines. */
 import { join } from 'node:path'
-import { define, type Adapter, type Draft, type Files, type JsonObject, type ModelAddress } from '../../../src/contract/index.ts'
-import { readJsonLines } from '../../../src/harness/index.ts'
-import { headed } from './heads.ts'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type Draft,
+  type Entry,
+  type Files,
+  type JsonObject,
+  type Layout,
+  type ModelAddress,
+} from '../../../src/contract/index.ts'
+import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
-import { requests } from './shipped.ts'
 import { printToml } from './toml.ts'
 
 const VERSION = '0.166.0'
 const PROVIDER = 'svc'
-const NO_KEY = 'svc-no-token'
 const SETTINGS = 'codex/config.toml'
 /** It needs no repository, may write to the working folder only, asks nobody, and gives up on a model that it cannot reach. */
 const UNATTENDED = '--skip-git-repo-check --sandbox workspace-write -c approval_policy="never" --disable unbounded_connection_retries'
+
+const layout: Layout = {
+  config: { primary: { path: SETTINGS, defaults: DEFAULTS } },
+  rules: 'codex/AGENTS.md',
+  // No code_extension: its hooks run outside the sandbox that its commands run in.
+  named: { agent_command: 'codex/skills/{name}/SKILL.md', skill: 'codex/skills/{name}/SKILL.md' },
+}
 
 const codex: Adapter = {
   name: 'codex',
   binary: 'codex',
   trajectory_format: 'codex-session-jsonl',
-  layout: {
-    config: { primary: { path: SETTINGS, defaults: DEFAULTS } },
-    rules: 'codex/AGENTS.md',
-    // No code_extension: its hooks run outside the sandbox that its commands run in.
-    named: { agent_command: 'codex/skills/{name}/SKILL.md', skill: 'codex/skills/{name}/SKILL.md' },
-  },
+  layout,
   bindings: { responses: (model) => [{ target: 'primary', data: bindingOf(model) }] },
   install: { manager: 'npm', package: '@openai/codex', version: VERSION, binary_path: 'node_modules/.bin/codex' },
   client: {
@@ -32,11 +41,18 @@ const codex: Adapter = {
     state: ['codex/sessions/', 'codex/archived_sessions/', 'codex/sqlite/', 'codex/memories/', 'codex/history.jsonl'],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
-  shipped: { requests },
+  shipped: {
+    requests: [
+      requestsCommand('codex', {
+        words: 'Their request is what they wrote together with `$svc`.',
+        how: 'outside the sandbox, since it needs the network',
+      }),
+    ],
+  },
 
   finish(draft: Draft): Files {
     refuseForeignSettings(draft.entries)
-    return { ...draft.files, ...headed(draft), [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
+    return { ...draft.files, ...headed({ layout }, draft, checkHead), [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
   },
 
   launch: ({ prompt }, root) => ({
@@ -57,7 +73,13 @@ function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
     base_url: `${url}/v1`,
     wire_api: 'responses',
     supports_websockets: false,
-    experimental_bearer_token: apiKey ?? NO_KEY,
+    experimental_bearer_token: apiKey ?? NO_TOKEN,
   }
   return { model_provider: PROVIDER, model_providers: { [PROVIDER]: provider }, ...(model !== null && { model }) }
+}
+
+/** Both kinds are skills to Codex, which offers none without a description. */
+function checkHead(entry: Entry, head: JsonObject): void {
+  refuseOtherName(entry, head)
+  refuseUndescribed(entry, head)
 }

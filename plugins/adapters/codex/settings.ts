@@ -1,5 +1,6 @@
 /** Which of Codex's settings a tree may choose. What is not listed could lead its requests elsewhere, tell others of them, or loosen its sandbox. */
-import { invalid, isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { refuseOthers, settingRefused, settingsIn } from '../../../src/harness/index.ts'
 
 /** Nothing leaves the machine but what is asked of the model: no telemetry, no update check, no catalogs of the vendor's. */
 export const DEFAULTS: JsonObject = {
@@ -12,7 +13,7 @@ export const DEFAULTS: JsonObject = {
   web_search: 'disabled',
 }
 
-const FIELDS: ReadonlySet<string> = new Set([
+const FIELDS = [
   'background_terminal_max_timeout',
   'compact_prompt',
   'developer_instructions',
@@ -35,9 +36,9 @@ const FIELDS: ReadonlySet<string> = new Set([
   'tools',
   'tui',
   'web_search',
-])
+]
 /** Those that change what the agent can do on its own machine. */
-const FEATURES: ReadonlySet<string> = new Set([
+const FEATURES = [
   'goals',
   'multi_agent',
   'multi_agent_v2',
@@ -48,29 +49,21 @@ const FEATURES: ReadonlySet<string> = new Set([
   'unified_exec',
   'unified_exec_tty',
   'view_image',
-])
+]
 const WEB_SEARCH = ['disabled', 'cached', 'indexed', 'live']
 
-/** The entries are looked at one by one, since the merged settings no longer say whose a field was. */
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, name, config } of entries) if (name === 'config' && isObject(config['data'])) refuseIn(id, config['data'])
-}
-
-function refuseIn(id: string, data: JsonObject): void {
-  for (const field of Object.keys(data)) if (!FIELDS.has(field)) throw refused(id, field, `a tree may set: ${[...FIELDS].join(', ')}`)
-  const { features, web_search } = data
-  if (features !== undefined) refuseFeatures(id, features)
-  if (web_search !== undefined && !WEB_SEARCH.some((mode) => mode === web_search))
-    throw refused(id, 'web_search', `it is one of ${WEB_SEARCH.join(', ')}`)
-}
-
-function refuseFeatures(id: string, features: Json): void {
-  if (!isObject(features)) throw refused(id, 'features', 'it is a table of switches')
-  for (const [feature, value] of Object.entries(features)) {
-    if (!FEATURES.has(feature)) throw refused(id, `features.${feature}`, `a tree may switch: ${[...FEATURES].join(', ')}`)
-    if (typeof value !== 'boolean') throw refused(id, `features.${feature}`, 'it is true or false')
+  for (const { id, data } of settingsIn(entries)) {
+    refuseOthers(id, data, FIELDS)
+    const { features = {}, web_search = 'disabled' } = data
+    refuseFeatures(id, features)
+    if (!WEB_SEARCH.some((mode) => mode === web_search)) throw settingRefused(id, 'web_search', `it is one of ${WEB_SEARCH.join(', ')}`)
   }
 }
 
-const refused = (id: string, field: string, cure: string): Error =>
-  invalid('setting_refused', `${id}: config data ${field} is refused in a tree of codex; ${cure}`)
+function refuseFeatures(id: string, features: Json): void {
+  if (!isObject(features)) throw settingRefused(id, 'features', 'it is a table of switches')
+  refuseOthers(id, features, FEATURES, 'features')
+  for (const [feature, value] of Object.entries(features))
+    if (typeof value !== 'boolean') throw settingRefused(id, `features.${feature}`, 'it is true or false')
+}

@@ -1,46 +1,48 @@
 /** A tree as DeepSeek Harness reads it: a row per plug-in whose config is replaced, a row that mounts the extensions, and heads on all skills. */
-import { basename, dirname } from 'node:path'
 import { Scalar, stringify } from 'yaml'
-import { invalid, isObject, type Draft, type Entry, type Files } from '../../../src/contract/index.ts'
-import { withFrontMatter } from '../../../src/harness/index.ts'
+import { invalid, isObject, type Draft, type Entry, type Files, type Json, type Layout } from '../../../src/contract/index.ts'
+import { headed, IS_FIXED, NAMES_MODEL, refuseFields, settingRefused, settingsIn } from '../../../src/harness/index.ts'
 
 /** Rows the service keeps for itself: which model is asked and where, and what every session writes and sends. */
-const OURS: ReadonlySet<string> = new Set([
-  'agent-default-model',
-  'llm-pi-ai',
-  'session-persistence-jsonl',
-  'session-telemetry-otel',
-  'session-title-llm',
+const OURS: ReadonlyMap<string, string> = new Map([
+  ['agent-default-model', NAMES_MODEL],
+  ['llm-pi-ai', NAMES_MODEL],
+  ['session-persistence-jsonl', IS_FIXED],
+  ['session-telemetry-otel', IS_FIXED],
+  ['session-title-llm', IS_FIXED],
 ])
 
-export function finishDsh({ config, files, entries }: Draft): Files {
+export function finishDsh(layout: Layout, draft: Draft): Files {
+  const { config, files, entries } = draft
   refuseForeignSettings(entries)
   refuseOddNames(entries)
   const { primary = {}, env = {} } = config
   const variables = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
+  const skills = Object.entries(headed({ layout }, draft)).map(([path, text]) => [path, marked(path, text)])
   return {
     'dsh/cordis.patch.yml': printRows([...Object.entries(primary).map(rowOf), ...fixedRows(), ...mounted(files)]),
     ...(variables.length > 0 && { 'dsh/.env': variables.join('') }),
-    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [path, headed(path, text)])),
+    ...files,
+    ...Object.fromEntries(skills),
   }
 }
 
 /** A row may switch a plug-in off or replace its config, and do nothing else: a name would load other code, an expression would run it. */
 function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, config } of entries.filter(({ name }) => name === 'config')) {
-    if (config['target'] === 'env') throw invalid('setting_refused', `${id}: config.target env is the service's; leave it out`)
-    for (const [row, patch] of Object.entries(isObject(config['data']) ? config['data'] : {})) {
-      if (OURS.has(row)) throw invalid('setting_refused', `${id}: config.data.${row} is set by the service; leave it out`)
-      if (!isPatch(patch)) throw invalid('setting_refused', `${id}: config.data.${row} must be an object of config, disabled or both`)
-    }
+  for (const setting of settingsIn(entries)) {
+    const { id, target, data } = setting
+    if (target === 'env')
+      throw invalid('setting_refused', `${id}: config.target env is refused: its variables are the service's; leave it out`)
+    refuseFields(setting, OURS)
+    const odd = Object.keys(data).find((row) => !isPatch(data[row] ?? null))
+    if (odd !== undefined) throw settingRefused(id, odd, 'it is an object of config, disabled or both')
   }
 }
 
-function isPatch(patch: unknown): boolean {
-  if (typeof patch !== 'object' || patch === null) return false
-  const { config = {}, disabled = false, ...others }: { config?: unknown; disabled?: unknown } = patch
-  const isConfig = typeof config === 'object' && config !== null && !Array.isArray(config)
-  return isConfig && typeof disabled === 'boolean' && Object.keys(others).length === 0
+function isPatch(patch: Json): boolean {
+  if (!isObject(patch)) return false
+  const { config = {}, disabled = false, ...others } = patch
+  return isObject(config) && typeof disabled === 'boolean' && Object.keys(others).length === 0
 }
 
 /** A skill under any other name is left out by the agent with a warning that nobody reads. */
@@ -74,9 +76,7 @@ const printRows = (rows: readonly object[]): string =>
   stringify(rows, { lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
 
 /** A command is a skill that the model may not call by itself. */
-function headed(path: string, text: string): string {
-  if (!path.endsWith('/SKILL.md')) return text
-  const skill = withFrontMatter(basename(dirname(path)), text)
+function marked(path: string, skill: string): string {
   const head = skill.slice(0, skill.indexOf('\n---', 3))
   if (!path.startsWith('dsh-agents/') || head.includes('\ndisable-model-invocation:')) return skill
   return skill.replace('\n', '\ndisable-model-invocation: true\n')

@@ -1,16 +1,13 @@
 /** DeepSeek Harness: what a tree becomes, what is refused, how it is started and what it leaves. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { adapterConformance } from '../../../conformance/index.ts'
-import type { Entry, Files, JsonObject, ModelAddress, ModelApi } from '../../../src/contract/index.ts'
+import type { Entry, Json } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
-
-const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
 const tree: readonly Entry[] = [
   entry('less', 'config', { data: { 'tool-web': { disabled: true }, 'tool-todo': { config: { allowParallelInProgress: false } } } }),
@@ -21,36 +18,11 @@ const tree: readonly Entry[] = [
   entry('counting', 'skill', { name: 'counting', text: '# Count aloud: "one", two\n\nOne, two, three.' }),
   entry('greeter', 'code_extension', { name: 'greeter', code: "export const name = 'greeter'\nexport function apply() {}" }),
 ]
-const model = (api: ModelApi): ModelAddress => ({ url: 'http://127.0.0.1:8900', model: 'some:model', api, apiKey: 'the-key' })
-
-/** One text with every file under its path, in the order of the paths. */
-const asText = (files: Files): string =>
-  Object.entries(files)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([path, text]) => `=== ${path}\n${text}`)
-    .join('')
-
-/** What binding a model changes in a tree, and nothing else. */
-function changed(before: Files, after: Files): Files {
-  return Object.fromEntries(Object.entries(after).filter(([path, text]) => before[path] !== text))
-}
 
 describe('dsh', () => {
   adapterConformance({ describe, it, adapter, entries: tree })
 
-  it('a tree with an entry of every kind becomes the files that 0.1.0-rc.8 was seen to read, though no published version runs with the parts that npm gives it today', async () => {
-    await expect(asText(renderTree(adapter, tree))).toMatchFileSnapshot('./golden.txt')
-  })
-
-  it.each(['openai', 'responses', 'anthropic'] as const)('a model that speaks %s is a route of its own, and the default', async (api) => {
-    const files = changed(renderTree(adapter, tree), renderTree(adapter, tree, model(api)))
-    await expect(asText(files)).toMatchFileSnapshot(`./golden-${api}.txt`)
-  })
-
-  it('a model without a key gets the word for none, and one without a name is refused', () => {
-    expect(renderTree(adapter, [], { ...model('openai'), apiKey: null })['dsh/.env']).toBe('SVC_DSH_MODEL_KEY="svc-no-token"\n')
-    expect(() => renderTree(adapter, [], { ...model('openai'), model: null })).toThrow('set inference.upstream_model')
-  })
+  itRendersAsBefore(adapter, tree)
 
   it('text that looks like an expression stays text: nothing of a config entry is run', () => {
     const files = renderTree(adapter, [
@@ -60,22 +32,31 @@ describe('dsh', () => {
     expect(files['dsh/cordis.patch.yml']).toContain('"!!js x": 1')
   })
 
-  it.each<readonly [string, JsonObject, string]>([
-    ['another model', { data: { 'agent-default-model': { config: {} } } }, 'config.data.agent-default-model is set by the service'],
-    ['another route', { data: { 'llm-pi-ai': { disabled: true } } }, 'config.data.llm-pi-ai is set by the service'],
-    ['a log that is packed', { data: { 'session-persistence-jsonl': { config: {} } } }, 'session-persistence-jsonl is set by the service'],
-    ['telemetry', { data: { 'session-telemetry-otel': { disabled: false } } }, 'session-telemetry-otel is set by the service'],
-    ['titles', { data: { 'session-title-llm': { disabled: false } } }, 'session-title-llm is set by the service'],
-    ['a variable', { target: 'env', data: { HTTPS_PROXY: 'http://elsewhere' } }, 'config.target env is the service'],
-    ['other code under a name', { data: { hmr: { name: './elsewhere.mjs' } } }, 'config.data.hmr must be an object of config, disabled'],
-    ['rows of its own', { data: { hmr: { insert: [] } } }, 'config.data.hmr must be an object of config, disabled'],
-    ['config that is a list', { data: { hmr: { config: [] } } }, 'config.data.hmr must be an object of config, disabled'],
-    ['a switch that is text', { data: { hmr: { disabled: 'yes' } } }, 'config.data.hmr must be an object of config, disabled'],
-    ['a row that is none', { data: { hmr: null } }, 'config.data.hmr must be an object of config, disabled'],
-  ])('a tree that asks for %s is refused, with a model bound and without', (_what, config, message) => {
-    const mine = [entry('mine', 'config', config)]
-    for (const render of [() => renderTree(adapter, mine), () => renderTree(adapter, mine, model('openai'))])
-      expect(render).toThrow(expect.objectContaining({ code: 'setting_refused', message: expect.stringContaining(message) }))
+  it.each<readonly [string, Json]>([
+    ['agent-default-model', { config: {} }],
+    ['llm-pi-ai', { disabled: true }],
+    ['session-persistence-jsonl', { config: {} }],
+    ['session-telemetry-otel', { disabled: false }],
+    ['session-title-llm', { disabled: false }],
+  ])('an entry that changes the row %s is refused by name', (row, patch) => {
+    expectSettingRefused(adapter, row, { data: { [row]: patch } })
+  })
+
+  it.each<readonly [string, Json]>([
+    ['names other code', { name: './elsewhere.mjs' }],
+    ['has rows of its own', { insert: [] }],
+    ['has a list for its config', { config: [] }],
+    ['is switched by a text', { disabled: 'yes' }],
+    ['is none', null],
+  ])('an entry with a row that %s is refused', (_what, patch) => {
+    expectSettingRefused(adapter, 'hmr', { data: { hmr: patch } })
+  })
+
+  it('an entry that sets a variable is refused', () => {
+    const mine = entry('mine', 'config', { target: 'env', data: { HTTPS_PROXY: 'http://elsewhere' } })
+    expect(() => renderTree(adapter, [mine])).toThrow(
+      expect.objectContaining({ code: 'setting_refused', message: expect.stringContaining('mine: config.target env is refused') }),
+    )
   })
 
   it.each(['Count', 'count_up', 'count.up', 'count--up', '-count'])(
@@ -86,11 +67,9 @@ describe('dsh', () => {
     },
   )
 
-  it('the command it ships asks the wrapper, tells that there is none, and is for a person alone to call', () => {
+  it('the command it ships is for a person alone to call', () => {
     const files = renderTree(adapter, adapter.shipped?.requests ?? [])
-    expect(files['dsh-agents/skills/svc/SKILL.md']).toMatch(
-      /^---\ndisable-model-invocation: true\nname: svc\n[^]*SVC_WRAPPER`. If it is empty[^]*"\$SVC_WRAPPER" harness "<request>" --wait/,
-    )
+    expect(files['dsh-agents/skills/svc/SKILL.md']).toMatch(/^---\ndisable-model-invocation: true\n/)
   })
 
   it('a command that says itself who may call it keeps its word, and one that speaks of it in its text alone is marked', () => {
@@ -115,10 +94,3 @@ describe('dsh', () => {
     ])
   })
 })
-
-async function leave(root: string, files: Files): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
-  }
-}

@@ -1,9 +1,8 @@
 /** DeepSeek Harness: its home is `dsh/`, its settings are a list of patches to its own plug-ins, and its commands are skills only a person may call. */
 import { join } from 'node:path'
-import { define, invalid, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { readJsonLines } from '../../../src/harness/index.ts'
+import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import { modelName, piBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
 import { finishDsh } from './finish.ts'
-import { requests } from './shipped.ts'
 
 /** It takes a key by the name of a variable alone. A person's own variable of that name would win, so it is one nobody has. */
 const KEY_VARIABLE = 'SVC_DSH_MODEL_KEY'
@@ -24,11 +23,7 @@ const dsh: Adapter = {
   binary: 'dsh',
   trajectory_format: 'deepseek-session-jsonl',
   layout,
-  bindings: {
-    openai: (model) => bound('openai-completions', `${model.url}/v1`, model),
-    responses: (model) => bound('openai-responses', `${model.url}/v1`, model),
-    anthropic: (model) => bound('anthropic-messages', model.url, model),
-  },
+  bindings: piBindings(bound),
   install: {
     manager: 'npm',
     package: '@deepseek-ai/dsh',
@@ -43,8 +38,8 @@ const dsh: Adapter = {
     state: ['dsh/.credentials.yaml', 'dsh/settings.yaml', 'dsh/.agent-presets/', 'dsh/profiles/', 'dsh/sessions/', 'dsh/storages/'],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
-  shipped: { requests },
-  finish: finishDsh,
+  shipped: { requests: [requestsCommand('dsh', { words: "Their request is what stands after the command's name." })] },
+  finish: (draft) => finishDsh(layout, draft),
 
   /** Two parsers read the words one after the other, and each takes one `--` for itself. */
   launch: ({ prompt }, root) => ({
@@ -58,13 +53,12 @@ const dsh: Adapter = {
 
 export default define('adapter', dsh)
 
-function bound(api: string, baseURL: string, { model, apiKey }: ModelAddress): readonly ConfigPatch[] {
-  if (model === null)
-    throw invalid('model_missing', "dsh asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
+function bound(api: string, baseURL: string, address: ModelAddress): readonly ConfigPatch[] {
+  const model = modelName('dsh', address)
   const svc = { api, apiKeyEnv: KEY_VARIABLE, baseURL, models: [{ id: model }] }
   const rows = { 'llm-pi-ai': { config: { providers: { svc } } }, 'agent-default-model': { config: { provider: 'svc', model } } }
   return [
     { target: 'primary', data: rows },
-    { target: 'env', data: { [KEY_VARIABLE]: apiKey ?? NO_TOKEN } },
+    { target: 'env', data: { [KEY_VARIABLE]: address.apiKey ?? NO_TOKEN } },
   ]
 }

@@ -1,9 +1,9 @@
 /** Hermes: its home is `hermes/`, its settings are YAML, and its commands are skills in a folder of their own. */
 import { join } from 'node:path'
-import { define, invalid, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import { modelName, requestsCommand } from '../../../src/harness/index.ts'
 import { finishHermes } from './finish.ts'
 import { readSnapshots } from './snapshots.ts'
-import { requests } from './shipped.ts'
 
 const layout: Layout = {
   config: {
@@ -49,8 +49,8 @@ const hermes: Adapter = {
     state: ['hermes/state.db', 'hermes/memories/', 'hermes/sessions/'],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
-  shipped: { requests },
-  finish: finishHermes,
+  shipped: { requests: [requestsCommand('hermes', { words: "Their request is what stands after the command's name." })] },
+  finish: (draft) => finishHermes(layout, draft),
 
   /** A prompt that begins like an option would be taken for one. */
   launch: ({ prompt }, root) => ({
@@ -65,9 +65,8 @@ const hermes: Adapter = {
 export default define('adapter', hermes)
 
 /** The key stands in the settings alone: a variable that Hermes knows would be sent to whichever provider is called by that name. */
-function bound({ url, model, apiKey }: ModelAddress): readonly ConfigPatch[] {
-  if (model === null)
-    throw invalid('model_missing', "hermes asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
-  const svc = { base_url: `${url}/v1`, api_key: apiKey ?? NO_TOKEN, api_mode: 'chat_completions' }
-  return [{ target: 'primary', data: { model: { provider: 'custom:svc', default: model }, providers: { svc } } }]
+function bound(address: ModelAddress): readonly ConfigPatch[] {
+  const model = { provider: 'custom:svc', default: modelName('hermes', address) }
+  const svc = { base_url: `${address.url}/v1`, api_key: address.apiKey ?? NO_TOKEN, api_mode: 'chat_completions' }
+  return [{ target: 'primary', data: { model, providers: { svc } } }]
 }

@@ -1,16 +1,14 @@
 /** The agent of our own: what a tree becomes, what is refused, how it is started and what it leaves. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { adapterConformance } from '../../../conformance/index.ts'
-import type { Entry, Files, JsonObject, ModelAddress } from '../../../src/contract/index.ts'
-import { contentOf, renderTree } from '../../../src/harness/index.ts'
+import type { Entry } from '../../../src/contract/index.ts'
+import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { entry, itRendersAsBefore, leave } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
-
-const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
 const tree: readonly Entry[] = [
   entry('window', 'config', { target: 'models', data: { context_window: 65_536 } }),
@@ -40,34 +38,11 @@ const tree: readonly Entry[] = [
   entry('clerk', 'native_agent', { name: 'clerk', prompt: 'You add numbers.', graph: 'way', tools: ['add'], skills: ['counting'] }),
   entry('round', 'native_loop', { name: 'round', code: 'export function runTurn(turn: unknown): unknown {\n  return turn\n}' }),
 ]
-const model: ModelAddress = { url: 'http://127.0.0.1:8900', model: 'some:model', api: 'openai', apiKey: 'the-key' }
-
-/** One text with every file under its path, in the order of the paths. */
-const asText = (files: Files): string =>
-  Object.entries(files)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([path, text]) => `=== ${path}\n${text}`)
-    .join('')
-
-/** What binding a model changes in a tree, and nothing else. */
-function changed(before: Files, after: Files): Files {
-  return Object.fromEntries(Object.entries(after).filter(([path, text]) => before[path] !== text))
-}
 
 describe('native', () => {
   adapterConformance({ describe, it, adapter, entries: tree })
 
-  it('a tree with an entry of every kind becomes these files, with a declaration beside every module', async () => {
-    await expect(asText(contentOf(adapter, tree))).toMatchFileSnapshot('./golden.txt')
-  })
-
-  it('a model is named in the one file that the agent looks for it in', async () => {
-    await expect(asText(changed(renderTree(adapter, tree), renderTree(adapter, tree, model)))).toMatchFileSnapshot('./golden-openai.txt')
-  })
-
-  it('a model without a key gets the word for none', () => {
-    expect(renderTree(adapter, [], { ...model, apiKey: null })['native/models.json']).toContain('"api_key": "svc-no-token"')
-  })
+  itRendersAsBefore(adapter, tree)
 
   it('a declaration says what the entry says, whatever the code assigns', () => {
     const code = 'export const capabilities = ["exec"]\nexport const run = (): void => undefined'
@@ -106,10 +81,3 @@ describe('native', () => {
     ])
   })
 })
-
-async function leave(root: string, files: Files): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), { recursive: true })
-    await writeFile(join(root, path), text)
-  }
-}

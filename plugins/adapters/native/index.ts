@@ -1,5 +1,5 @@
 /** The agent of our own: everything it does is an entry of the tree, and everything it reads lies under `native/`. */
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   define,
   NO_TOKEN,
@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type Layout,
 } from '../../../src/contract/index.ts'
-import { printed, printJson, readJsonLines, withFrontMatter } from '../../../src/harness/index.ts'
+import { headed, printed, printJson, readJsonLines } from '../../../src/harness/index.ts'
 
 const layout: Layout = {
   config: { primary: { path: 'native/config.json' }, models: { path: 'native/models.json' } },
@@ -38,7 +38,8 @@ const native: Adapter = {
   },
 
   finish: (draft: Draft): Files => ({
-    ...printed({ layout }, { ...draft, files: headed(draft.files) }),
+    ...printed({ layout }, draft),
+    ...headed({ layout }, draft),
     ...Object.fromEntries(draft.entries.flatMap(declarationOf)),
   }),
 
@@ -52,11 +53,6 @@ const native: Adapter = {
 }
 
 export default define('adapter', native)
-
-const headed = (files: Files): Files =>
-  Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [path, path.endsWith('/SKILL.md') ? withFrontMatter(basename(dirname(path)), text) : text]),
-  )
 
 /** Where the modules of a kind lie, and what an entry of it may leave unsaid. */
 const MODULES: Readonly<Record<string, { readonly folder: string; readonly unsaid: JsonObject }>> = {

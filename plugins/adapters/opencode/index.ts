@@ -2,24 +2,31 @@
 import { join } from 'node:path'
 import {
   define,
+  NO_TOKEN,
   type Adapter,
   type ConfigPatch,
   type Draft,
+  type Entry,
   type Files,
+  type JsonObject,
   type Layout,
   type ModelAddress,
 } from '../../../src/contract/index.ts'
-import { printed, printJson } from '../../../src/harness/index.ts'
-import { headed } from './heads.ts'
+import {
+  headed,
+  modelName,
+  printed,
+  printJson,
+  refuseModel,
+  refuseOtherName,
+  refuseUndescribed,
+  requestsCommand,
+} from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
-import { requests } from './shipped.ts'
 import { readSessions } from './trajectory.ts'
 
 const VERSION = '1.18.33'
 const PROVIDER = 'svc'
-const NO_KEY = 'svc-no-token'
-/** It asks for no model without a name; the service names the one it knows. */
-const NO_MODEL = 'default'
 const DATA = 'xdg/data'
 
 const layout: Layout = {
@@ -53,11 +60,14 @@ const opencode: Adapter = {
     state: [],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
-  shipped: { requests },
+  shipped: {
+    requests: [requestsCommand('opencode', { words: 'Their request:\n\n$ARGUMENTS', how: 'with a time limit of 1800000 milliseconds' })],
+  },
 
+  /** With a head of ours, a text that begins like a head of another kind is body: opencode would take `---js` for one written as code, and run it. */
   finish(draft: Draft): Files {
     refuseForeignSettings(draft.entries)
-    return { ...printed({ layout }, draft), ...headed(draft), ...NOTHING_TO_INSTALL }
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft, checkHead), ...NOTHING_TO_INSTALL }
   },
 
   /** The config folder is named twice and is the same, so that no second one is looked at. With a title, opencode does not ask a model for one. */
@@ -80,11 +90,19 @@ const opencode: Adapter = {
 
 export default define('adapter', opencode)
 
-function bound(npm: string, { url, model, apiKey }: ModelAddress): readonly ConfigPatch[] {
-  const name = model ?? NO_MODEL
-  const provider = { npm, options: { baseURL: `${url}/v1`, apiKey: apiKey ?? NO_KEY }, models: { [name]: {} } }
+function bound(npm: string, address: ModelAddress): readonly ConfigPatch[] {
+  const { url, apiKey } = address
+  const name = modelName('opencode', address)
+  const provider = { npm, options: { baseURL: `${url}/v1`, apiKey: apiKey ?? NO_TOKEN }, models: { [name]: {} } }
   const asked = `${PROVIDER}/${name}`
   return [{ target: 'primary', data: { model: asked, small_model: asked, provider: { [PROVIDER]: provider } } }]
+}
+
+/** It leaves out, without a word, a skill that lacks a name or a description. */
+function checkHead(entry: Entry, head: JsonObject): void {
+  if (entry.name === 'agent_command') return refuseModel(entry, head)
+  refuseOtherName(entry, { name: null, ...head })
+  refuseUndescribed(entry, head)
 }
 
 /** opencode installs packages for plugins into every config folder, for over a minute where there is no network, unless these say it did. */

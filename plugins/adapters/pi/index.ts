@@ -1,20 +1,21 @@
 /** The agent pi: its files under `pi-agent/`, its model in `models.json`, its session log as JSON lines. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   define,
-  invalid,
   NO_TOKEN,
   type Adapter,
   type ConfigPatch,
   type Draft,
+  type Entry,
   type Files,
+  type JsonObject,
   type Layout,
   type ModelAddress,
 } from '../../../src/contract/index.ts'
-import { printed, readJsonLines } from '../../../src/harness/index.ts'
+import { headed, modelName, piBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 import { shipped } from './shipped.ts'
-import { headed } from './heads.ts'
 
 const VERSION = '0.87.1'
 const PROVIDER = 'svc'
@@ -43,17 +44,15 @@ const pi: Adapter = {
   binary: 'pi',
   trajectory_format: 'pi-session-jsonl',
   layout,
-  bindings: {
-    openai: (model) => bound('openai-completions', `${model.url}/v1`, model),
-    responses: (model) => bound('openai-responses', `${model.url}/v1`, model),
-    anthropic: (model) => bound('anthropic-messages', model.url, model),
-  },
+  bindings: piBindings(bound),
   install: {
     manager: 'npm',
     package: '@earendil-works/pi-coding-agent',
     version: VERSION,
     binary_path: 'node_modules/.bin/pi',
     node_least: '22.19',
+    // Its dependencies name no exact versions: what they come to changes from day to day, and one day it does not install.
+    lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
   },
   client: {
     env: { PI_CODING_AGENT_DIR: '{root}/pi-agent' },
@@ -68,7 +67,7 @@ const pi: Adapter = {
 
   finish(draft: Draft): Files {
     refuseForeignSettings(draft.entries)
-    return { ...printed({ layout }, draft), ...headed(draft) }
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft, checkHead, ['skill']) }
   },
 
   launch: ({ prompt }, root) => ({
@@ -88,10 +87,9 @@ const pi: Adapter = {
 
 export default define('adapter', pi)
 
-function bound(api: string, baseUrl: string, { model, apiKey }: ModelAddress): readonly ConfigPatch[] {
-  if (model === null)
-    throw invalid('model_missing', "pi asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
-  const provider = { api, apiKey: literal(apiKey ?? NO_TOKEN), baseUrl, models: [{ id: model }] }
+function bound(api: string, baseUrl: string, address: ModelAddress): readonly ConfigPatch[] {
+  const model = modelName('pi', address)
+  const provider = { api, apiKey: literal(address.apiKey ?? NO_TOKEN), baseUrl, models: [{ id: model }] }
   return [
     { target: 'models', data: { providers: { [PROVIDER]: provider } } },
     { target: 'primary', data: { defaultProvider: PROVIDER, defaultModel: model } },
@@ -100,6 +98,13 @@ function bound(api: string, baseUrl: string, { model, apiKey }: ModelAddress): r
 
 /** pi reads `$NAME` in a key as a variable and a leading `!` as a command to run; a key is neither. */
 const literal = (key: string): string => key.replaceAll('$', () => '$$').replace(/^!/, () => '$!')
+
+/** pi offers no skill without a description, and lists a command by its first line where there is none. */
+function checkHead(entry: Entry, head: JsonObject): void {
+  if (entry.name !== 'skill') return
+  refuseOtherName(entry, head)
+  refuseUndescribed(entry, head)
+}
 
 /** pi reads a word that begins with @ as the name of a file to attach. */
 const asMessage = (prompt: string): string => (prompt.startsWith('@') ? ` ${prompt}` : prompt)

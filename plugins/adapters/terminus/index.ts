@@ -1,8 +1,7 @@
 /** Terminus, the agent of Terminal-Bench: its settings are the arguments it is constructed with, its prompt a task of the benchmark. */
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import {
   define,
-  invalid,
   NO_TOKEN,
   type Adapter,
   type ConfigPatch,
@@ -11,7 +10,7 @@ import {
   type Layout,
   type ModelAddress,
 } from '../../../src/contract/index.ts'
-import { printed, withFrontMatter } from '../../../src/harness/index.ts'
+import { headed, modelName, printed } from '../../../src/harness/index.ts'
 import { readRuns } from './runs.ts'
 import { refuseForeignSettings } from './settings.ts'
 
@@ -30,7 +29,7 @@ const terminus: Adapter = {
 
   finish(draft: Draft): Files {
     refuseForeignSettings(draft.entries)
-    return printed({ layout }, { ...draft, files: headed(draft.files) })
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft) }
   },
 
   /** The prompt names a task; skills and commands lie in two folders, so the program is told the root of both. */
@@ -46,14 +45,8 @@ const terminus: Adapter = {
 export default define('adapter', terminus)
 
 /** It asks through LiteLLM, which takes what stands before the first slash of a model's name for the format to speak. */
-function bound({ url, model, apiKey }: ModelAddress): readonly ConfigPatch[] {
-  if (model === null)
-    throw invalid('model_missing', "terminus asks for a model by its name: set inference.upstream_model, or the scenario's model.model")
-  const data = { model_name: `openai/${model}`, api_base: `${url}/v1`, llm_kwargs: { api_key: apiKey ?? NO_TOKEN } }
-  return [{ target: 'primary', data }]
+function bound(address: ModelAddress): readonly ConfigPatch[] {
+  const model_name = `openai/${modelName('terminus', address)}`
+  const llm_kwargs = { api_key: address.apiKey ?? NO_TOKEN }
+  return [{ target: 'primary', data: { model_name, api_base: `${address.url}/v1`, llm_kwargs } }]
 }
-
-const headed = (files: Files): Files =>
-  Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [path, path.endsWith('/SKILL.md') ? withFrontMatter(basename(dirname(path)), text) : text]),
-  )

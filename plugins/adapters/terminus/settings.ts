@@ -1,5 +1,6 @@
 /** What a tree may say to Terminus: how it works, never which model it asks or where. */
-import { invalid, isObject, type Entry } from '../../../src/contract/index.ts'
+import { isObject, type Entry } from '../../../src/contract/index.ts'
+import { refuseOthers, settingRefused, settingsIn } from '../../../src/harness/index.ts'
 
 const SETTINGS = [
   'enable_summarize',
@@ -31,18 +32,10 @@ const CALL_SETTINGS = [
 ]
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, config } of entries.filter(({ name }) => name === 'config')) {
-    const data = isObject(config['data']) ? config['data'] : {}
-    refuseOthers(`${id}: config.data`, Object.keys(data), SETTINGS)
-    const call = data['llm_call_kwargs']
-    if (call === undefined) continue
-    if (!isObject(call)) throw invalid('setting_refused', `${id}: config.data.llm_call_kwargs must be an object`)
-    refuseOthers(`${id}: config.data.llm_call_kwargs`, Object.keys(call), CALL_SETTINGS)
+  for (const { id, data } of settingsIn(entries)) {
+    refuseOthers(id, data, SETTINGS)
+    const { llm_call_kwargs: call = {} } = data
+    if (!isObject(call)) throw settingRefused(id, 'llm_call_kwargs', 'it is an object')
+    refuseOthers(id, call, CALL_SETTINGS, 'llm_call_kwargs')
   }
-}
-
-function refuseOthers(field: string, found: readonly string[], known: readonly string[]): void {
-  const other = found.find((key) => !known.includes(key))
-  if (other !== undefined)
-    throw invalid('setting_refused', `${field}.${other} is no setting a tree may have; there are: ${known.join(', ')}`)
 }

@@ -1,7 +1,8 @@
 if [ -t 2 ]; then
   (
-    while kill -0 $$ 2>/dev/null; do
+    while :; do
       for svc_frame in '|' '/' '-' '\'; do
+        kill -0 $$ 2>/dev/null || exit 0
         printf '\r%s preparing the harness' "$svc_frame" >&2
         sleep 1
       done

@@ -1,10 +1,60 @@
-/** The head of a skill or command file: agents list a skill by it, so a text without one is given one. */
-import { stringify } from 'yaml'
+/** The heads of skills and commands: agents list them by it, so a text without one is given one, and one that an agent would not take is refused. */
+import { parse, stringify } from 'yaml'
+import { invalid, isObject, type Adapter, type Draft, type Entry, type Files, type Json, type JsonObject } from '../../contract/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
 
 const DESCRIPTION_CHARACTERS_MAX = 200
+const KINDS = ['skill', 'agent_command'] as const
+
+/** Throws for a head that can be read, and that the agent would take amiss. */
+export type HeadCheck = (entry: Entry, head: JsonObject) => void
+
+/**
+ * The texts of a draft by path, each with a head; `given` are the kinds that need one. A head that cannot be read is refused in every kind,
+ * whatever the agent: it would leave the file out without a word.
+ */
+export function headed(
+  { layout }: Pick<Adapter, 'layout'>,
+  { entries, files }: Draft,
+  check: HeadCheck = () => undefined,
+  given: readonly (typeof KINDS)[number][] = KINDS,
+): Files {
+  for (const kind of KINDS) for (const entry of entries) if (entry.name === kind) checkHead(entry, check)
+  const texts = given.flatMap((kind) =>
+    entries
+      .filter((entry) => entry.name === kind)
+      .map((entry) => textIn(entry, 'name'))
+      .map((name): [string, string] => [(layout.named[kind] ?? '').replaceAll('{name}', () => name), name]),
+  )
+  return Object.fromEntries(texts.map(([path, name]) => [path, withFrontMatter(name, files[path] ?? '')]))
+}
+
+/** The house has refused an entry whose name or text is none. */
+function textIn({ config }: Entry, field: string): string {
+  const value = config[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function checkHead(entry: Entry, check: HeadCheck): void {
+  const text = textIn(entry, 'text')
+  if (!hasFrontMatter(text)) return
+  const head = headIn(text)
+  if (!isObject(head))
+    throw invalid('bad_front_matter', `${entry.id}: the front matter is no YAML mapping between two lines of ---; mend or remove it`)
+  check(entry, head)
+}
 
 export const hasFrontMatter = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
+
+/** Agents differ in what ends a head: it is the first line that begins with `---`, which must hold nothing else. */
+function headIn(text: string): Json {
+  const [, yaml = ''] = /^---[ \t]*\r?\n((?:(?!---)[^\n]*\n)*)---[ \t]*(?:\r?\n|$)/.exec(text) ?? []
+  try {
+    return parse(yaml)
+  } catch {
+    return null
+  }
+}
 
 /** The text as it is when it has a head; else with its name and its first line as description. */
 export function withFrontMatter(name: string, text: string): string {
@@ -22,4 +72,21 @@ function descriptionOf(name: string, text: string): string {
     .map((each) => each.replace(/^#+/, '').trim())
     .find((each) => each !== '')
   return firstCodePoints(line ?? name, DESCRIPTION_CHARACTERS_MAX)
+}
+
+/** Agents offer a skill under the name in its head; everything else here calls it by its folder. */
+export function refuseOtherName(entry: Entry, { name }: JsonObject): void {
+  const folder = textIn(entry, 'name')
+  if (name !== undefined && name !== folder)
+    throw invalid('bad_front_matter', `${entry.id}: name in the front matter must be ${folder}, as config.name says`)
+}
+
+export function refuseUndescribed({ id }: Entry, { description }: JsonObject): void {
+  if (typeof description !== 'string' || description.trim() === '')
+    throw invalid('bad_front_matter', `${id}: the front matter needs a description; the agent does not offer a skill without one`)
+}
+
+export function refuseModel({ id }: Entry, { model }: JsonObject): void {
+  if (model !== undefined)
+    throw invalid('setting_refused', `${id}: model in the front matter is refused: the service names the model; remove the field`)
 }

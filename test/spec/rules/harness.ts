@@ -1,7 +1,6 @@
 /** Harness delivery, proposals, pages and progress: what a scenario without a harness recipe answers, and what waits for one. */
 import { later, section } from './rule.ts'
 
-const delivery = 'harness delivery'
 const evolution = 'evolution'
 const pages = 'pages'
 
@@ -29,11 +28,11 @@ export const harness = [
     'harness.install-2': 'The answer is a self-contained POSIX script that installs binary, tree and model binding.',
     'harness.install-3': 'Without a scenario one named harness-… is created, unless implicit creation is off.',
     'harness.install-4': 'A slow script starts with a preamble after half a second and fails in script form.',
-    'harness.install-5': later(delivery, 'The script refuses while a requires item is not checked off.'),
+    'harness.install-5': 'The script refuses while a requires item is not checked off.',
     'harness.install-address': 'The model binding names the address the request reached, also behind a gateway.',
-    'harness.install-record': later(delivery, '~/.reef/installs holds the sha256 of each file and the address.'),
+    'harness.install-record': '~/.reef/installs holds the sha256 of each file and the address.',
     'harness.install-token': 'The token is filled from SVC_TOKEN when the script runs.',
-    'harness.setup': later('wrapper commands', 'svc-<adapter> setup records check-offs, also for a pending release.'),
+    'harness.setup': 'svc-<adapter> setup records check-offs, also for a pending release.',
   }),
   ...section('Step records', {
     'steps.inventory': later(evolution, 'The inventory lists path and bytes of the retained files.'),

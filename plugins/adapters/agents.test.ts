@@ -1,0 +1,94 @@
+/** Where the agents differ from each other: which of them needs a name for its model, which takes a head amiss, and which is told in words to ask the wrapper. */
+import { describe, expect, it } from 'vitest'
+import type { Adapter } from '../../src/contract/index.ts'
+import { renderTree } from '../../src/harness/index.ts'
+import claude from './claude/index.ts'
+import codex from './codex/index.ts'
+import dsh from './dsh/index.ts'
+import hermes from './hermes/index.ts'
+import native from './native/index.ts'
+import opencode from './opencode/index.ts'
+import pi from './pi/index.ts'
+import terminus from './terminus/index.ts'
+import { entry, modelOf } from './testing.ts'
+
+const agents: readonly Adapter[] = [claude, codex, dsh, hermes, native, opencode, pi, terminus].map(({ plugin }) => plugin)
+
+/** The agents that refuse with this code and these words; of the others none may refuse at all. */
+function refusing(some: readonly Adapter[], code: string, words: string, render: (adapter: Adapter) => unknown): readonly string[] {
+  return some.flatMap((adapter) => {
+    try {
+      render(adapter)
+      return []
+    } catch (error) {
+      expect(error).toMatchObject({ code, message: expect.stringContaining(words) })
+      return [adapter.name]
+    }
+  })
+}
+
+describe('the agents', () => {
+  it('that ask for a model by its name are refused one without, naming the setting that names it', () => {
+    const nameless = { ...modelOf('openai'), model: null }
+    expect(refusing(agents, 'model_missing', 'set inference.upstream_model', (adapter) => renderTree(adapter, [], nameless))).toEqual([
+      'dsh',
+      'hermes',
+      'opencode',
+      'pi',
+      'terminus',
+    ])
+  })
+
+  it.each([
+    ['that is never closed', '---\nname: mine\ndescription: d\n'],
+    ['that is closed by more than a line of hyphens', '---\nname: mine\ndescription: d\n---x: y\n---\nx'],
+    ['that is empty', '---\n---\nname: mine\ndescription: d\n---\nx'],
+    ['that is a list', '---\n- mine\n---\nx'],
+    ['that is no YAML', '---\ndescription: [\n---\nx'],
+    ['that says a field twice', '---\ndescription: a\ndescription: b\n---\nx'],
+  ])('are given no skill or command with a head %s', (_, text) => {
+    for (const kind of ['skill', 'agent_command'] as const) {
+      const those = agents.filter(({ layout }) => layout.named[kind] !== undefined)
+      const refused = refusing(those, 'bad_front_matter', 'mine: the front matter is no YAML mapping', (adapter) =>
+        renderTree(adapter, [entry('mine', kind, { name: 'mine', text })]),
+      )
+      expect(refused).toEqual(those.map(({ name }) => name))
+    }
+  })
+
+  it.each([
+    ['a skill under another name', 'skill', 'name: other\ndescription: d', 'must be mine', ['claude', 'codex', 'opencode', 'pi']],
+    ['a skill without a name', 'skill', 'description: d', 'must be mine', ['opencode']],
+    ['a skill without a description', 'skill', 'name: mine', 'needs a description', ['codex', 'opencode', 'pi']],
+    ['a command under another name', 'agent_command', 'name: other\ndescription: d', 'must be mine', ['claude', 'codex']],
+    ['a command without a description', 'agent_command', 'name: mine', 'needs a description', ['codex']],
+  ] as const)('that would leave out %s are not given it', (_, kind, head, words, names) => {
+    const mine = [entry('mine', kind, { name: 'mine', text: `---\n${head}\n---\nx` })]
+    const those = agents.filter(({ layout }) => layout.named[kind] !== undefined)
+    expect(refusing(those, 'bad_front_matter', words, (adapter) => renderTree(adapter, mine))).toEqual(names)
+  })
+
+  it('that would ask another model for a command are not told of one, however its head spells it', () => {
+    for (const head of ['model: other', '? model\n: other', '{ "model": "other", "description": "d" }']) {
+      const text = `---\ndescription: d\n---\nx`.replace('description: d', () => head)
+      const refused = refusing([claude.plugin, opencode.plugin], 'setting_refused', 'the service names the model', (adapter) =>
+        renderTree(adapter, [entry('mine', 'agent_command', { name: 'mine', text })]),
+      )
+      expect(refused).toEqual(['claude', 'opencode'])
+    }
+  })
+
+  it.each([
+    [claude.plugin, 'claude/commands/svc.md'],
+    [codex.plugin, 'codex/skills/svc/SKILL.md'],
+    [dsh.plugin, 'dsh-agents/skills/svc/SKILL.md'],
+    [hermes.plugin, 'hermes-commands/svc/SKILL.md'],
+    [opencode.plugin, 'opencode/commands/svc.md'],
+  ])('whose commands are texts are told to ask the wrapper, and what to say where there is none: %#', (adapter, path) => {
+    const text = renderTree(adapter, adapter.shipped?.requests ?? [])[path]
+    expect(text).toMatch(/^---\n[^]*name: svc\ndescription: [^]*\n---\n/)
+    expect(text).toContain('Run `printenv SVC_WRAPPER`. If it prints nothing, do nothing else')
+    expect(text).toContain(`\`svc-${adapter.name}\` starts one`)
+    expect(text).toContain('       "$SVC_WRAPPER" harness "<request>" --wait\n')
+  })
+})

@@ -1,0 +1,142 @@
+/** One real agent from the line that installs it to a session that is killed: the same story for each, told with its own words. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
+import { ANSWER, openStage, type AgentSpec, type Stage } from './stage.ts'
+
+export interface Story extends AgentSpec {
+  /** Its tool that runs a command. */
+  readonly shell: (command: string) => Call
+  /** The arguments for one prompt with nobody there to be asked anything. */
+  readonly prompt: (text: string) => readonly string[]
+  /** Those that call the command `mark-command` with the words `one two`. */
+  readonly command: readonly string[]
+  /** Those that call the skill `mark-skill`. */
+  readonly skill: readonly string[]
+  /** What only this agent has. */
+  readonly more?: (stage: () => Stage) => void
+}
+
+/** The result is put together, so that the command itself does not hold it. */
+const TOOL = { command: "printf 'MARK_%s' TOOL_RESULT", result: 'MARK_TOOL_RESULT' }
+/** Nobody listens there. */
+const DEAD_PROXY = 'http://127.0.0.1:9'
+const PROXIES = { HTTP_PROXY: DEAD_PROXY, HTTPS_PROXY: DEAD_PROXY, http_proxy: DEAD_PROXY, https_proxy: DEAD_PROXY }
+
+/** Each part goes on where the one before ended. */
+export function tell(story: Story): void {
+  describe(story.adapter, () => {
+    let opened: Stage | undefined
+    beforeAll(async () => {
+      opened = await openStage(story)
+    })
+    afterAll(() => opened?.close())
+    const stage = (): Stage => {
+      if (opened === undefined) throw new Error('the agent was not installed')
+      return opened
+    }
+    tellFirstSession(story, stage)
+    tellCalls(story, stage)
+    tellUpkeep(story, stage)
+    tellChange(story, stage)
+    tellKilled(story, stage)
+    story.more?.(stage)
+  })
+}
+
+function tellFirstSession({ shell, prompt, seed }: Story, stage: () => Stage): void {
+  it('has its rule, its skill and its extension before the model, runs a tool and prints the answer, past the proxies of the machine', async () => {
+    const asked = await stage().session(prompt('Say something.'), thenSay(shell(TOOL.command), ANSWER), PROXIES)
+    const [first, second, third] = asked.filter(isTurn).map(({ body }) => body.toString())
+    const extensions = seed.filter(({ name }) => name === 'code_extension')
+    for (const mark of ['MARK_RULE', 'MARK_SKILL_LISTED', ...extensions.map(() => 'MARK_EXTENSION')]) expect(first).toContain(mark)
+    expect(first).not.toContain('MARK_SKILL_BODY')
+    expect(second).toContain(TOOL.result)
+    expect(third).toBeUndefined()
+  })
+
+  it('has every call recorded under its session and its release, and one report about exactly these', async () => {
+    const calls = await stage().records('inference')
+    const release = await stage().head()
+    expect(calls.length).toBeGreaterThanOrEqual(2)
+    for (const call of calls) expect(call).toMatchObject({ release, tags: { release, session: calls[0]?.tags['session'] } })
+    expect(calls[0]?.tags['session']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await stage().run(['report', '--score', '1', '--feedback', 'good'])).toMatchObject({ code: 0 })
+    const references = calls.map(({ id }) => id)
+    expect(await stage().records('report')).toMatchObject([{ score: 1, references, payload: { feedback: 'good' } }])
+  })
+}
+
+function tellCalls({ command, skill }: Story, stage: () => Stage): void {
+  it('puts a command that is called before the model, with its words', async () => {
+    const asked = (await stage().session(command, say(ANSWER))).map(({ body }) => body.toString()).join('\n')
+    for (const text of ['MARK_COMMAND', 'one two']) expect(asked).toContain(text)
+  })
+
+  it('puts the whole of a skill that is called before the model', async () => {
+    const asked = await stage().session(skill, say(ANSWER))
+    expect(asked.map(({ body }) => body.toString()).join('\n')).toContain('MARK_SKILL_BODY')
+  })
+}
+
+function tellUpkeep({ adapter }: Story, stage: () => Stage): void {
+  it('is in order, and says how it is used', async () => {
+    expect(await stage().run(['doctor'])).toMatchObject({ code: 0 })
+    expect(await stage().run(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining(`Usage: svc-${adapter}`) })
+  })
+
+  it('changes no file when it is installed again', async () => {
+    const { home, installAgain } = stage()
+    const before = [filesIn(home.folder), filesIn(home.work)]
+    expect(await installAgain()).toMatchObject({ code: 0, out: expect.stringContaining('is already current') })
+    expect([filesIn(home.folder), filesIn(home.work)]).toEqual(before)
+  })
+}
+
+/** Every file with what it holds and when it was written, every link with where it leads. */
+function filesIn(folder: string): Readonly<Record<string, string>> {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
+  const named = found.map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
+  return Object.fromEntries(named.map(({ entry, path }) => [path, entry.isSymbolicLink() ? readlinkSync(path) : stateOf(path)]))
+}
+
+const stateOf = (path: string): string => `${statSync(path).mtimeMs} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+
+function tellChange({ shell, prompt }: Story, stage: () => Stage): void {
+  it('is asked for a change, and after the update works by it, under the new release', async () => {
+    const before = await stage().head()
+    const asked = await stage().run(['harness', 'Always say MARK_TWO.', '--wait'])
+    expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('published') })
+    const release = await stage().head()
+    expect(release).not.toBe(before)
+    expect(await stage().run(['update'])).toMatchObject({ code: 0, out: expect.stringContaining(`installed release ${release}`) })
+    const known = (await stage().records('inference')).length
+    const turns = await stage().session(prompt('Say something else.'), thenSay(shell(TOOL.command), ANSWER))
+    expect(turns.find(isTurn)?.body.toString()).toContain('MARK_TWO')
+    const calls = (await stage().records('inference')).slice(known)
+    expect(calls.length).toBeGreaterThanOrEqual(2)
+    for (const call of calls) expect(call).toMatchObject({ release, tags: { release } })
+  })
+}
+
+function tellKilled({ shell, prompt }: Story, stage: () => Stage): void {
+  it('leaves the receipts of a session that is killed to be reported', async () => {
+    const { here, start, run, records } = stage()
+    const known = (await records('inference')).length
+    const hung = Promise.withResolvers<void>()
+    here.upstream.answer(thenHang(shell(TOOL.command), hung.resolve))
+    const running = start(prompt('Say a third thing.'))
+    try {
+      await Promise.race([hung.promise, running.ended.then(({ err }) => Promise.reject(new Error(`it ended by itself: ${err}`)))])
+      const references = (await records('inference')).slice(known).map(({ id }) => id)
+      expect(references.length).toBeGreaterThanOrEqual(1)
+      await running.kill()
+      expect(await run(['report', '--score', '0', '--json'])).toMatchObject({ code: 0, out: expect.stringContaining('"live":false') })
+      expect((await records('report')).at(-1)).toMatchObject({ score: 0, references })
+    } finally {
+      running.killAll()
+    }
+  })
+}

@@ -1,0 +1,159 @@
+/** What a release needs of a machine keeps it from being installed there until a person has checked it off. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectWhole, HOLDING, jsonAt, openHouse, RELEASE_FILE, type House, type Scenario } from './house.ts'
+import { makeMachine, namesBelow, SHELLS, type Machine } from './machine.ts'
+
+let house: House
+beforeAll(async () => {
+  house = await openHouse()
+})
+afterAll(() => house.here.close())
+
+describe.each(SHELLS)('under %s', (shell) => {
+  it('a release that needs something is refused with the list and the release to begin with, and nothing is made [harness.install-5]', async () => {
+    const machine = makeMachine()
+    const { scenario, fallback, needy } = await aNeedyScenario(`refused ${shell}`)
+    const { code, out, err } = await scenario.install(machine, shell)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(`svc: release ${needy} needs to be set up first. Nothing was installed.`)
+    expect(err).toContain('\n  radio (service): Turn it on\n  key (variable RADIO_KEY)\n')
+    expect(err).toContain(`?release_id=${fallback}`)
+    expect(machine.made()).toEqual([])
+    expect(machine.npmCalls()).toEqual([])
+  })
+
+  it('after the fallback, the lines it printed set the release up and install it [harness.setup] [harness.install-5]', async () => {
+    const machine = makeMachine()
+    const { scenario, fallback, needy } = await aNeedyScenario(`printed ${shell}`)
+    const { err } = await scenario.install(machine, shell)
+    const [line = ''] = /^ {2}curl .*$/m.exec(err) ?? []
+    expect(await machine.run(['sh', '-c', line], { env: { SVC_TOKEN: 'open-sesame' } })).toMatchObject({ code: 0 })
+    await expectWhole(scenario, machine, fallback)
+    expect(await machine.command(['update'])).toMatchObject({ code: 3, err: expect.stringContaining(`setup --release ${needy}`) })
+    expect(await machine.command(['setup', '--mark', 'radio', '--release', needy])).toMatchObject({ code: 1 })
+    expect(await scenario.install(machine, shell)).toMatchObject({ code: 1, err: expect.not.stringContaining('radio') })
+    await expectWhole(scenario, machine, fallback)
+    expect(await machine.command(['setup', '--mark', 'key', '--release', needy])).toMatchObject({ code: 0 })
+    expect(await scenario.install(machine, shell)).toMatchObject({ code: 0 })
+    await expectWhole(scenario, machine, needy)
+    expect(jsonAt(join(machine.destination, RELEASE_FILE))['setup']).toEqual([
+      { name: 'radio', checked_at: expect.any(Number), check: 'true' },
+      { name: 'key', checked_at: expect.any(Number), check: 'RADIO_KEY' },
+    ])
+  })
+
+  it('an item whose check has changed is not checked off any more, and the others still are [harness.install-5]', async () => {
+    const machine = makeMachine()
+    const { scenario, needy } = await aNeedyScenario(`changed ${shell}`)
+    await settle(scenario, machine, shell, needy, ['radio', 'key'])
+    const changed = await scenario.order('Listen closely.', [{ name: 'radio', kind: 'service', check: 'false' }])
+    const { code, err } = await scenario.install(machine, shell)
+    expect(code).toBe(1)
+    expect(err).toContain('\n  radio (service)\n')
+    expect(err).not.toContain('RADIO_KEY')
+    expect(err).toContain(`svc-pi setup --release '${changed}'`)
+    await expectWhole(scenario, machine, needy)
+  })
+})
+
+it('a check runs where the person said so and never on the service, whatever is asked of it [train.rule-8] [harness.setup]', async () => {
+  const machine = makeMachine()
+  const trace = join(machine.root, 'checked')
+  const scenario = await house.scenario('checks')
+  const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: `: >'${trace}'` }])
+  await scenario.svc.catalog()
+  await scenario.svc.manifest(needy)
+  await scenario.script(`&release_id=${needy}`)
+  await scenario.order('Be more careful.')
+  const first = await firstRelease(scenario)
+  await scenario.install(machine, 'dash', { release: first })
+  await scenario.install(machine, 'dash')
+  expect(await machine.command(['setup', '--json'])).toMatchObject({ code: 1 })
+  expect(existsSync(trace)).toBe(false)
+  const done = await machine.command(['setup', '--yes'])
+  expect(done).toMatchObject({ code: 0, out: expect.stringContaining(`check: : >'${trace}'`) })
+  expect(existsSync(trace)).toBe(true)
+  expect(namesBelow(house.here.directory).some((name) => name.endsWith('checked'))).toBe(false)
+  expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
+})
+
+it('a check that fails leaves its item open, and a release or an item that nobody knows is told apart [harness.setup]', async () => {
+  const machine = makeMachine()
+  const scenario = await house.scenario('failing checks')
+  const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: 'echo no luck; exit 7' }])
+  const first = await firstRelease(scenario)
+  await scenario.install(machine, 'dash', { release: first })
+  const failed = await machine.command(['setup', '--yes', '--release', needy])
+  expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('no luck\n  the check failed with status 7\n') })
+  expect(await machine.command(['setup', '--mark', 'nothing', '--release', needy])).toMatchObject({ code: 2 })
+  expect(await machine.command(['setup', '--release', 'nothing'])).toMatchObject({ code: 2 })
+  expect(jsonAt(join(machine.destination, RELEASE_FILE))['setup']).toEqual([])
+})
+
+it('a release file that is no release file stops the install before anything is changed', async () => {
+  const machine = makeMachine()
+  const { scenario, fallback } = await aNeedyScenario('damaged')
+  await scenario.install(machine, 'dash', { release: fallback })
+  const path = join(machine.destination, RELEASE_FILE)
+  const good = readFileSync(path)
+  writeFileSync(path, good.subarray(0, 20))
+  const { code, err } = await scenario.install(machine, 'dash', { release: fallback })
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringMatching(/^svc: \S+ is no release file; move it away and run the same command again\n$/),
+  })
+  rmSync(path)
+  expect(await scenario.install(machine, 'dash', { release: fallback })).toMatchObject({ code: 0 })
+  expect(readFileSync(path)).toEqual(good)
+})
+
+it('a release that waits for review is set up before it is promoted, and is installed at once afterwards [harness.setup]', async () => {
+  const holding = await openHouse({ recipe: HOLDING })
+  try {
+    const machine = makeMachine()
+    const scenario = await holding.scenario('held')
+    expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
+    const held = await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: 'true' }])
+    expect(await machine.command(['setup'])).toMatchObject({ code: 0 })
+    expect(await machine.command(['setup', '--release', held])).toMatchObject({ code: 1 })
+    expect(await machine.command(['setup', '--release', held, '--yes'])).toMatchObject({ code: 0 })
+    const { release_id: promoted } = await scenario.svc.promote(held)
+    expect(await machine.command(['update'])).toMatchObject({ code: 0 })
+    await expectWhole(scenario, machine, promoted)
+    expect(readFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Listen.\n')
+  } finally {
+    await holding.here.close()
+  }
+})
+
+interface Needy {
+  readonly scenario: Scenario
+  readonly fallback: string
+  readonly needy: string
+}
+
+/** One release that needs nothing, and one that needs two things. */
+async function aNeedyScenario(name: string): Promise<Needy> {
+  const scenario = await house.scenario(name)
+  const fallback = await scenario.order('Be brief.')
+  const needy = await scenario.order('Listen.', [
+    { name: 'radio', kind: 'service', check: 'true', prompt: 'Turn it on' },
+    { name: 'key', kind: 'env', check: 'RADIO_KEY' },
+  ])
+  return { scenario, fallback, needy }
+}
+
+async function settle(scenario: Scenario, machine: Machine, shell: string, release: string, names: readonly string[]): Promise<void> {
+  const first = await firstRelease(scenario)
+  await scenario.install(machine, shell, { release: first })
+  const marks = names.flatMap((name) => ['--mark', name])
+  expect(await machine.command(['setup', ...marks, '--release', release])).toMatchObject({ code: 0 })
+  expect(await scenario.install(machine, shell, { release })).toMatchObject({ code: 0 })
+}
+
+async function firstRelease({ svc }: Scenario): Promise<string> {
+  const [row] = await svc.catalog()
+  return row?.release_id ?? ''
+}

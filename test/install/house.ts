@@ -1,0 +1,112 @@
+/** A service that serves a harness and obeys: every instruction is a release, and its script is fetched as a person would fetch it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type Svc } from 'svc-client'
+import type { RequiredItem } from 'svc-client/installation'
+import { expect } from 'vitest'
+import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
+import { until } from '../support/wait.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+import { bearer } from '../spec/support/speak.ts'
+import type { Ended, Machine, Running } from './machine.ts'
+
+export const TOKEN = 'open-sesame'
+export const RELEASE_FILE = '.reef-harness-release'
+/** Every instruction is a release that waits for review. */
+export const HOLDING = join(import.meta.dirname, '../fixtures/held-orders.ts')
+
+const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-orders.ts')
+/** The line a person is given, for a shell, a service and a scenario of choice. */
+const LINE = `shell=$1 url=$2 name=$3; shift 3
+curl -fsSL \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
+
+export interface House {
+  readonly here: World
+  /** A scenario of that name, in the mode that takes instructions. */
+  scenario(name: string): Promise<Scenario>
+}
+
+export interface Scenario {
+  readonly name: string
+  readonly svc: Svc
+  /** Asks for a rule; answers the release that has it. */
+  order(text: string, requires?: readonly RequiredItem[]): Promise<string>
+  script(query?: string): Promise<Answer>
+  /** `curl … | sh -s -- DEST PREFIX`. */
+  install(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
+  startInstall(machine: Machine, shell: string, options?: InstallOptions): Running
+}
+
+interface InstallOptions {
+  readonly release?: string
+  readonly token?: string | undefined
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+interface HouseOptions {
+  readonly seed?: readonly Entry[]
+  readonly adapter?: string
+  readonly recipe?: string
+  readonly mode?: TrainingMode
+}
+
+export async function openHouse({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'manual' }: HouseOptions = {}): Promise<House> {
+  const settings = {
+    recipe,
+    'evolution.adapter': adapter,
+    'evolution.seed': JSON.stringify(seed),
+    'inference.upstream_model': 'm',
+    'data.training_mode': mode,
+  }
+  const here = await world({ backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } })
+  return { here, scenario: (name) => scenarioOf(here, adapter, name) }
+}
+
+async function scenarioOf(here: World, adapter: string, name: string): Promise<Scenario> {
+  const made = await here.post('/svc/scenarios', { name }, bearer(TOKEN))
+  expect(made.status, made.text).toBe(201)
+  const svc = connect({ url: here.address, scenario: name, token: TOKEN })
+  const path = `/svc/harness/install?adapter=${adapter}`
+  const address = (release?: string): string => `${here.address}${path}${release === undefined ? '' : `&release_id=${release}`}`
+  const startInstall: Scenario['startInstall'] = (machine, shell, options = {}) => {
+    const { release, args = [machine.destination, machine.prefix] } = options
+    const token = 'token' in options ? options.token : TOKEN
+    const env = { ...options.env, ...(token !== undefined && { SVC_TOKEN: token }) }
+    return machine.start(['sh', '-c', LINE, 'sh', shell, address(release), name, ...args], { env })
+  }
+  return {
+    name,
+    svc,
+    order: (text, requires = []) => ordered(here, svc, text, requires),
+    script: (query = '') => here.get(`${path}${query}`, { ...bearer(TOKEN), 'x-svc-scenario': Buffer.from(name).toString('latin1') }),
+    startInstall,
+    install: (machine, shell, options) => startInstall(machine, shell, options).ended,
+  }
+}
+
+async function ordered(here: World, svc: Svc, instruction: string, requires: readonly RequiredItem[]): Promise<string> {
+  const { agent_record_id } = await svc.train({ text: instruction, session: 's', release_id: 'r', requires })
+  await until(async () => (await svc.progress(agent_record_id)).settled)
+  const row = (await svc.catalog()).find(({ training_request }) => training_request?.['id'] === agent_record_id)
+  expect(row?.result, JSON.stringify(here.log)).toMatch(/^(?:published|pending)$/)
+  return row?.release_id ?? ''
+}
+
+/** The harness and its record are exactly that release's, and nothing is left over of any other. */
+export async function expectWhole({ svc, name }: Scenario, machine: Machine, release?: string): Promise<void> {
+  const { files, release_id, content_id, requires } = await svc.manifest(release)
+  const record = jsonAt(join(machine.installFolder(), 'record.json'))
+  const bound = isObject(record['binding']) ? Object.keys(record['binding']) : []
+  for (const [path, content] of Object.entries(files))
+    if (!bound.includes(path)) expect(readFileSync(join(machine.destination, path), 'utf8')).toBe(content)
+  const paths = [...new Set([...Object.keys(files), ...bound])].toSorted()
+  expect(jsonAt(join(machine.destination, RELEASE_FILE))).toMatchObject({ release_id, content_id, files: paths, requires })
+  expect(record).toMatchObject({ release_id, content_id, scenario: name, destination: machine.destination })
+}
+
+export function jsonAt(path: string): JsonObject {
+  const value: Json = JSON.parse(readFileSync(path, 'utf8'))
+  if (!isObject(value)) throw new Error(`${path} holds no object`)
+  return value
+}

@@ -1,0 +1,126 @@
+/** A person's machine: a home, a folder to work in, a harness's folder and a prefix, with programs of its own before the system's. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../support/folder.ts'
+import { program } from '../support/programs.ts'
+
+/** As words of a command line. */
+export const SHELLS = ['dash', 'bash', 'busybox sh'] as const
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** With everything it started. */
+  kill(): void
+}
+
+export interface Machine {
+  /** Everything of this machine is below. */
+  readonly root: string
+  readonly home: string
+  readonly destination: string
+  readonly prefix: string
+  readonly env: Readonly<Record<string, string>>
+  /** Where the install of the destination keeps its things. */
+  installFolder(): string
+  start(words: readonly string[], options?: RunOptions): Running
+  run(words: readonly string[], options?: RunOptions): Promise<Ended>
+  /** `svc-<adapter> …`, as a person types it. */
+  command(args: readonly string[], options?: RunOptions & { readonly adapter?: string }): Promise<Ended>
+  /** What npm was asked for, in order. */
+  npmCalls(): readonly string[]
+  /** Every name below the root that was not there when the machine was made. */
+  made(): readonly string[]
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly input?: Uint8Array
+}
+
+export function makeMachine({ node = process.execPath }: { readonly node?: string } = {}): Machine {
+  const root = realpathSync(temporaryFolder())
+  const [home, work, tools, scratch] = [join(root, 'home'), join(root, 'work'), join(root, 'tools'), join(root, 'scratch')]
+  for (const folder of [home, work, tools, scratch]) mkdirSync(folder)
+  copyFileSync(join(import.meta.dirname, 'npm.sh'), join(tools, 'npm'))
+  chmodSync(join(tools, 'npm'), 0o755)
+  symlinkSync(node, join(tools, 'node'))
+  const env = { HOME: home, PATH: `${tools}:/usr/bin:/bin`, TMPDIR: scratch, MACHINE: root, LANG: 'C' }
+  const destination = join(root, 'harness')
+  const before = new Set(namesBelow(root))
+  const start: Machine['start'] = (words, options = {}) => startIn(work, { ...env, ...options.env }, words, options.input)
+  const run: Machine['run'] = (words, options) => start(words, options).ended
+  return {
+    root,
+    home,
+    destination,
+    prefix: join(root, 'prefix'),
+    env,
+    installFolder: () => join(home, '.reef/installs', createHash('sha256').update(realpathSync(destination)).digest('hex')),
+    start,
+    run,
+    command: (args, { adapter = 'pi', ...options } = {}) => run([join(home, '.local/bin', `svc-${adapter}`), ...args], options),
+    npmCalls: () => linesOf(join(root, 'npm.log')),
+    made: () => namesBelow(root).filter((name) => !before.has(name) && name !== 'npm.log'),
+  }
+}
+
+/** In a group of its own, so that it can be ended with everything it started. */
+function startIn(cwd: string, env: NodeJS.ProcessEnv, [command = '', ...args]: readonly string[], input?: Uint8Array): Running {
+  const child = spawn(command.includes('/') ? command : program(command), args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  })
+  // A shell that refuses its input need not read it to its end.
+  child.stdin?.on('error', () => undefined).end(input)
+  const kill = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
+  }
+  onTestFinished(kill)
+  const exit = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve))
+  const streams = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)))
+  const ended = Promise.all([exit, ...streams]).then(([code, out = '', err = '']): Ended => ({ code, out, err }))
+  return { child, ended, kill }
+}
+
+export function namesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n')
+  } catch {
+    return []
+  }
+}
+
+/** Everything below a folder as it is on the disk: mode, time and bytes. The time of a folder is left out: a lock comes and goes there. */
+export function stateOf(folder: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(namesBelow(folder).map((name) => [name, stateAt(join(folder, name))]))
+}
+
+function stateAt(path: string): string {
+  const found = lstatSync(path, { bigint: true })
+  const [mode, own] = [found.mode.toString(8), `${found.ino} ${found.mtimeNs}`]
+  if (found.isSymbolicLink()) return `${mode} ${own} ${readlinkSync(path)}`
+  return found.isFile() ? `${mode} ${own} ${createHash('sha256').update(readFileSync(path)).digest('hex')}` : mode
+}
+
+export const permissionsAt = (path: string): string => (lstatSync(path).mode & 0o777).toString(8)

@@ -1,0 +1,34 @@
+/** The install route when nobody gets a script: what is left behind, and what the log says. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { world, type World } from '../support/world.ts'
+import { named, scenarioNames } from './support/speak.ts'
+import { fresh } from './support/trainee.ts'
+
+const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
+const INSTALL = '/svc/harness/install?adapter=pi'
+
+async function service(recipe: string): Promise<World> {
+  const here = await world({ settings: { recipe, 'evolution.adapter': 'pi', 'inference.upstream_model': 'm' } })
+  onTestFinished(() => here.close())
+  return here
+}
+
+it('HEAD without a scenario makes none, and with one is answered like the script [harness.install-3]', async () => {
+  const here = await service('harness')
+  expect((await here.ask('HEAD', INSTALL)).status).toBe(400)
+  expect(await scenarioNames(here)).toEqual([])
+  const { name } = await fresh(here)
+  expect(await here.ask('HEAD', INSTALL, { headers: named(name) })).toMatchObject({ status: 200, text: '' })
+})
+
+it('a bug that comes late is in the log with its stack, though the script says no more than that it is there', async () => {
+  const here = await service(`${SLOW_RECIPE}#lateBug`)
+  const { name } = await fresh(here)
+  const { text, headers } = await here.get(INSTALL, named(name))
+  expect(() => execFileSync('sh', { input: text, encoding: 'utf8', stdio: 'pipe' })).toThrow(/svc: 500: .*its log has the cause/)
+  expect(text).not.toContain('nobody thought of this')
+  const stack: unknown = expect.stringContaining('nobody thought of this')
+  expect(here.log).toContainEqual(expect.objectContaining({ event: 'failure', id: headers['x-request-id'], stack }))
+})

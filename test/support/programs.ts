@@ -1,0 +1,43 @@
+/** Programs of the machine that a test cannot do without: found, or installed once where that is allowed, and never done without. */
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+const INSTALLER = ['apt-get', 'install', '-y'] as const
+
+/** Where that program is. Throws one line that says how to install it. */
+export function program(name: string): string {
+  const found = programsCalled(name)[0]
+  if (found !== undefined) return found
+  const problem = installed(name)
+  const there = programsCalled(name)[0]
+  if (there !== undefined) return there
+  throw new Error(`this test needs ${name}, which is not on PATH (${problem}): install it with '${[...INSTALLER, name].join(' ')}'`)
+}
+
+/** Every program of that name on PATH, the one a shell would take first. */
+export function programsCalled(name: string): readonly string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder.startsWith('/'))
+  return folders.map((folder) => join(folder, name)).filter(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The problem, should there be one; whether the program is there now is looked up afterwards. */
+function installed(name: string): string {
+  if (process.getuid?.() !== 0) return 'only root may install it'
+  try {
+    const [command, ...words] = INSTALLER
+    execFileSync(command, [...words, name], { stdio: 'pipe' })
+    return 'the package of that name does not hold it'
+  } catch (error) {
+    return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
+  }
+}
