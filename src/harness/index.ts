@@ -7,16 +7,8 @@ export { describeAdapter, kindsOf } from './describe.ts'
 export { openHarness } from './open.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesIn, pulledFiles } from './tree.ts'
-export {
-  hasFrontMatter,
-  headed,
-  refuseModel,
-  refuseOtherName,
-  refuseUndescribed,
-  withFrontMatter,
-  type HeadCheck,
-} from './support/front-matter.ts'
-export { eventsIn, filesBelow, readJsonLines } from './support/json-lines.ts'
+export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'
+export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
 export { modelName, piBindings } from './support/model.ts'
 export { printJson } from './support/print.ts'
 export { requestsCommand } from './support/requests.ts'

@@ -44,10 +44,11 @@ export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], conte
   try {
     const entries = entriesIn(adapter, content)
     const changed = shipped.filter((entry) => !entries.some((old) => printedEntry(old) === printedEntry(entry)))
-    if (changed.length === 0) return null
-    const kept = entries.map((old) => changed.find(({ id }) => id === old.id) ?? old)
+    const gone = entries.filter(({ id }) => isReserved(id) && !shipped.some((entry) => entry.id === id))
+    if (changed.length === 0 && gone.length === 0) return null
+    const kept = entries.filter((old) => !gone.includes(old)).map((old) => changed.find(({ id }) => id === old.id) ?? old)
     const added = changed.filter(({ id }) => !entries.some((old) => old.id === id))
-    return { content: contentOf(adapter, [...kept, ...added]), entries: changed.map(({ id }) => id) }
+    return { content: contentOf(adapter, [...kept, ...added]), entries: [...changed, ...gone].map(({ id }) => id) }
   } catch (error) {
     if (isRefusal(error)) return null
     throw error

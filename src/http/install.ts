@@ -44,7 +44,7 @@ async function makeScript(asked: Asked): Promise<string> {
   const url = addressOf(visit.request)
   const name = await scenarioFor(asked, adapter)
   visit.note.scenario = name
-  return door.registry.use(name, (scenario) => scriptFor(scenario, adapter, url, query.get('release_id')))
+  return door.registry.use(name, (scenario) => scriptFor(scenario, adapter.name, url, query.get('release_id')))
 }
 
 /** Messages of this route quote nothing that was sent: who leaves out curl's -f pipes them into a shell. */
@@ -57,14 +57,19 @@ async function wantedAdapter(door: Door, name: string): Promise<Adapter> {
   return adapter
 }
 
+/** A page that a browser shows from anywhere else; one of another port of this machine counts as the same site, and is somebody else's too. */
+function isForeignPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'none' && site !== 'same-origin'
+}
+
 const noHarnessRecipe = (): Error =>
   unknown('no_harness_recipe', 'no configured recipe serves harness files, so there is nothing to install')
 
 /** The scenario that was named; without one a new one, of the recipe that serves files for this agent. For a HEAD none is made: nobody would get to use it. */
 async function scenarioFor({ door: { registry, newId }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
   if (headerText(request, HEADER.scenario) !== null || request.method === 'HEAD') return scenarioOf(request)
-  if (request.headers['sec-fetch-site'] === 'cross-site')
-    throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
+  if (isForeignPage(request)) throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
   const serving = [...registry.adapters]
   if (serving.length === 0) throw noHarnessRecipe()
   const fitting = serving.length === 1 ? serving : serving.filter(([, { name }]) => name === adapter.name)
@@ -78,17 +83,18 @@ async function scenarioFor({ door: { registry, newId }, visit: { request } }: As
 
 async function scriptFor(
   { surface, commits, recipe, recipeName, model, name }: Scenario,
-  adapter: Adapter,
+  adapterName: string,
   url: string,
   wanted: string | null,
 ): Promise<string> {
+  const { adapter } = recipe
   if (surface.files === undefined) throw noFiles(recipeName)
-  if (recipe.adapter?.name !== adapter.name)
-    throw unknown('unknown_adapter', `adapter: this scenario's files are for ${recipe.adapter?.name ?? 'no agent'}; name that one`)
+  if (adapter?.name !== adapterName)
+    throw unknown('unknown_adapter', `adapter: this scenario's files are for ${adapter?.name ?? 'no agent'}; name that one`)
   const { release, release_id, requires } = pulledRelease(commits, surface.files.component, wanted)
   const { content_id } = release
   const content = await surface.files.read(release)
-  const fallback_release_id = releaseWithoutRequires(commits, release.release_id)
+  const fallback_release_id = releaseWithoutRequires(commits, release.release_id, surface.files.component)
   return installScript(
     installationOf({ adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }),
   )

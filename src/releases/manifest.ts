@@ -24,8 +24,8 @@ export function pulledRelease(commits: Commits, component: string | undefined, w
     release,
     release_id,
     parent_release_id: component === undefined ? release.parent_release_id : listedParent(commits, component, release_id),
-    evaluation: evaluationOf(commits, release_id),
-    requires: requiresOf(commits, release.release_id),
+    evaluation: evaluationOf(commits, release_id, component),
+    requires: requiresOf(commits, release.release_id, component),
   }
 }
 
@@ -42,8 +42,8 @@ const listedParent = (commits: Commits, component: string, releaseId: string): s
   listedCatalog(commits, component).find((row) => row.release_id === releaseId)?.parent_release_id ?? null
 
 /** A release that was promoted or restored was evaluated when it was made. */
-function evaluationOf(commits: Commits, releaseId: string): Record<string, Json> {
-  const made = chainOf(commits, releaseId).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
+function evaluationOf(commits: Commits, releaseId: string, component: string | undefined): Record<string, Json> {
+  const made = chainOf(commits, releaseId, component).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
   const metrics = made?.metrics ?? {}
   return Object.fromEntries(EVALUATION_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

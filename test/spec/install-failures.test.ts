@@ -1,4 +1,4 @@
-/** The install route when nobody gets a script: what is left behind, and what the log says. */
+/** The install route where something is amiss: what a script is made by, what is left behind, what the log says. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -7,6 +7,7 @@ import { named, scenarioNames } from './support/speak.ts'
 import { fresh } from './support/trainee.ts'
 
 const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
+const OTHER_PI = join(import.meta.dirname, '..', 'fixtures', 'other-pi.ts')
 const INSTALL = '/svc/harness/install?adapter=pi'
 
 async function service(recipe: string): Promise<World> {
@@ -14,6 +15,24 @@ async function service(recipe: string): Promise<World> {
   onTestFinished(() => here.close())
   return here
 }
+
+it('a script is made by the adapter of its scenario’s own recipe, also where another one bears the same name', async () => {
+  const here = await world({
+    settings: {
+      recipe: 'one',
+      'recipes.one.use': 'harness',
+      'recipes.one.evolution.adapter': 'pi',
+      'recipes.one.evolution.seed': JSON.stringify([{ id: 'style', name: 'rules', config: { text: 'Be brief.' } }]),
+      'recipes.other.use': 'harness',
+      'recipes.other.evolution.adapter': OTHER_PI,
+      'inference.upstream_model': 'm',
+    },
+  })
+  onTestFinished(() => here.close())
+  const { name } = await fresh(here, undefined, { recipe: 'one' })
+  const { status, text } = await here.get(INSTALL, named(name))
+  expect([status, text.includes('pi-agent/AGENTS.md'), text.includes('pi-agent/OTHER.md')]).toEqual([200, true, false])
+})
 
 it('HEAD without a scenario makes none, and with one is answered like the script [harness.install-3]', async () => {
   const here = await service('harness')

@@ -98,7 +98,7 @@ describe('a script', () => {
     const { scenario } = installationIn(await get(INSTALL))
     expect(scenario).toMatch(/^harness-[0-9a-f]{32}$/)
     expect(await scenarioNames(here, bearer('open-sesame'))).toEqual([...before, String(scenario)].toSorted((a, b) => a.localeCompare(b)))
-    expectRefusal(await get(INSTALL, { 'sec-fetch-site': 'cross-site' }), 401, 'unauthorized')
+    for (const site of ['cross-site', 'same-site']) expectRefusal(await get(INSTALL, { 'sec-fetch-site': site }), 401, 'unauthorized')
   })
 
   it('for a scenario that does not exist is 404, and makes none', async () => {

@@ -52,6 +52,16 @@ it('the same entry publishes nothing', async () => {
   expect(await s.releases()).toHaveLength(1)
 })
 
+it('an entry that is switched off leaves the tree, and comes back when it is switched on', async () => {
+  await open()
+  const s = await fresh(here)
+  await here.restart({ 'recipes.mine.evolution.requests': false })
+  expect(Object.keys(await filesOf(s.name))).not.toContain('agent/svc.md')
+  expect(await s.release()).toMatchObject({ operation: 'shipped', metrics: { shipped_content_update: { entries: ['svc-requests'] } } })
+  await here.restart({ 'recipes.mine.evolution.requests': true })
+  expect(Object.keys(await filesOf(s.name))).toContain('agent/svc.md')
+})
+
 it('an entry that was switched off is not brought up to date', async () => {
   await open({ 'recipes.mine.evolution.requests': false })
   const s = await fresh(here)

@@ -83,7 +83,10 @@ async function programFinding({ record, env }: Install): Promise<Finding> {
   const { executable, install, client, adapter } = record
   const scratch = await mkdtemp(join(tmpdir(), 'svc-doctor-'))
   try {
-    const asked = { env: { ...withNode(withoutToken(env), process.execPath), ...rooted(client.env, scratch) }, timeoutSeconds: VERSION_SECONDS_MAX }
+    const asked = {
+      env: { ...withNode(withoutToken(env), process.execPath), ...rooted(client.env, scratch) },
+      timeoutSeconds: VERSION_SECONDS_MAX,
+    }
     const { code, output } = await runProgram(executable, ['--version'], asked)
     const ok = code === 0 && output.includes(install.version)
     if (ok) return { name: 'program', ok, text: `${executable} ${install.version}` }

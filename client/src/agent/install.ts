@@ -65,9 +65,12 @@ async function installWhole(
 ): Promise<void> {
   const { installation, program, env, node } = order
   const token = await tokenFor(record, folder, env)
-  const plan = await planOf({ installation, record, folder, program, node: node.path, token })
+  const wanted = { installation, record, folder, program, node: node.path, token }
+  // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
+  await planOf(wanted)
   await ensureVendor({ installation, prefix: record.prefix, env: withoutToken(env), node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
+  const plan = await planOf(wanted)
   const current = await isCurrent(plan)
   if (!current) await writePlan(plan)
   const command = await linkCommand(record.adapter, folder, env, terminal)

@@ -12,6 +12,8 @@ export interface Installation {
   readonly files: Readonly<Record<string, string>>
   /** Those of the files, and further ones, that tell the agent where its model is; they hold the two placeholders, each inside a quoted string. */
   readonly binding: Readonly<Record<string, string>>
+  /** What is the harness's alone below the root, whether this release has something there or not; a folder's path ends in `/`. */
+  readonly harness_paths: readonly string[]
   readonly placeholders: { readonly url: string; readonly token: string }
   readonly requires: readonly RequiredItem[]
   /** The newest release of the chain that requires nothing, to be installed until this one's items are set up. */

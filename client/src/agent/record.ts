@@ -20,11 +20,8 @@ export interface InstallRecord extends Omit<Installation, 'files' | 'install'> {
   readonly executable: string
 }
 
-export function recordOf(
-  { install: { lock: _, ...install }, ...installation }: Installation,
-  destination: string,
-  prefix: string,
-): InstallRecord {
+export function recordOf(installation: Installation, destination: string, prefix: string): InstallRecord {
+  const { lock: _, ...install } = installation.install
   const files = Object.entries(installation.files).map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])
   const executable = join(prefix, install.binary_path)
   return { format: FORMAT, ...installation, install, files: Object.fromEntries(files), destination, prefix, executable }

@@ -26,7 +26,7 @@ interface StoredReport {
 }
 
 /** Stores reports by id as the service does. The script says what becomes of the answers, first first. */
-async function service(...script: ('answer' | 'drop' | 'lose' | 'refuse')[]) {
+async function service(...script: ('answer' | 'drop' | 'lose' | 'refuse' | 'forget')[]) {
   const stored = new Map<string, string>()
   const store = ({ body }: Heard): number => {
     const { agent_record_id }: StoredReport = JSON.parse(body)
@@ -36,7 +36,8 @@ async function service(...script: ('answer' | 'drop' | 'lose' | 'refuse')[]) {
   }
   const { url, heard } = await upstream((one, response) => {
     const behaviour = script.shift() ?? 'answer'
-    if (behaviour === 'refuse') return json(response, 400, { error: { message: 'no such reference', code: 'unknown_reference' } })
+    if (behaviour === 'refuse') return json(response, 400, { error: { message: 'score: must be 0 or 1', code: 'report_schema' } })
+    if (behaviour === 'forget') return json(response, 400, { error: { message: 'no such reference', code: 'unknown_reference' } })
     const status = behaviour === 'drop' ? 0 : store(one)
     if (behaviour !== 'answer') return response.destroy()
     return json(response, status, { agent_record_id: 'x', scenario: SCENARIO, request_type: 'report', error: { message: 'conflict' } })
@@ -126,9 +127,21 @@ describe('report', () => {
     const { url, reports } = await service('refuse')
     const install = await installed(url)
     captured(install, 1, ['a'])
-    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('no such reference')
+    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('score: must be 0 or 1')
     await report(install, ['--score', '1'], screen())
     expect(reports()).toMatchObject([{ references: ['a'] }])
+  })
+
+  it('about receipts that the service does not know is set aside, and later ones can be told', async () => {
+    const { url, reports } = await service('forget')
+    const install = await installed(url)
+    const keep = captured(install, 1, ['old'], process.pid)
+    const terminal = screen()
+    expect(await report(install, ['--score', '1'], terminal)).toBe(1)
+    expect(terminal.warned.join()).toContain('does not know these receipts')
+    keep('new')
+    expect(await report(install, ['--score', '1'], screen())).toBe(0)
+    expect(reports()).toMatchObject([{ references: ['new'] }])
   })
 
   it('is sent by one process at a time', async () => {

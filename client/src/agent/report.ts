@@ -18,7 +18,7 @@ interface Verdict {
   readonly feedback: string | null
 }
 
-/** 1 when the service kept an earlier verdict instead of this one. */
+/** 1 when the service kept an earlier verdict instead of this one, or does not know the receipts any more. */
 export async function report(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = parsed(() =>
     parseArgs({
@@ -40,7 +40,7 @@ export async function report(install: Install, args: readonly string[], terminal
   const told = await underLock(install, chosen, (session) => tell(install, session, verdict, values['per-receipt'] ? 1 : REFERENCES_MAX))
   await forgetDone(install)
   print(told, values.json, terminal)
-  return told.conflicts.length === 0 ? 0 : 1
+  return told.conflicts.length + told.unknown.length === 0 ? 0 : 1
 }
 
 /** Newest first. */
@@ -93,7 +93,8 @@ function chosenOf({ record, env }: Install, sessions: readonly Session[], id: st
 /** Read again once it is ours: another report may have come first. */
 async function underLock(install: Install, { path }: Session, then: (session: Session) => Promise<Told>): Promise<Told> {
   const lock = await takeLock(lockPath(path))
-  if (lock === null) throw new Failure('another report about this session is being sent; wait until it is done')
+  if (lock === null)
+    throw new Failure(`another report about this session is being sent; wait until it is done (if there is none, remove ${lockPath(path)})`)
   try {
     const session = (await sessionsOf(capturesFolder(homeOf(install.env)), install.record)).find((each) => each.path === path)
     if (session === undefined || !isWaiting(session)) throw new Failure('another report has just told everything about this session')
@@ -109,6 +110,8 @@ interface Told extends Verdict {
   readonly receipts: number
   /** Reports that the service had already, with another verdict. */
   readonly conflicts: readonly string[]
+  /** Reports on receipts that the service does not know, such as those of a scenario that was archived: they are set aside, so that later ones go on. */
+  readonly unknown: readonly string[]
 }
 
 /** Reports whose answer was lost go first, with the receipts they were begun with: under the same id nothing is stored twice. */
@@ -116,18 +119,20 @@ async function tell(install: Install, session: Session, verdict: Verdict, sizeMa
   const service = await serviceOf(install)
   const begun = session.reports.filter(({ isStored }) => !isStored)
   const reports = [...begun, ...newReports(session, sizeMax)]
-  const conflicts: string[] = []
+  const ends = new Map<string, SendEnd>()
   for (const each of reports) {
     if (!begun.includes(each)) await markBegun(session, each)
-    if ((await send(service, session, verdict, each)) === 'conflict') conflicts.push(each.id)
+    ends.set(each.id, await send(service, session, verdict, each))
     await markStored(session, each.id)
   }
+  const ending = (wanted: SendEnd): readonly string[] => [...ends].flatMap(([id, end]) => (end === wanted ? [id] : []))
   return {
     ...verdict,
     session,
     reports: reports.map(({ id }) => id),
     receipts: reports.flatMap(({ receipts }) => receipts).length,
-    conflicts,
+    conflicts: ending('conflict'),
+    unknown: ending('unknown'),
   }
 }
 
@@ -145,12 +150,9 @@ const idOf = (session: string, receipts: readonly string[]): string =>
     .update(JSON.stringify([session, ...receipts]))
     .digest('hex')
 
-async function send(
-  service: Svc,
-  session: Session,
-  { score, feedback }: Verdict,
-  { id, receipts }: BegunReport,
-): Promise<'stored' | 'conflict'> {
+type SendEnd = 'stored' | 'conflict' | 'unknown'
+
+async function send(service: Svc, session: Session, { score, feedback }: Verdict, { id, receipts }: BegunReport): Promise<SendEnd> {
   try {
     await service.report({
       agent_record_id: id,
@@ -161,7 +163,9 @@ async function send(
     })
     return 'stored'
   } catch (error) {
-    if (error instanceof ServiceFailure && error.status === 409) return 'conflict'
+    if (!(error instanceof ServiceFailure)) throw error
+    if (error.status === 409) return 'conflict'
+    if (error.code === 'unknown_reference') return 'unknown'
     throw error
   }
 }
@@ -171,12 +175,14 @@ async function forgetDone({ env, record }: Install): Promise<void> {
   for (const session of sessions) if (!session.isLive && !isWaiting(session)) await forget(session)
 }
 
-function print({ session, score, receipts, reports, conflicts }: Told, json: boolean, terminal: Terminal): void {
-  const about = { session: session.session, live: session.isLive, score, receipts, reports, conflicts }
+function print({ session, score, receipts, reports, conflicts, unknown }: Told, json: boolean, terminal: Terminal): void {
+  const about = { session: session.session, live: session.isLive, score, receipts, reports, conflicts, unknown }
   if (json) return terminal.print(JSON.stringify(about))
   const live = session.isLive ? '; the session is still running, report again for what comes' : ''
-  if (conflicts.length < reports.length)
+  if (conflicts.length + unknown.length < reports.length)
     terminal.print(`score ${score} reported for ${receiptsOf(receipts)} of session ${session.session}${live}`)
   if (conflicts.length > 0)
     terminal.warn('an earlier report about the same receipts had reached the service; it stands, with its own score')
+  if (unknown.length > 0)
+    terminal.warn('the service does not know these receipts: was its scenario archived and made again? They are set aside')
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { installed, type TestInstall } from '../testing/agent-install.ts'
 import { makeRunFolder, sweepRuns, type RunFolder } from './run-folder.ts'
@@ -77,4 +77,30 @@ it('links that the agent made are not followed when its folder goes', async () =
   await run.end()
   expect(readFileSync(join(install.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Be brief.\n')
   expect(readdirSync(join(install.folder, 'state/pi-agent'))).toEqual(['sessions'])
+})
+
+it('what an agent puts where the harness is rendered belongs to no release, and no later session has it', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const run = await make(install, 1)
+  for (const [path, text] of [
+    ['pi-agent/extensions/mine.ts', 'export default () => undefined\n'],
+    ['pi-agent/skills/mine/SKILL.md', 'mine\n'],
+    ['pi-agent/notes.md', 'kept\n'],
+  ] as const) {
+    mkdirSync(dirname(join(run.root, path)), { recursive: true })
+    writeFileSync(join(run.root, path), text)
+  }
+  await run.end()
+  const next = await make(install, 2)
+  expect(existsSync(join(next.root, 'pi-agent/extensions'))).toBe(false)
+  expect(readdirSync(join(next.root, 'pi-agent/skills'))).toEqual(['a'])
+  expect(readFileSync(join(next.root, 'pi-agent/notes.md'), 'utf8')).toBe('kept\n')
+})
+
+it('nor what was kept there by an earlier version', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  mkdirSync(join(install.folder, 'state/pi-agent/extensions'), { recursive: true })
+  writeFileSync(join(install.folder, 'state/pi-agent/extensions/old.ts'), '')
+  const run = await make(install, 1)
+  expect(existsSync(join(run.root, 'pi-agent/extensions'))).toBe(false)
 })

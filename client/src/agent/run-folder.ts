@@ -24,7 +24,7 @@ export interface RunFolder {
 interface Note {
   /** The processes that use the folder. */
   readonly pids: readonly number[]
-  /** Paths of the tree and of the binding: whatever the agent made of them is not kept. */
+  /** Paths of the tree and of the binding, and what is the harness's alone: whatever the agent made of them is not kept. */
   readonly ours: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export async function makeRunFolder(
 ): Promise<RunFolder> {
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)
-  const ours = [...new Set([...Object.keys(record.files), ...Object.keys(binding)])]
+  const ours = [...new Set([...Object.keys(record.files), ...Object.keys(binding), ...record.harness_paths])]
   const note = (pids: readonly number[]): Promise<void> =>
     writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours } satisfies Note), mode: PRIVATE })
   await mkdir(runs, { recursive: true, mode: 0o700 })
@@ -49,7 +49,7 @@ export async function makeRunFolder(
   for (const [path, text] of Object.entries(binding)) await writeBelow(root, path, text)
   for (const path of Object.keys(record.files)) await copyUnlessThere(root, path, join(record.destination, path))
   for (const path of record.client.state.map(withoutSlash)) await linkUnlessThere(root, path, join(state, path))
-  await linkKept(root, state, '')
+  await linkKept({ root, state, ours: new Set(ours) }, '')
   return {
     root,
     heldBy: (pid) => note([process.pid, pid]),
@@ -87,10 +87,12 @@ async function linkUnlessThere(root: string, path: string, target: string): Prom
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
 
 /** Everything else that is kept. The tree wins over it; folders that hold both are made of links to either. */
-async function linkKept(root: string, state: string, folder: string): Promise<void> {
+async function linkKept(run: Leaving, folder: string): Promise<void> {
+  const { root, state } = run
   for (const entry of await readdir(join(state, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory() && (await isFolder(join(root, path)))) await linkKept(root, state, path)
+    if (isOurs(run, path)) continue
+    if (entry.isDirectory() && (await isFolder(join(root, path)))) await linkKept(run, path)
     else await linkUnlessThere(root, path, join(state, path))
   }
 }
@@ -137,11 +139,13 @@ async function keepNew(run: Leaving, folder: string): Promise<void> {
   for (const name of await namesIn(join(run.root, folder))) {
     const path = join(folder, name)
     const found = await lstatIfThere(join(run.root, path))
-    if (found === null || run.ours.has(path)) continue
+    if (found === null || isOurs(run, path)) continue
     if (found.isDirectory() && (holdsOurs(run, path) || (await isFolder(join(run.state, path))))) await keepNew(run, path)
     else if (found.isDirectory() || found.isFile()) await move(run, path, found.mtimeMs)
   }
 }
+
+const isOurs = ({ ours }: Leaving, path: string): boolean => ours.has(path) || ours.has(`${path}/`)
 
 const holdsOurs = ({ ours }: Leaving, path: string): boolean => [...ours].some((each) => each.startsWith(`${path}/`))
 

@@ -107,7 +107,7 @@ describe('the agent', () => {
 describe('what the agent keeps', () => {
   const write = `const fs = require('node:fs'); const at = (path) => process.env.PI_DIR + '/' + path`
 
-  it('is there in its next session: files, folders, what it replaced; the tree and the binding are not', async () => {
+  it('is there in its next session: files, folders, what it replaced; the tree, the binding and what it put among them are not', async () => {
     const first = `${write}
       fs.writeFileSync(at('auth.json'), 'one'); fs.writeFileSync(at('sessions/s1'), 's1'); fs.writeFileSync(at('history'), 'h')
       fs.mkdirSync(at('cache/deep'), { recursive: true }); fs.writeFileSync(at('cache/deep/x'), 'x')
@@ -120,10 +120,10 @@ describe('what the agent keeps', () => {
     expect(existsSync(join(install.folder, 'state/pi-agent/models.json'))).toBe(false)
     const second = `${write}
       const read = (path) => fs.readFileSync(at(path), 'utf8')
-      console.log(['auth.json', 'sessions/s1', 'history', 'cache/deep/x', 'skills/own/SKILL.md', 'skills/a/SKILL.md', 'AGENTS.md'].map(read).join('|'))
+      console.log(['auth.json', 'sessions/s1', 'history', 'cache/deep/x', 'skills/a/SKILL.md', 'AGENTS.md'].map(read).join('|'), fs.existsSync(at('skills/own')))
       fs.writeFileSync(at('new'), 'two'); fs.renameSync(at('new'), at('auth.json'))`
     writeFileSync(install.record.executable, `#!/usr/bin/env node\n${second}`)
-    expect((await start(install).end).stdout).toBe('one|s1|h|x|own|A skill.\n|Be brief.\n\n')
+    expect((await start(install).end).stdout).toBe('one|s1|h|x|A skill.\n|Be brief.\n false\n')
     expect(kept(install, 'pi-agent/auth.json')).toBe('two')
     expect(readFileSync(join(install.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Be brief.\n')
   })

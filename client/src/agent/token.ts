@@ -13,8 +13,9 @@ export function tokenIn(env: NodeJS.ProcessEnv): string | null {
 }
 
 /** For other people's programs: none of them is to be trusted with it. */
-export function withoutToken({ [TOKEN_VARIABLE]: _, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return env
+export function withoutToken(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { [TOKEN_VARIABLE]: _, ...others } = env
+  return others
 }
 
 export async function keptToken(folder: string): Promise<string | null> {

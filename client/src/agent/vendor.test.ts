@@ -21,9 +21,12 @@ describe('the agent’s program', () => {
     const home = makeHome()
     const lock = '{"lockfileVersion": 3}'
     await ensure(home, { ...npm, lock })
+    await ensure(home, { ...npm, lock })
     expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3'])
     const [build = ''] = readdirSync(join(home.prefix, '.reef-builds'))
     expect(readFileSync(join(home.prefix, '.reef-builds', build, 'package-lock.json'), 'utf8')).toBe(lock)
+    await ensure(home, { ...npm, lock: `${lock}\n` })
+    expect(home.npmCalls()).toHaveLength(2)
     const installation = anInstallation({ install: { ...npm, lock } })
     expect(recordOf(installation, home.destination, home.prefix).install).toEqual(npm)
   })
@@ -34,7 +37,9 @@ describe('the agent’s program', () => {
     await ensure(home, npm)
     await ensure(home, { ...npm, version: '1.2.4' })
     expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3', '@vendor/agent@1.2.4'])
-    expect(readdirSync(join(home.prefix, '.reef-builds'))).toHaveLength(1)
+    await ensure(home, { ...npm, version: '1.2.5' })
+    // The one before stays for the sessions that run it.
+    expect(readdirSync(join(home.prefix, '.reef-builds'))).toHaveLength(2)
   })
 
   test.each([

@@ -3,9 +3,9 @@
  * to it. So a program that is there is whole, whatever was killed, and one that cannot be made leaves the one before in place.
  */
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { hasCode, Stop } from './failure.ts'
 import { oneAtATime } from './install-lock.ts'
 import type { Installation, VendorInstall } from './installation.ts'
@@ -40,7 +40,7 @@ export async function ensureVendor(order: VendorOrder): Promise<void> {
 
 /** Whether the pinned version is below this folder, and runs. The program may write: it is given a root that goes again. */
 async function answers({ installation: { install, client }, env, node }: VendorOrder, root: string): Promise<boolean> {
-  if ((await pinIn(root, install)) !== pinOf(install)) return false
+  if ((await pinIn(root, install)) !== pinOf(install) || !(await isLockedAs(root, install))) return false
   const scratch = await mkdtemp(join(tmpdir(), 'svc-version-'))
   try {
     const own = Object.entries(client.env).map(([name, value]) => [name, value.replaceAll('{root}', () => scratch)])
@@ -63,6 +63,13 @@ async function pinIn(root: string, install: VendorInstall): Promise<string | nul
   return version ?? null
 }
 
+/** A lock lies beside the real `node_modules`. */
+async function isLockedAs(root: string, { lock, binary_path }: VendorInstall): Promise<boolean> {
+  if (lock === undefined) return true
+  const modules = await realpath(join(root, linkName({ binary_path }))).catch(() => null)
+  return modules !== null && (await readIfThere(join(dirname(modules), 'package-lock.json'))) === lock
+}
+
 const pinOf = ({ manager, version, repository, ref }: VendorInstall): string => (manager === 'npm' ? version : `${repository}@${ref}`)
 
 function hasWord(output: string, version: string): boolean {
@@ -76,11 +83,12 @@ async function requireOwnLink(path: string): Promise<void> {
   throw new Stop(`${path} was not made by an install; move it away, or name another PREFIX as the second argument`)
 }
 
-/** Nobody else works in the prefix meanwhile, so every other build there was replaced, or never finished. */
+/** Nobody else works in the prefix meanwhile, so every other build there was replaced, or never finished. The one before stays: a session may run it. */
 async function replace(order: VendorOrder): Promise<void> {
   const { installation, prefix, terminal } = order
   const { install, binary } = installation
   const build = join(prefix, BUILDS, randomUUID())
+  const before = await readlink(join(prefix, linkName(install))).catch(() => '')
   await mkdir(build, { recursive: true })
   try {
     const make = install.manager === 'npm' ? npmInstall : cloneAndInstall
@@ -95,7 +103,7 @@ async function replace(order: VendorOrder): Promise<void> {
     throw error
   }
   const builds = await readdir(join(prefix, BUILDS))
-  const others = builds.filter((name) => name !== basename(build))
+  const others = builds.filter((name) => name !== basename(build) && name !== basename(dirname(before)))
   await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
 }
 
@@ -139,4 +147,4 @@ async function turnLink(prefix: string, name: string, target: string): Promise<v
 }
 
 /** What the way to the program begins with: `node_modules`, or the folder of a Python environment. */
-const linkName = ({ binary_path }: VendorInstall): string => binary_path.split('/')[0] ?? ''
+const linkName = ({ binary_path }: Pick<VendorInstall, 'binary_path'>): string => binary_path.split('/')[0] ?? ''

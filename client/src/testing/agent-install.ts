@@ -33,7 +33,7 @@ export async function installed(url: string, agent = '', changes: Partial<Instal
   mkdirSync(folder, { recursive: true })
   await writeRecord(folder, record)
   writeFileSync(join(folder, 'token'), 'secret-token\n', { mode: 0o600 })
-  writeFileSync(join(folder, 'env'), 'FROM_FILE=kept\nBOTH=file\n', { mode: 0o600 })
+  writeFileSync(join(folder, 'env'), 'FROM_FILE=kept\nSVC_TOKEN=secret-token\nBOTH=file\n', { mode: 0o600 })
   const env = { PATH: process.env['PATH'], HOME: home, BOTH: 'shell', no_proxy: 'internal.example', SVC_TOKEN: 'secret-token' }
   return { home, destination, folder, record, env }
 }
@@ -47,6 +47,7 @@ const installationAt = (url: string): Installation => ({
   content_id: 'content-1',
   files: { 'pi-agent/AGENTS.md': 'Be brief.\n', 'pi-agent/skills/a/SKILL.md': 'A skill.\n', 'pi-agent/settings.json': '{}\n' },
   binding: { 'pi-agent/models.json': '{"url":"URL-HERE/v1","key":"TOKEN-HERE"}\n', 'pi-agent/settings.json': '{"model":"m"}\n' },
+  harness_paths: ['pi-agent/settings.json', 'pi-agent/models.json', 'pi-agent/AGENTS.md', 'pi-agent/skills/', 'pi-agent/extensions/'],
   placeholders: { url: 'URL-HERE', token: 'TOKEN-HERE' },
   requires: [],
   fallback_release_id: null,

@@ -81,6 +81,7 @@ export function anInstallation(changes: Partial<Installation> = {}): Installatio
     content_id: 'c1',
     files,
     binding: { 'models.json': '{"url":"@URL@/v1","key":"@TOKEN@"}\n', '.env': 'KEY="@TOKEN@"\n' },
+    harness_paths: ['AGENTS.md', 'models.json', 'skills/'],
     placeholders: { url: '@URL@', token: '@TOKEN@' },
     requires: [],
     fallback_release_id: null,

@@ -1,16 +1,6 @@
 /** The agent Claude Code: its files under `claude/`, its extensions as hooks, its model named in the settings, its log as JSON lines. */
 import { join } from 'node:path'
-import {
-  define,
-  NO_TOKEN,
-  type Adapter,
-  type Draft,
-  type Entry,
-  type Files,
-  type JsonObject,
-  type Layout,
-  type ModelAddress,
-} from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, printed, readJsonLines, refuseModel, refuseOtherName } from '../../../src/harness/index.ts'
 import { hooksOf } from './hooks.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
@@ -51,11 +41,11 @@ const claude: Adapter = {
   },
   shipped,
 
-  finish(draft: Draft): Files {
+  finish(draft) {
     refuseForeignSettings(draft.entries)
     const hooks = hooksOf(draft.entries)
     const primary = { ...draft.config['primary'], ...(Object.keys(hooks).length > 0 && { hooks }) }
-    return { ...printed({ layout }, { ...draft, config: { primary } }), ...headed({ layout }, draft, checkHead) }
+    return { ...printed({ layout }, { ...draft, config: { primary } }), ...headed({ layout }, draft, [refuseOtherName, refuseModel]) }
   },
 
   /** Nobody is there to be asked for permission. The variable is without effect but for root, whom Claude Code believes in a sandbox alone. */
@@ -81,11 +71,6 @@ function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
     CLAUDE_CODE_USE_VERTEX: '0',
   }
   return model === null ? { env } : { model, env: { ...env, ...modelVariables(model) } }
-}
-
-function checkHead(entry: Entry, head: JsonObject): void {
-  refuseOtherName(entry, head)
-  refuseModel(entry, head)
 }
 
 /** Agents within the session ask for models by size; whatever the size, there is this one. */

@@ -1,16 +1,6 @@
 /** The agent Codex: its files under `codex/`, its settings as TOML, its commands as skills that a person calls by `$name`, its log as JSON lines. */
 import { join } from 'node:path'
-import {
-  define,
-  NO_TOKEN,
-  type Adapter,
-  type Draft,
-  type Entry,
-  type Files,
-  type JsonObject,
-  type Layout,
-  type ModelAddress,
-} from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { printToml } from './toml.ts'
@@ -50,9 +40,10 @@ const codex: Adapter = {
     ],
   },
 
-  finish(draft: Draft): Files {
+  finish(draft) {
     refuseForeignSettings(draft.entries)
-    return { ...draft.files, ...headed({ layout }, draft, checkHead), [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
+    const skills = headed({ layout }, draft, [refuseOtherName, refuseUndescribed])
+    return { ...draft.files, ...skills, [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
   },
 
   launch: ({ prompt }, root) => ({
@@ -76,10 +67,4 @@ function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
     experimental_bearer_token: apiKey ?? NO_TOKEN,
   }
   return { model_provider: PROVIDER, model_providers: { [PROVIDER]: provider }, ...(model !== null && { model }) }
-}
-
-/** Both kinds are skills to Codex, which offers none without a description. */
-function checkHead(entry: Entry, head: JsonObject): void {
-  refuseOtherName(entry, head)
-  refuseUndescribed(entry, head)
 }

@@ -7,7 +7,7 @@ export function printToml(data: JsonObject): string {
 
 /** A table's own lines come before the tables in it: TOML reads every line as part of the table last named. */
 function tablesOf(path: readonly string[], table: JsonObject): string[] {
-  const members = Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1))
+  const members = membersOf(table)
   const lines = members.flatMap(([key, value]) => (isObject(value) ? [] : [`${keyOf(key)} = ${valueOf(value, [...path, key])}`]))
   const inner = members.flatMap(([key, value]) => (isObject(value) ? tablesOf([...path, key], value) : []))
   const head = path.length === 0 || (lines.length === 0 && inner.length > 0) ? [] : [`[${path.map(keyOf).join('.')}]`]
@@ -15,14 +15,17 @@ function tablesOf(path: readonly string[], table: JsonObject): string[] {
   return own.length === 0 ? inner : [own.join('\n'), ...inner]
 }
 
+const membersOf = (table: JsonObject): readonly (readonly [string, Json])[] => Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1))
+
 /** In a list objects stand on the line, since a table of its own cannot be within one. */
 function valueOf(value: Json, path: readonly string[]): string {
   if (value === null) throw invalid('bad_config', `config data ${path.join('.')} is null, which TOML cannot say; leave the field out`)
   if (typeof value === 'string') return quoted(value)
   if (Array.isArray(value)) return `[${value.map((item: Json) => valueOf(item, path)).join(', ')}]`
   if (!isObject(value)) return JSON.stringify(value)
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, member]) => ` ${keyOf(key)} = ${valueOf(member, [...path, key])}`).join(',')} }`
+  return `{${membersOf(value)
+    .map(([key, member]) => ` ${keyOf(key)} = ${valueOf(member, [...path, key])}`)
+    .join(',')} }`
 }
 
 const keyOf = (key: string): string => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key))

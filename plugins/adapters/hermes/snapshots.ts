@@ -1,14 +1,10 @@
 /** What Hermes left of its sessions: per session one JSON document that holds every message. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { filesBelow } from '../../../src/harness/index.ts'
+import { isList, readDocuments } from '../../../src/harness/index.ts'
 
 /** Per session what is known of it first, then every message, in the order of their paths. */
 export async function readSnapshots(folder: string): Promise<readonly JsonObject[]> {
-  const paths = (await filesBelow(folder)).filter((path) => path.endsWith('.json'))
-  const sessions = await Promise.all(paths.map(async (path) => eventsOf(path, JSON.parse(await readFile(join(folder, path), 'utf8')))))
-  return sessions.flat()
+  return (await readDocuments(folder)).flatMap(([path, document]) => eventsOf(path, document))
 }
 
 /** An index or a dump of a request lies among them, and has no messages of its own. */
@@ -19,6 +15,3 @@ function eventsOf(path: string, document: Json): readonly JsonObject[] {
   if (!messages.every(isObject)) throw new Error(`the session ${path} has a message that is no JSON object`)
   return [{ ...session, type: 'session' }, ...messages.map((message) => ({ ...message, type: 'message' }))]
 }
-
-/** Array.isArray says nothing of lists that may not be written to. */
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)

@@ -1,15 +1,6 @@
 /** The agent of our own: everything it does is an entry of the tree, and everything it reads lies under `native/`. */
 import { join } from 'node:path'
-import {
-  define,
-  NO_TOKEN,
-  type Adapter,
-  type Draft,
-  type Entry,
-  type Files,
-  type JsonObject,
-  type Layout,
-} from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
 import { headed, printed, printJson, readJsonLines } from '../../../src/harness/index.ts'
 
 const layout: Layout = {
@@ -37,7 +28,7 @@ const native: Adapter = {
     ],
   },
 
-  finish: (draft: Draft): Files => ({
+  finish: (draft) => ({
     ...printed({ layout }, draft),
     ...headed({ layout }, draft),
     ...Object.fromEntries(draft.entries.flatMap(declarationOf)),

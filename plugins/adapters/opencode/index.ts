@@ -5,10 +5,7 @@ import {
   NO_TOKEN,
   type Adapter,
   type ConfigPatch,
-  type Draft,
-  type Entry,
   type Files,
-  type JsonObject,
   type Layout,
   type ModelAddress,
 } from '../../../src/contract/index.ts'
@@ -21,6 +18,7 @@ import {
   refuseOtherName,
   refuseUndescribed,
   requestsCommand,
+  type HeadCheck,
 } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { readSessions } from './trajectory.ts'
@@ -65,9 +63,9 @@ const opencode: Adapter = {
   },
 
   /** With a head of ours, a text that begins like a head of another kind is body: opencode would take `---js` for one written as code, and run it. */
-  finish(draft: Draft): Files {
+  finish(draft) {
     refuseForeignSettings(draft.entries)
-    return { ...printed({ layout }, draft), ...headed({ layout }, draft, checkHead), ...NOTHING_TO_INSTALL }
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft, [checkHead]), ...NOTHING_TO_INSTALL }
   },
 
   /** The config folder is named twice and is the same, so that no second one is looked at. With a title, opencode does not ask a model for one. */
@@ -99,7 +97,7 @@ function bound(npm: string, address: ModelAddress): readonly ConfigPatch[] {
 }
 
 /** It leaves out, without a word, a skill that lacks a name or a description. */
-function checkHead(entry: Entry, head: JsonObject): void {
+const checkHead: HeadCheck = (entry, head) => {
   if (entry.name === 'agent_command') return refuseModel(entry, head)
   refuseOtherName(entry, { name: null, ...head })
   refuseUndescribed(entry, head)

@@ -1,18 +1,7 @@
 /** The agent pi: its files under `pi-agent/`, its model in `models.json`, its session log as JSON lines. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  define,
-  NO_TOKEN,
-  type Adapter,
-  type ConfigPatch,
-  type Draft,
-  type Entry,
-  type Files,
-  type JsonObject,
-  type Layout,
-  type ModelAddress,
-} from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, modelName, piBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 import { shipped } from './shipped.ts'
@@ -65,9 +54,10 @@ const pi: Adapter = {
   },
   shipped,
 
-  finish(draft: Draft): Files {
+  finish(draft) {
     refuseForeignSettings(draft.entries)
-    return { ...printed({ layout }, draft), ...headed({ layout }, draft, checkHead, ['skill']) }
+    // A command without a head is listed by its first line.
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft, [refuseOtherName, refuseUndescribed], ['skill']) }
   },
 
   launch: ({ prompt }, root) => ({
@@ -98,13 +88,6 @@ function bound(api: string, baseUrl: string, address: ModelAddress): readonly Co
 
 /** pi reads `$NAME` in a key as a variable and a leading `!` as a command to run; a key is neither. */
 const literal = (key: string): string => key.replaceAll('$', () => '$$').replace(/^!/, () => '$!')
-
-/** pi offers no skill without a description, and lists a command by its first line where there is none. */
-function checkHead(entry: Entry, head: JsonObject): void {
-  if (entry.name !== 'skill') return
-  refuseOtherName(entry, head)
-  refuseUndescribed(entry, head)
-}
 
 /** pi reads a word that begins with @ as the name of a file to attach. */
 const asMessage = (prompt: string): string => (prompt.startsWith('@') ? ` ${prompt}` : prompt)

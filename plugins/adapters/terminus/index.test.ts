@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
-import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
 import plugin from './index.ts'

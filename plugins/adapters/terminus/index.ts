@@ -1,15 +1,6 @@
 /** Terminus, the agent of Terminal-Bench: its settings are the arguments it is constructed with, its prompt a task of the benchmark. */
 import { join } from 'node:path'
-import {
-  define,
-  NO_TOKEN,
-  type Adapter,
-  type ConfigPatch,
-  type Draft,
-  type Files,
-  type Layout,
-  type ModelAddress,
-} from '../../../src/contract/index.ts'
+import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, modelName, printed } from '../../../src/harness/index.ts'
 import { readRuns } from './runs.ts'
 import { refuseForeignSettings } from './settings.ts'
@@ -27,7 +18,7 @@ const terminus: Adapter = {
   layout,
   bindings: { openai: bound },
 
-  finish(draft: Draft): Files {
+  finish(draft) {
     refuseForeignSettings(draft.entries)
     return { ...printed({ layout }, draft), ...headed({ layout }, draft) }
   },

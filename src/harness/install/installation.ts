@@ -25,7 +25,24 @@ export function installationOf({ adapter, content, model, ...delivery }: Deliver
   const files = pulledFiles(content)
   const bound = renderTree(adapter, entriesIn(adapter, content), { ...model, url: placeholders.url, apiKey: placeholders.token })
   const binding = Object.entries(bound).filter(([path, text]) => files[path] !== text)
-  return { ...delivery, adapter: name, binary, files, binding: Object.fromEntries(binding), placeholders, install, client }
+  return {
+    ...delivery,
+    adapter: name,
+    binary,
+    files,
+    binding: Object.fromEntries(binding),
+    harness_paths: harnessPaths(adapter),
+    placeholders,
+    install,
+    client,
+  }
+}
+
+/** What a session leaves there would be loaded by the next one, and belong to no release. */
+function harnessPaths({ layout: { config, rules, named } }: Adapter): readonly string[] {
+  const folders = Object.values(named).map((template) => template.slice(0, template.lastIndexOf('/', template.indexOf('{name}')) + 1))
+  const files = [...Object.values(config).map(({ path }) => path), ...(rules === undefined ? [] : [rules])]
+  return [...new Set([...files, ...folders.filter((folder) => folder !== '')])]
 }
 
 export const withoutInstall = (): Error =>

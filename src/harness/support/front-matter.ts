@@ -6,42 +6,47 @@ import { firstCodePoints } from '../../kit/index.ts'
 const DESCRIPTION_CHARACTERS_MAX = 200
 const KINDS = ['skill', 'agent_command'] as const
 
-/** Throws for a head that can be read, and that the agent would take amiss. */
+/** Throws for a head that the agent would take amiss. */
 export type HeadCheck = (entry: Entry, head: JsonObject) => void
 
 /**
- * The texts of a draft by path, each with a head; `given` are the kinds that need one. A head that cannot be read is refused in every kind,
- * whatever the agent: it would leave the file out without a word.
+ * The texts of a draft by path, each with a head that passed the checks; `given` are the kinds that need one. A head that cannot be read is
+ * refused in every kind, whatever the agent: it would leave the file out without a word.
  */
 export function headed(
   { layout }: Pick<Adapter, 'layout'>,
   { entries, files }: Draft,
-  check: HeadCheck = () => undefined,
+  checks: readonly HeadCheck[] = [],
   given: readonly (typeof KINDS)[number][] = KINDS,
 ): Files {
-  for (const kind of KINDS) for (const entry of entries) if (entry.name === kind) checkHead(entry, check)
-  const texts = given.flatMap((kind) =>
+  const texts = KINDS.flatMap((kind) =>
     entries
-      .filter((entry) => entry.name === kind)
-      .map((entry) => textIn(entry, 'name'))
-      .map((name): [string, string] => [(layout.named[kind] ?? '').replaceAll('{name}', () => name), name]),
+      .filter(({ name }) => name === kind)
+      .flatMap((entry): [string, string][] => {
+        const head = headOf(entry)
+        if (!given.includes(kind)) return []
+        if (head !== null) for (const check of checks) check(entry, head)
+        const name = textIn(entry, 'name')
+        const path = (layout.named[kind] ?? '').replaceAll('{name}', () => name)
+        return [[path, withFrontMatter(name, files[path] ?? '')]]
+      }),
   )
-  return Object.fromEntries(texts.map(([path, name]) => [path, withFrontMatter(name, files[path] ?? '')]))
+  return Object.fromEntries(texts)
+}
+
+/** Null where there is none, which is no mistake. */
+function headOf(entry: Entry): JsonObject | null {
+  const text = textIn(entry, 'text')
+  if (!hasFrontMatter(text)) return null
+  const head = headIn(text)
+  if (isObject(head)) return head
+  throw invalid('bad_front_matter', `${entry.id}: the front matter is no YAML mapping between two lines of ---; mend or remove it`)
 }
 
 /** The house has refused an entry whose name or text is none. */
 function textIn({ config }: Entry, field: string): string {
   const value = config[field]
   return typeof value === 'string' ? value : ''
-}
-
-function checkHead(entry: Entry, check: HeadCheck): void {
-  const text = textIn(entry, 'text')
-  if (!hasFrontMatter(text)) return
-  const head = headIn(text)
-  if (!isObject(head))
-    throw invalid('bad_front_matter', `${entry.id}: the front matter is no YAML mapping between two lines of ---; mend or remove it`)
-  check(entry, head)
 }
 
 export const hasFrontMatter = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)

@@ -1,7 +1,7 @@
-/** Session logs of one JSON object per line, as most agents leave them. */
+/** Session logs as agents leave them: mostly one JSON object per line, else one document per session. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isObject, type JsonObject } from '../../contract/index.ts'
+import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
 /** Every `*.jsonl` below the folder, in the order of their paths; none where there is no such folder. */
 export async function readJsonLines(folder: string): Promise<readonly JsonObject[]> {
@@ -9,6 +9,15 @@ export async function readJsonLines(folder: string): Promise<readonly JsonObject
   const read = await Promise.all(logs.map(async (path) => eventsIn(path, await readFile(join(folder, path), 'utf8'))))
   return read.flat()
 }
+
+/** Every `*.json` below the folder with its path, in the order of the paths. */
+export async function readDocuments(folder: string): Promise<readonly (readonly [path: string, document: Json])[]> {
+  const paths = (await filesBelow(folder)).filter((path) => path.endsWith('.json'))
+  return Promise.all(paths.map(async (path) => [path, JSON.parse(await readFile(join(folder, path), 'utf8'))] as const))
+}
+
+/** Array.isArray says nothing of lists that may not be written to. */
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 /** Paths of plain files below a folder, sorted; links are not followed. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {

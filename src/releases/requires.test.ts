@@ -1,0 +1,62 @@
+/** What has to be set up for a release, over small histories. */
+import { describe, expect, it } from 'vitest'
+import type { Commit } from '../contract/index.ts'
+import { pulledRelease, releaseWithoutRequires } from './index.ts'
+
+interface Step {
+  readonly id: string
+  readonly parent?: string
+  readonly asks?: string
+  readonly copies?: string
+  readonly tree?: string
+  readonly weights?: string
+}
+
+/** A step without a tree of its own is of a scenario of one content. */
+function history(...steps: readonly Step[]): readonly Commit[] {
+  return steps.map(({ id, parent, asks, copies, tree, weights = 'w0' }, step) => ({
+    step,
+    operation: step === 0 ? 'create' : copies === undefined ? 'train' : 'promote',
+    recorded_at: step,
+    release: {
+      release_id: id,
+      parent_release_id: parent ?? null,
+      content_id: `content of ${id}`,
+      ...(tree !== undefined && { components: { tree, weights } }),
+    },
+    pending: false,
+    outcome: 'published',
+    consumed_ids: [],
+    metrics: asks === undefined ? {} : { training_request: { requires: [{ name: asks, kind: 'service' }] } },
+    state: {},
+    ...(copies !== undefined && { rollback_target_release_id: copies }),
+  }))
+}
+
+const namesOf = (commits: readonly Commit[], component?: string): readonly string[] =>
+  pulledRelease(commits, component, null).requires.map(({ name }) => name)
+
+describe('what a release requires', () => {
+  it('is what its chain asked for, and not what a release that it went back behind did', () => {
+    const chain = [{ id: 'a' }, { id: 'b', parent: 'a', asks: 'mail' }, { id: 'c', parent: 'b', asks: 'calendar' }]
+    expect(namesOf(history(...chain))).toEqual(['mail', 'calendar'])
+    const back = history(...chain, { id: 'd', parent: 'c', copies: 'b' })
+    expect(namesOf(back)).toEqual(['mail'])
+    expect(releaseWithoutRequires(back, 'd', undefined)).toBe('a')
+  })
+
+  it('stays what it was when another component is promoted that was made before the tree asked for it', () => {
+    const commits = history(
+      { id: 'a', tree: 't0' },
+      { id: 'weights', parent: 'a', tree: 't0', weights: 'w1' },
+      { id: 'b', parent: 'a', tree: 't1', asks: 'mail' },
+      { id: 'c', parent: 'b', copies: 'weights', tree: 't1', weights: 'w1' },
+    )
+    expect(namesOf(commits, 'tree')).toEqual(['mail'])
+    expect(releaseWithoutRequires(commits, 'c', 'tree')).toBe('a')
+  })
+
+  it('is found also where rows lead in a circle', () => {
+    expect(namesOf(history({ id: 'a', parent: 'b', asks: 'mail' }, { id: 'b', parent: 'a', copies: 'a' }))).toEqual(['mail'])
+  })
+})
