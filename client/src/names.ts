@@ -1,8 +1,16 @@
 /** What the service and the client agree on by name. */
 export const COMMAND = 'svc-client'
 export const BATCH_ROUTE = '/svc/records/batch'
+export const INSTALL_ROUTE = '/svc/harness/install'
 export const SCENARIO_HEADER = 'x-svc-scenario'
+export const SESSION_TAG_HEADER = 'x-svc-tag-session'
+export const RELEASE_TAG_HEADER = 'x-svc-tag-release'
+export const RECEIPT_HEADER = 'x-svc-agent-record-id'
+/** The receipt in an event of a stream. */
+export const RECEIPT_FIELD = 'svc.agent_record_id'
 export const TOKEN_VARIABLE = 'SVC_TOKEN'
+/** What stands in an agent's files where its token would, when there is none. */
+export const NO_TOKEN = 'svc-no-token'
 export const PROGRESS_SUFFIX = '.reef-import.json'
 export const LOCK_SUFFIX = '.lock'
 /** In the folder that holds a tree: which release it is of, and which files are the release's. */

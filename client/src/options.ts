@@ -19,13 +19,31 @@ Environment:
   ${TOKEN_VARIABLE}                the service's token, when it asks for one
 `
 
-/** Runs the parser of Node; what it does not understand is the caller's mistake. */
+/** Runs the parser of Node; what that does not understand is the caller's mistake, and anything else a bug. */
 export function understand<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    if (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+      throw new UsageError(firstSentence(error))
+    throw error
   }
+}
+
+/** The rest is advice for other programs. */
+const firstSentence = ({ message }: Error): string => message.split(/\.\s/, 1)[0] ?? message
+
+/** A minus would be read as the start of an option. */
+export function withNegativeScore(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word, index) => word === '--score' && /^-[\d.]/.test(argv[index + 1] ?? ''))
+  return at < 0 ? [...argv] : [...argv.slice(0, at), `--score=${argv[at + 1]}`, ...argv.slice(at + 2)]
+}
+
+export function scoreOf(text: string | undefined): number {
+  if (text === undefined) throw new UsageError('--score is missing: say how good it was, as a number')
+  const score = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(score)) return score
+  throw new UsageError('--score must be a finite number, such as 1, 0.5 or -2')
 }
 
 /** Without a trailing slash. */

@@ -1,6 +1,6 @@
 /** Where the agents differ from each other: which of them needs a name for its model, which takes a head amiss, and which is told in words to ask the wrapper. */
 import { describe, expect, it } from 'vitest'
-import type { Adapter } from '../../src/contract/index.ts'
+import type { Adapter, JsonObject } from '../../src/contract/index.ts'
 import { renderTree } from '../../src/harness/index.ts'
 import claude from './claude/index.ts'
 import codex from './codex/index.ts'
@@ -37,6 +37,19 @@ describe('the agents', () => {
       'pi',
       'terminus',
     ])
+  })
+
+  it('are given no setting named __proto__, however deep it lies', () => {
+    const data: JsonObject[] = [
+      JSON.parse('{"__proto__":{"hooks":{}}}'),
+      JSON.parse('{"agent":{"build":[{"__proto__":{"model":"other"}}]}}'),
+    ]
+    for (const each of data) {
+      const refused = refusing(agents, 'setting_refused', '__proto__ is refused: ', (adapter) =>
+        renderTree(adapter, [entry('mine', 'config', { target: adapter.name === 'native' ? 'models' : 'primary', data: each })]),
+      )
+      expect(refused).toEqual(agents.map(({ name }) => name))
+    }
   })
 
   it.each([

@@ -10,6 +10,7 @@ import {
   type Json,
   type Mutation,
 } from '../contract/index.ts'
+import { brokenRule } from './fields.ts'
 import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
 import { contentOf, plainEntry } from './tree.ts'
 
@@ -55,12 +56,7 @@ const list = z
   .min(1, { error: LIST_RULE })
   .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
 
-function listProblem(value: unknown): string | null {
-  const [issue] = list.safeParse(value).error?.issues ?? []
-  if (issue === undefined) return null
-  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-  return `mutations${path.join('')} ${issue.message}`
-}
+const listProblem = (value: unknown): string | null => brokenRule(list, value, 'mutations')
 
 /** A mutation as it may come. */
 interface Asked {

@@ -1,4 +1,4 @@
-/** The fields that more than one kind of entry has, each with its rule as the end of a sentence. */
+/** The fields that more than one kind of entry has, each with its rule as the end of a sentence, and how such a sentence begins. */
 import { z } from 'zod'
 import { ENTRY_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 
@@ -7,6 +7,14 @@ export const NAME_RULE = `must start with a letter or digit and go on with those
 
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= ENTRY_NAME_CHARACTERS_MAX && NAME.test(value)
+
+/** The first rule of a schema that a value breaks, with the way to the field; null when it keeps them all. */
+export function brokenRule(schema: z.ZodType, value: unknown, at: string): string | null {
+  const [issue] = schema.safeParse(value).error?.issues ?? []
+  if (issue === undefined) return null
+  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return `${at}${path.join('')} ${issue.message}`
+}
 
 export const name = z.custom<string>(isName, { error: NAME_RULE })
 

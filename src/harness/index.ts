@@ -1,5 +1,6 @@
 /**
- * Harness: given entries and an adapter, answers with files; given mutations, with new entries or the rule that refused.
+ * Harness: given entries and an adapter, answers with files; given mutations, with new entries or the rule that refused; given a release, with
+ * the script that installs it.
  * Does not run agents, keep anything, or touch the chain.
  */
 export { admit, parseMutations } from './admission.ts'
@@ -9,18 +10,20 @@ export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesIn, pulledFiles } from './tree.ts'
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'
 export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
-export { modelName, piBindings } from './support/model.ts'
+export { modelName, piAiBindings } from './support/model.ts'
 export { printJson } from './support/print.ts'
 export { requestsCommand } from './support/requests.ts'
 export {
   IS_FIXED,
   LOADS_CODE,
   NAMES_MODEL,
+  READS_OUTSIDE,
   refuseFields,
   refuseOthers,
-  settingRefused,
+  refuseTexts,
+  RUNS_PROGRAM,
+  settings,
   settingsIn,
-  type Setting,
 } from './support/settings.ts'
 export { installationOf, withoutInstall } from './install/installation.ts'
 export { failureScript, installScript, preambleScript } from './install/script.ts'

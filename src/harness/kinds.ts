@@ -12,7 +12,7 @@ import {
 } from '../contract/index.ts'
 import { codeParses } from './code.ts'
 import { kindsOf } from './describe.ts'
-import { isName, NAME_RULE } from './fields.ts'
+import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
 
@@ -47,7 +47,7 @@ function kindProblem(adapter: Adapter, { name, config }: Entry): string | null {
   return (
     sizeProblem(config) ??
     textProblem(config, 'config') ??
-    schemaProblem(kind, config) ??
+    brokenRule(SCHEMAS[kind], config, 'config') ??
     (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config))
   )
 }
@@ -62,13 +62,6 @@ function sizeProblem({ text, code, ...data }: JsonObject): string | null {
 }
 
 const bytesOf = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0)
-
-function schemaProblem(kind: EntryKind, config: JsonObject): string | null {
-  const [issue] = SCHEMAS[kind].safeParse(config).error?.issues ?? []
-  if (issue === undefined) return null
-  const path = issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-  return `config${path.join('')} ${issue.message}`
-}
 
 function settingsProblem({ name, layout }: Adapter, { target = 'primary', data }: JsonObject): string | null {
   if (typeof target !== 'string' || !Object.hasOwn(layout.config, target))

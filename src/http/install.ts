@@ -57,28 +57,43 @@ async function wantedAdapter(door: Door, name: string): Promise<Adapter> {
   return adapter
 }
 
-/** A page that a browser shows from anywhere else; one of another port of this machine counts as the same site, and is somebody else's too. */
-function isForeignPage({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site']
-  return site !== undefined && site !== 'none' && site !== 'same-origin'
-}
-
 const noHarnessRecipe = (): Error =>
   unknown('no_harness_recipe', 'no configured recipe serves harness files, so there is nothing to install')
+
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+
+/** Where the request reached the service, or the gateway in front of it. Whatever is no plain host is refused: it ends up in files. */
+function addressOf({ headers }: IncomingMessage): string {
+  const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
+  const proto = first(headers['x-forwarded-proto']) ?? 'http'
+  if (!HOST.test(host) || !URL.canParse(`http://${host}`))
+    throw invalid('bad_address', 'host: must be a plain host name or address, with a port where it has one')
+  if (proto !== 'http' && proto !== 'https') throw invalid('bad_address', 'x-forwarded-proto: must be http or https')
+  return `${proto}://${host}`
+}
+
+/** Gateways append to the list; the first one is what the person typed. */
+const first = (header: string | readonly string[] | undefined): string | undefined =>
+  header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
 /** The scenario that was named; without one a new one, of the recipe that serves files for this agent. For a HEAD none is made: nobody would get to use it. */
 async function scenarioFor({ door: { registry, newId }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
   if (headerText(request, HEADER.scenario) !== null || request.method === 'HEAD') return scenarioOf(request)
   if (isForeignPage(request)) throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
-  const serving = [...registry.adapters]
-  if (serving.length === 0) throw noHarnessRecipe()
-  const fitting = serving.length === 1 ? serving : serving.filter(([, { name }]) => name === adapter.name)
-  const [recipe] = fitting[0] ?? []
-  if (recipe === undefined || fitting.length > 1)
-    throw invalid('recipe_unclear', `several recipes serve harness files; name a scenario of one of them with ${HEADER.scenario}`)
+  if (registry.adapters.size === 0) throw noHarnessRecipe()
+  const [recipe, another] = [...registry.adapters].flatMap(([name, serving]) => (serving.name === adapter.name ? [name] : []))
+  if (recipe === undefined) throw unknown('unknown_adapter', 'adapter: no configured recipe serves files for that one; name another')
+  if (another !== undefined)
+    throw invalid('recipe_unclear', `several recipes serve files for this adapter; name a scenario of one of them with ${HEADER.scenario}`)
   const name = `harness-${newId()}`
   await registry.createImplicitly(name, { release: null, recipe })
   return name
+}
+
+/** A page that a browser shows from anywhere else; one of another port of this machine counts as the same site, and is somebody else's too. */
+function isForeignPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'none' && site !== 'same-origin'
 }
 
 async function scriptFor(
@@ -99,19 +114,3 @@ async function scriptFor(
     installationOf({ adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }),
   )
 }
-
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
-
-/** Where the request reached the service, or the gateway in front of it. Whatever is no plain host is refused: it ends up in files. */
-function addressOf({ headers }: IncomingMessage): string {
-  const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
-  const proto = first(headers['x-forwarded-proto']) ?? 'http'
-  if (!HOST.test(host) || !URL.canParse(`http://${host}`))
-    throw invalid('bad_address', 'host: must be a plain host name or address, with a port where it has one')
-  if (proto !== 'http' && proto !== 'https') throw invalid('bad_address', 'x-forwarded-proto: must be http or https')
-  return `${proto}://${host}`
-}
-
-/** Gateways append to the list; the first one is what the person typed. */
-const first = (header: string | readonly string[] | undefined): string | undefined =>
-  header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()

@@ -49,9 +49,13 @@ export const HOUSE_METRICS: ReadonlySet<string> = new Set([
 
 const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
 
+/** Whether units of traffic were tried: by themselves, or beside an instruction. */
+export const isOnTraffic = ({ metrics }: Commit): boolean =>
+  metrics['training_request'] === undefined || metrics['samples_beside'] !== undefined
+
 /** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
 export function failuresInARow(rows: readonly Commit[]): number {
-  const traffic = rows.filter(({ metrics }) => metrics['training_request'] === undefined || metrics['samples_beside'] !== undefined)
+  const traffic = rows.filter(isOnTraffic)
   return traffic.length - 1 - traffic.findLastIndex((row) => !failedBecause(row, SKIPPED.step))
 }
 

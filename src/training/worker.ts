@@ -17,7 +17,7 @@ import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep } from './progress.ts'
-import { errorIn, exhausted, failuresInARow, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
+import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
@@ -258,13 +258,14 @@ export class Worker {
     this.#overtaken = 0
     this.#error = error === null ? null : `StepFailure: ${error}`
     this.#task = null
-    this.#restTraffic()
+    // A step on an instruction alone says nothing about traffic, and takes back nobody's wish to try that at once.
+    if (isOnTraffic(commit)) this.#restTraffic()
     return 'again'
   }
 
   #restTraffic(): void {
     const failures = failuresInARow(this.#rows())
-    this.#trafficRestsUntil = failures === 0 ? 0 : (this.#rows().at(-1)?.recorded_at ?? 0) + restSeconds(failures)
+    this.#trafficRestsUntil = failures === 0 ? 0 : (this.#rows().findLast(isOnTraffic)?.recorded_at ?? 0) + restSeconds(failures)
   }
 
   /** The house itself failed (a disk, the artifact store): nothing landed, the batch stays reserved, and it is tried again later. */

@@ -34,6 +34,7 @@ import {
   type Trainer,
 } from '../../src/contract/index.ts'
 import { renderTree } from '../../src/harness/index.ts'
+import { textAt } from '../spec/support/speak.ts'
 import type { Settings } from '../support/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
@@ -147,7 +148,7 @@ describe('examples/recipe/standing-orders.ts', () => {
     })
     await service.post('/svc/scenarios', { name: 'examples' })
     const asked = await service.post('/svc/train', { text: 'Count in dozens.', session: 's', release_id: 'r' }, scenario)
-    const progress = `/svc/harness/requests/${String(asked.json['agent_record_id'])}/progress`
+    const progress = `/svc/harness/requests/${textAt(asked.json, 'agent_record_id')}/progress`
     await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
     expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: { 'pi-agent/AGENTS.md': 'Count in dozens.\n' } })
   })

@@ -185,6 +185,7 @@ describe('the suites of evolution', () => {
     { id: 'counting', name: 'skill', config: { name: 'counting', text: 'Count aloud.' } },
   ]
   const install = { manager: 'npm', package: 'rulebook', version: '1.0.0', binary_path: 'bin/rulebook' } as const
+  const SHIPPED: Entry = { id: 'svc-requests', name: 'rules', config: { text: 'x' } }
   const client = { env: {}, env_defaults: {}, state: [], tools: [] }
   let count = 0
   const good = { exitCode: 0, stdout: '42', stderr: '', trajectory: [] }
@@ -204,6 +205,14 @@ describe('the suites of evolution', () => {
     ['a model that must have a name', () => ({ bindings: { openai: named } }), 'one without a name bound or refused'],
     ['a file that goes when a model comes', finish(({ binding }) => ({ [`${binding.length}`]: '' })), 'the files then name'],
     ['a prompt that is quoted', launch(({ prompt }) => ({ argv: [`sh -c "${prompt}"`] })), 'the prompt is handed over'],
+    ['a prompt that a shell runs', launch(({ prompt }) => ({ argv: ['sh', '-c', prompt] })), 'the prompt is handed over'],
+    [
+      'words in another order',
+      launch(({ prompt }) => ({ argv: ['agent', ...prompt.split(' ').toReversed()] })),
+      'the prompt is handed over',
+    ],
+    ['a word that is lost', launch(({ prompt }) => ({ argv: ['agent', ...prompt.split(' ').slice(1)] })), 'the prompt is handed over'],
+    ['a prompt as JSON', launch(({ prompt }) => ({ argv: ['agent', JSON.stringify(prompt)] })), 'the prompt is handed over'],
     ['no time at all', launch(() => ({ timeoutSeconds: 0 })), 'a task becomes a command'],
     ['a trajectory that must be there', () => ({ readTrajectory: never }), 'where no agent ran'],
     ['an install and no session', () => ({ install }), 'come together'],
@@ -217,6 +226,7 @@ describe('the suites of evolution', () => {
       () => ({ shipped: { requests: [{ id: 'mine', name: 'rules', config: { text: 'x' } }] } }),
       'ids of theirs alone',
     ],
+    ['an id that it ships twice', () => ({ shipped: { version_check: [SHIPPED], requests: [SHIPPED] } }), 'ids of theirs alone'],
   ])('find an adapter with %s', async (_what, change, words) => {
     const sound = rulebook.plugin
     const run = (runner: Runner): void => adapterConformance({ ...runner, adapter: { ...sound, ...change(sound) }, entries: tree })

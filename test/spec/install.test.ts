@@ -101,6 +101,12 @@ describe('a script', () => {
     for (const site of ['cross-site', 'same-site']) expectRefusal(await get(INSTALL, { 'sec-fetch-site': site }), 401, 'unauthorized')
   })
 
+  it('for an agent that no recipe serves is 404 without a scenario too, and makes none [harness.rule-4]', async () => {
+    const before = await scenarioNames(here, bearer('open-sesame'))
+    expectRefusal(await get('/svc/harness/install?adapter=claude'), 404, 'unknown_adapter')
+    expect(await scenarioNames(here, bearer('open-sesame'))).toEqual(before)
+  })
+
   it('for a scenario that does not exist is 404, and makes none', async () => {
     expectRefusal(await get(INSTALL, named('unheard')), 404, 'unknown_scenario')
     expect(await scenarioNames(here, bearer('open-sesame'))).not.toContain('unheard')
@@ -123,16 +129,16 @@ describe('without implicit creation', () => {
   })
 })
 
-describe('with several recipes that serve files', () => {
-  const recipes = (one: string, other: string) => ({
-    recipe: 'one',
-    'recipes.one.use': 'harness',
-    'recipes.one.evolution.adapter': one,
-    'recipes.other.use': 'harness',
-    'recipes.other.evolution.adapter': other,
-    'inference.upstream_model': 'm',
-  })
+const recipes = (one: string, other: string) => ({
+  recipe: 'one',
+  'recipes.one.use': 'harness',
+  'recipes.one.evolution.adapter': one,
+  'recipes.other.use': 'harness',
+  'recipes.other.evolution.adapter': other,
+  'inference.upstream_model': 'm',
+})
 
+describe('with several recipes that serve files', () => {
   it('a script without a scenario is of the one for that agent [harness.install-3]', async () => {
     const here = await world({ settings: recipes('pi', 'codex') })
     try {
@@ -141,7 +147,7 @@ describe('with several recipes that serve files', () => {
         const rows = rowsOf(await here.get('/svc/scenarios'), 'scenarios')
         expect(rows.find((row) => row['scenario'] === scenario)).toMatchObject({ adapter, recipe: adapter === 'pi' ? 'one' : 'other' })
       }
-      expectRefusal(await here.get('/svc/harness/install?adapter=claude'), 400, 'recipe_unclear')
+      expectRefusal(await here.get('/svc/harness/install?adapter=claude'), 404, 'unknown_adapter')
     } finally {
       await here.close()
     }

@@ -109,3 +109,21 @@ describe('the pointer of a scenario', () => {
       { do: 'rollback', pick: 10 },
     ))
 })
+
+describe('a person who wants traffic tried at once', () => {
+  it('is heard also while an instruction is under way', () =>
+    see(
+      { ...single, configuredMode: 'manual' },
+      [{ verdict: 'escape', isSlow: false }],
+      report,
+      { do: 'choose', mode: 'auto' },
+      instruct,
+      {
+        do: 'together',
+        all: [
+          { do: 'choose', mode: 'manual' },
+          { do: 'choose', mode: 'auto' },
+        ],
+      },
+    ))
+})

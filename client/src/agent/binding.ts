@@ -1,6 +1,6 @@
 /** The files that tell an agent where its model is, filled in. */
+import { NO_TOKEN } from '../names.ts'
 import type { Installation } from './installation.ts'
-import { NO_TOKEN } from './places.ts'
 
 /** What stays itself in every format that knows double quotes, in a header, and in a shell. */
 const TOKEN = /^[A-Za-z0-9._~+/=:@-]+$/

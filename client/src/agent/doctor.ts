@@ -1,23 +1,19 @@
 /** `doctor`: everything that a session needs, looked at one by one, each with what to do when it is not in order. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Failure } from '../failure.ts'
+import { understand } from '../options.ts'
 import type { CatalogRow } from '../nouns.ts'
 import { isWaiting, sessionsOf } from './captures.ts'
-import { hasCode } from './failure.ts'
 import { requireNode } from './install-gate.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
-import { isOnPath, runProgram, withNode } from './programs.ts'
-import { readReleaseFile, unmet } from './release-file.ts'
-import { changedFiles, rooted } from './run-folder.ts'
+import { toolProblem } from './programs.ts'
+import { unmetIn } from './release-file.ts'
+import { changedFiles } from './run-folder.ts'
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { withoutToken } from './token.ts'
-import { parsed } from './usage.ts'
+import { saysVersion } from './vendor.ts'
 
-const VERSION_SECONDS_MAX = 30
 const SERVICE_SECONDS_MAX = 15
 
 interface Finding {
@@ -30,7 +26,7 @@ interface Finding {
 
 /** 0 when everything is in order. */
 export async function doctor(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parsed(() => parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }))
+  const { values } = understand(() => parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }))
   const findings = await findingsOf(install)
   const ok = findings.every((finding) => finding.ok || finding.advice)
   if (values.json) terminal.print(JSON.stringify({ ok, findings }))
@@ -65,7 +61,7 @@ async function catalogOf(install: Install): Promise<readonly CatalogRow[] | Fail
 
 function nodeFinding({ record }: Install): Finding {
   try {
-    requireNode({ ...record, files: {} }, process.versions.node)
+    requireNode(record, process.versions.node)
     return { name: 'node', ok: true, text: process.versions.node }
   } catch (error) {
     if (error instanceof Failure) return { name: 'node', ok: false, text: error.message }
@@ -78,40 +74,17 @@ function serviceFinding({ record: { url, scenario } }: Install, rows: readonly C
   return { name: 'service', ok: true, text: `scenario ${scenario} at ${url}` }
 }
 
-/** The program may write when it is asked for its version: it is given a root that goes again. */
 async function programFinding({ record, env }: Install): Promise<Finding> {
-  const { executable, install, client, adapter } = record
-  const scratch = await mkdtemp(join(tmpdir(), 'svc-doctor-'))
-  try {
-    const asked = {
-      env: { ...withNode(withoutToken(env), process.execPath), ...rooted(client.env, scratch) },
-      timeoutSeconds: VERSION_SECONDS_MAX,
-    }
-    const { code, output } = await runProgram(executable, ['--version'], asked)
-    const ok = code === 0 && output.includes(install.version)
-    if (ok) return { name: 'program', ok, text: `${executable} ${install.version}` }
-    return { name: 'program', ok, text: `${executable} does not say it is ${install.version}; run the install script of the service again` }
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'EACCES', 'ENOEXEC')) throw error
-    return {
-      name: 'program',
-      ok: false,
-      text: `${record.binary} for ${commandOf(adapter)} is gone; run the install script of the service again`,
-    }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  const { executable, install } = record
+  const ok = await saysVersion(executable, { ...record, env: withoutToken(env), node: process.execPath })
+  const problem = `${executable} is gone, or does not say it is ${install.version}; run the install script of the service again`
+  return { name: 'program', ok, text: ok ? `${executable} ${install.version}` : problem }
 }
 
 function toolFindings({ record: { client, binary }, env }: Install): readonly Finding[] {
-  return client.tools.map(({ command, package: name }) => {
-    const ok = isOnPath(command, env)
-    return {
-      name: 'tool',
-      ok,
-      advice: true,
-      text: ok ? command : `${command} is not on PATH; ${binary} works better with it (package ${name})`,
-    }
+  return client.tools.map((tool) => {
+    const problem = toolProblem(tool, binary, env)
+    return { name: 'tool', ok: problem === null, advice: true, text: problem ?? tool.command }
   })
 }
 
@@ -135,7 +108,7 @@ async function filesFinding({ record }: Install): Promise<Finding> {
 }
 
 async function setupFinding({ record }: Install): Promise<Finding> {
-  const missing = unmet(record.requires, (await readReleaseFile(record.destination))?.setup ?? []).map(({ name }) => name)
+  const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
   const text = missing.length === 0 ? 'nothing is missing' : `missing: ${missing.join(', ')}; run '${commandOf(record.adapter)} setup'`
   return { name: 'setup', ok: missing.length === 0, text }
 }

@@ -1,14 +1,13 @@
 /** Everything an install writes below the harness's folder and beside its record, first as a list, then to the disk. */
-import { lstat, mkdir, realpath, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { checkPaths, isTreePath, writeTree, type TreeFiles } from '../tree-files.ts'
-import { parseJson } from '../wire.ts'
+import { lstat, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkPaths, writeTree, type TreeChange, type TreeFiles } from '../tree-files.ts'
 import { bound } from './binding.ts'
 import { hasCode, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
 import { launcherText } from './launcher.ts'
-import { commandOf, inFolder, RELEASE_FILE } from './places.ts'
-import { recordFile, recordIfThere, writeRecord, type InstallRecord } from './record.ts'
+import { commandOf, inFolder } from './places.ts'
+import { recordFile, recordIfThere, type InstallRecord } from './record.ts'
 import { readReleaseFile, releaseFile } from './release-file.ts'
 import { keptToken } from './token.ts'
 import { EXECUTABLE, isWritten, PRIVATE, readIfThere, removeUnfinished, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
@@ -27,8 +26,6 @@ export interface Plan {
   readonly token: string | null
   /** Text of the release file. */
   readonly release: string
-  /** Paths below the destination that earlier installs wrote, finished or not. */
-  readonly owned: readonly string[]
 }
 
 export interface PlanOrder {
@@ -46,15 +43,13 @@ export async function planOf({ installation, record, folder, program, node, toke
   const tree = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
   checkPaths(tree)
   const before = await readReleaseFile(destination)
-  const owned = [...(before?.files ?? []), ...(await pendingPaths(folder))].filter(isTreePath)
-  await refuseForeign(destination, tree, owned)
+  await refuseForeign(destination, tree, before?.files ?? [])
   const places = inFolder(folder)
   return {
     destination,
     folder,
     tree,
     token,
-    owned,
     record: await sameOrNew(folder, record, token),
     release: releaseFile(destination, { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] })
       .text,
@@ -66,12 +61,7 @@ export async function planOf({ installation, record, folder, program, node, toke
   }
 }
 
-/** An install that was killed before it could say which release is here. */
-async function pendingPaths(folder: string): Promise<readonly string[]> {
-  const paths = parseJson((await readIfThere(inFolder(folder).pending)) ?? '')
-  return Array.isArray(paths) ? paths.filter((path) => typeof path === 'string') : []
-}
-
+/** The release file lists what an install has written, also one that was killed. */
 async function refuseForeign(destination: string, tree: TreeFiles, owned: readonly string[]): Promise<void> {
   const known = new Set(owned)
   for (const [path, text] of Object.entries(tree)) {
@@ -100,55 +90,37 @@ async function sameOrNew(folder: string, record: InstallRecord, token: string | 
   return before !== null && meaning(before) === meaning(record) ? before : record
 }
 
-/** Whether all of it is on the disk already. */
-export async function isCurrent({ destination, folder, record, tree, release, beside, token }: Plan): Promise<boolean> {
-  const { pending, token: tokenFile } = inFolder(folder)
-  if ((await readIfThere(pending)) !== null) return false
-  if (token === null && (await readIfThere(tokenFile)) !== null) return false
-  const ours = Object.entries({ ...tree, [RELEASE_FILE]: release }).map(([path, text]) => ({
-    path: join(destination, path),
-    text,
-    mode: ANY,
-  }))
-  return (await Promise.all([...ours, ...beside, recordFile(folder, record)].map(isWritten))).every(Boolean)
+/**
+ * Whether anything had to be written: what is as it should be is not touched. Killed anywhere in here, the next install finds what was begun
+ * and completes it: the release file comes last, and until then the one before lists what may be there.
+ */
+export async function writePlan({ destination, folder, record, tree, release, beside, token }: Plan): Promise<boolean> {
+  const places = inFolder(folder)
+  const files = [recordFile(folder, record), ...beside]
+  await removeUnfinished(folder, [...files.map(({ path }) => path), places.token])
+  await Promise.all([places.state, places.runs].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
+  const isOtherToken = (await keptToken(folder)) !== token
+  // A token never stands beside the record of another service than it was given for, not for a moment.
+  if (isOtherToken) await rm(places.token, { force: true })
+  const stale = await staleOf(files)
+  for (const file of stale) await writeWhole(file)
+  const { written, removed } = writePrivately(destination, tree, release)
+  await verify(destination, tree)
+  return isOtherToken || stale.length + written.length + removed.length > 0
 }
 
-/** Killed anywhere in here, the next install finds what was begun and completes it: the release file comes last. */
-export async function writePlan(plan: Plan): Promise<void> {
-  const { destination, folder, record, tree, release, beside, token, owned } = plan
-  const places = inFolder(folder)
-  const paths = [...new Set([...owned, ...Object.keys(tree)])]
-  await removeUnfinished(folder, [places.pending, places.record, places.token, ...beside.map(({ path }) => path)])
-  await writeWhole({ path: places.pending, text: JSON.stringify(paths), mode: PRIVATE })
-  await Promise.all([places.state, places.runs].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
-  // A token never stands beside the record of another service than it was given for, not for a moment.
-  if ((await keptToken(folder)) !== token) await rm(places.token, { force: true })
-  await writeRecord(folder, record)
-  for (const file of beside) if (!(await isWritten(file))) await writeWhole(file)
-  writePrivately(destination, tree, release)
-  await Promise.all(paths.filter((path) => !Object.hasOwn(tree, path)).map((path) => removeLeft(destination, path)))
-  await verify(destination, tree)
-  await rm(places.pending, { force: true })
+async function staleOf(files: readonly WholeFile[]): Promise<readonly WholeFile[]> {
+  const written = await Promise.all(files.map(isWritten))
+  return files.filter((_, index) => written[index] === false)
 }
 
 /** The tree holds the token, so nobody else may read it, not for a moment. */
-function writePrivately(destination: string, tree: TreeFiles, release: string): void {
+function writePrivately(destination: string, tree: TreeFiles, release: string): TreeChange {
   const before = process.umask(0o077)
   try {
-    writeTree(destination, tree, release)
+    return writeTree(destination, tree, release)
   } finally {
     process.umask(before)
-  }
-}
-
-/** What the release file listed went with the tree before; this is what an install that was killed wrote since. No link is followed. */
-async function removeLeft(destination: string, path: string): Promise<void> {
-  const place = join(destination, path)
-  try {
-    const isBelow = (await realpath(dirname(place))) === join(destination, dirname(path))
-    if (isBelow && (await lstat(place)).isFile()) await rm(place)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
   }
 }
 

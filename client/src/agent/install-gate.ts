@@ -1,13 +1,16 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that nobody has set up. */
+import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE } from '../names.ts'
 import { Stop } from './failure.ts'
 import type { Installation, RequiredItem } from './installation.ts'
 import { quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
-import type { Terminal } from './terminal.ts'
-import { visible } from './terminal.ts'
+import { visible, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 
-export function requireNode({ binary, install: { version, node_least } }: Installation, nodeVersion: string): void {
+export function requireNode(
+  { binary, install: { version, node_least } }: Pick<Installation, 'binary' | 'install'>,
+  nodeVersion: string,
+): void {
   if (node_least === undefined || isAtLeast(nodeVersion, node_least)) return
   throw new Stop(
     `${binary} ${version} needs Node ${node_least} or newer and this is ${nodeVersion}; install a newer Node and run the same command again`,
@@ -49,8 +52,8 @@ export function itemLine({ name, kind, check, prompt }: RequiredItem): string {
 }
 
 function curlLine({ url, adapter, scenario }: Installation, release: string, args: readonly string[], env: NodeJS.ProcessEnv): string {
-  const address = `${url}/svc/harness/install?${new URLSearchParams({ adapter, release_id: release }).toString()}`
-  const pass = tokenIn(env) === null ? '' : ' -H "authorization: Bearer $SVC_TOKEN"'
+  const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
+  const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
   const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
-  return `curl -fsSL${pass} -H ${quoted(`x-svc-scenario: ${scenario}`)} ${quoted(address)} | sh${rest}`
+  return `curl -fsS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | sh${rest}`
 }

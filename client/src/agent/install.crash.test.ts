@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { expect, test } from 'vitest'
+import { RELEASE_FILE } from '../names.ts'
 import { anInstallation, makeHome, textsBelow, type Home } from '../testing/harness-home.ts'
 import type { Installation } from './installation.ts'
-import { installFolder, RELEASE_FILE } from './places.ts'
+import { installFolder } from './places.ts'
 import { readRecord } from './record.ts'
 
 const DYING = fileURLToPath(new URL('../testing/dying.mjs', import.meta.url))
@@ -90,6 +91,11 @@ async function expectWhole(home: Home, installation: Installation, when: string)
     installation.release_id,
     installation.release_id,
   ])
+  const unfinished = [...readdirSync(home.destination), ...readdirSync(installFolder(home.path, home.destination))]
+  expect(
+    unfinished.filter((name) => name.startsWith('.') && ![RELEASE_FILE, '.env'].includes(name)),
+    when,
+  ).toEqual([])
   const vendor = readFileSync(join(home.prefix, 'node_modules/@vendor/agent/package.json'), 'utf8')
   expect(vendor, when).toContain(installation.install.version)
 }

@@ -12,10 +12,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { RELEASE_FILE } from '../names.ts'
 import { anInstallation, makeHome, textsBelow, transcript, type Home } from '../testing/harness-home.ts'
 import { install } from './install.ts'
 import type { Installation } from './installation.ts'
-import { inFolder, installFolder, RELEASE_FILE } from './places.ts'
+import { inFolder, installFolder } from './places.ts'
 import { readRecord } from './record.ts'
 import { readReleaseFile } from './release-file.ts'
 

@@ -1,18 +1,19 @@
 /** One release of a harness onto this machine: the gate, the agent's program, the files, the command. */
 import { mkdir } from 'node:fs/promises'
+import { TOKEN_VARIABLE } from '../names.ts'
 import { isPlainToken } from './binding.ts'
 import { lineOf, Stop } from './failure.ts'
-import { isCurrent, planOf, writePlan } from './install-files.ts'
+import { planOf, writePlan } from './install-files.ts'
 import { requireNode, tellUnmet } from './install-gate.ts'
 import { linkCommand } from './install-link.ts'
 import { oneAtATime } from './install-lock.ts'
 import type { Installation } from './installation.ts'
 import { destinationOf, homeOf, inFolder, installFolder, prefixOf } from './places.ts'
-import { isOnPath } from './programs.ts'
+import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
-import { readReleaseFile, unmet } from './release-file.ts'
+import { unmetIn } from './release-file.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
-import { keptToken, tokenIn, TOKEN_VARIABLE, withoutToken } from './token.ts'
+import { keptToken, tokenIn, withoutToken } from './token.ts'
 import { ensureVendor } from './vendor.ts'
 
 export interface InstallOrder {
@@ -45,7 +46,7 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   requireNode(installation, node.version)
   const destination = destinationOf(args[0])
   const folder = installFolder(homeOf(env), destination)
-  const missing = unmet(installation.requires, (await readReleaseFile(destination))?.setup ?? [])
+  const missing = await unmetIn(destination, installation.requires)
   if (missing.length > 0) {
     tellUnmet(installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
     return 1
@@ -70,12 +71,10 @@ async function installWhole(
   await planOf(wanted)
   await ensureVendor({ installation, prefix: record.prefix, env: withoutToken(env), node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
-  const plan = await planOf(wanted)
-  const current = await isCurrent(plan)
-  if (!current) await writePlan(plan)
+  const isNew = await writePlan(await planOf(wanted))
   const command = await linkCommand(record.adapter, folder, env, terminal)
   warnAboutToken(token, env, terminal)
-  terminal.print(current ? `release ${record.release_id} is already current` : `installed release ${record.release_id}`)
+  terminal.print(isNew ? `installed release ${record.release_id}` : `release ${record.release_id} is already current`)
   for (const [what, where] of [
     ['run', command],
     ['agent', record.executable],
@@ -92,9 +91,10 @@ async function tokenFor({ url }: InstallRecord, folder: string, env: NodeJS.Proc
 }
 
 function warnAboutTools({ binary, client }: Installation, env: NodeJS.ProcessEnv, terminal: Terminal): void {
-  for (const tool of client.tools)
-    if (!isOnPath(tool.command, env))
-      terminal.warn(`${tool.command} is not on PATH; ${binary} works better with it (package ${tool.package})`)
+  for (const tool of client.tools) {
+    const problem = toolProblem(tool, binary, env)
+    if (problem !== null) terminal.warn(problem)
+  }
 }
 
 function warnAboutToken(token: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): void {

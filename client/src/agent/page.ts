@@ -2,16 +2,16 @@
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { Failure, UsageError } from '../failure.ts'
+import { understand } from '../options.ts'
 import { isOnPath } from './programs.ts'
 import { serviceOf, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
-import { parsed } from './usage.ts'
 
 const BROWSERS = process.platform === 'darwin' ? ['open'] : ['xdg-open', 'wslview']
 
 /** The link is printed in any case: there may be no browser here, or none that can be seen. */
 export async function page(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parsed(() =>
+  const { values, positionals } = understand(() =>
     parseArgs({ args: [...args], allowPositionals: true, options: { print: { type: 'boolean', default: false } } }),
   )
   const step = stepOf(positionals)

@@ -5,10 +5,6 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from './failure.ts'
 
-export { RELEASE_FILE } from '../names.ts'
-/** What stands in a harness where its token would, when there is none. */
-export const NO_TOKEN = 'svc-no-token'
-
 const DEFAULT_DESTINATION = 'reef-harness'
 
 /** Of the variables rather than the account, so that whoever runs a command decides. */
@@ -44,8 +40,6 @@ export const inFolder = (folder: string) => ({
   runs: join(folder, 'runs'),
   /** Held by an install under way. */
   lock: join(folder, 'lock'),
-  /** The paths that an install under way may have written below the destination. */
-  pending: join(folder, 'pending.json'),
 })
 
 export const commandOf = (adapter: string): string => `svc-${adapter}`

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import type { Installation } from './installation.ts'
 
 export interface Outcome {
   /** Null when it was ended by a signal, or by the time limit. */
@@ -9,6 +10,8 @@ export interface Outcome {
   /** What it said on both outputs; of much the end. */
   readonly output: string
 }
+
+type Tool = Installation['client']['tools'][number]
 
 const OUTPUT_CHARACTERS_MAX = 64 * 1024
 const LEFT_BEHIND_MILLISECONDS = 1000
@@ -53,6 +56,11 @@ function isProgram(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A program that the agent works better with, and that is not there; null when it is. */
+export function toolProblem({ command, package: name }: Tool, binary: string, env: NodeJS.ProcessEnv): string | null {
+  return isOnPath(command, env) ? null : `${command} is not on PATH; ${binary} works better with it (package ${name})`
 }
 
 /** With this Node before all others, so that programs written for Node run on the one that was checked. */

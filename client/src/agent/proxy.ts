@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { Agent as HttpAgent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Transform, pipeline } from 'node:stream'
+import { RELEASE_TAG_HEADER, SCENARIO_HEADER, SESSION_TAG_HEADER } from '../names.ts'
 import { isReceipted, receiptInHeaders, ReceiptReader } from './receipts.ts'
 
 export interface Upstream {
@@ -35,9 +36,9 @@ const REPLACED = [
   'x-api-key',
   'proxy-authorization',
   'cookie',
-  'x-svc-scenario',
-  'x-svc-tag-session',
-  'x-svc-tag-release',
+  SCENARIO_HEADER,
+  SESSION_TAG_HEADER,
+  RELEASE_TAG_HEADER,
 ]
 
 /** Told of each receipt before the bytes that carry it go on. */
@@ -167,9 +168,9 @@ function requestHeaders(request: IncomingMessage, upstream: Upstream, isKept: bo
     // A receipt can only be found in what is not compressed.
     ...(isKept && { 'accept-encoding': 'identity' }),
     ...(token !== null && { authorization: `Bearer ${token}` }),
-    'x-svc-scenario': Buffer.from(scenario).toString('latin1'),
-    'x-svc-tag-session': session,
-    'x-svc-tag-release': release,
+    [SCENARIO_HEADER]: Buffer.from(scenario).toString('latin1'),
+    [SESSION_TAG_HEADER]: session,
+    [RELEASE_TAG_HEADER]: release,
   }
 }
 

@@ -1,8 +1,7 @@
 /** Where the service says what it stored: the receipts in its answers, found without changing or holding back a byte of them. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { RECEIPT_FIELD, RECEIPT_HEADER } from '../names.ts'
 
-const RECEIPT_HEADER = 'x-svc-agent-record-id'
-const RECEIPT_FIELD = 'svc.agent_record_id'
 const RECEIPT_CHARACTERS_MAX = 256
 /** More than the service puts into one event; what is longer is none of its, and is not kept in memory. */
 const EVENT_BYTES_MAX = 32 * 1024 * 1024

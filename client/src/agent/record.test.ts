@@ -3,13 +3,14 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { anInstallation, makeHome } from '../testing/harness-home.ts'
 import { inFolder } from './places.ts'
-import { readRecord, recordOf, writeRecord } from './record.ts'
+import { readRecord, recordFile, recordOf } from './record.ts'
+import { writeWhole } from './whole-file.ts'
 
 test('a record holds digests in place of texts, is private, and is read back as it was', async () => {
   const { path } = makeHome()
   const record = recordOf(anInstallation(), '/harness', '/prefix')
   expect(record.files['AGENTS.md']).toBe(createHash('sha256').update('be brief\n').digest('hex'))
-  await writeRecord(path, record)
+  await writeWhole(recordFile(path, record))
   expect(await readRecord(path)).toEqual(record)
   expect(statSync(inFolder(path).record).mode & 0o777).toBe(0o600)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { lineOf, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
 import { inFolder } from './places.ts'
-import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+import { PRIVATE, readIfThere } from './whole-file.ts'
 
 const FORMAT = 1
 
@@ -49,8 +49,6 @@ export const recordFile = (folder: string, record: InstallRecord) => ({
   text: `${JSON.stringify(record, null, 2)}\n`,
   mode: PRIVATE,
 })
-
-export const writeRecord = (folder: string, record: InstallRecord): Promise<void> => writeWhole(recordFile(folder, record))
 
 /** The file is ours and in a folder of ours alone: its format vouches for the rest. */
 function parse(text: string): InstallRecord | null {

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { RELEASE_FILE } from '../names.ts'
 import { makeHome } from '../testing/harness-home.ts'
 import type { RequiredItem } from './installation.ts'
-import { RELEASE_FILE } from './places.ts'
 import { readReleaseFile, unmet, withCheckOffs, writeReleaseFile } from './release-file.ts'
 
 const MAIL: RequiredItem = { name: 'mail', kind: 'service', check: 'true' }

@@ -1,9 +1,9 @@
 /** The release file of a harness's folder: which release it holds, what that needs of this machine, and what of it was checked off. */
 import { join } from 'node:path'
+import { RELEASE_FILE } from '../names.ts'
 import { parseJson } from '../wire.ts'
 import { Stop } from './failure.ts'
 import type { RequiredItem } from './installation.ts'
-import { RELEASE_FILE } from './places.ts'
 import { readIfThere, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
 
 export interface ReleaseFile {
@@ -51,6 +51,10 @@ export function releaseFile(destination: string, { release_id, content_id, files
 export function unmet(requires: readonly RequiredItem[], setup: readonly CheckOff[]): readonly RequiredItem[] {
   return requires.filter((item) => !setup.some((done) => done.name === item.name && covers(done, item)))
 }
+
+/** Those of a release that is, or may be, in this folder. */
+export const unmetIn = async (destination: string, requires: readonly RequiredItem[]): Promise<readonly RequiredItem[]> =>
+  unmet(requires, (await readReleaseFile(destination))?.setup ?? [])
 
 const covers = ({ check }: CheckOff, item: RequiredItem): boolean => check === undefined || check === (item.check ?? null)
 

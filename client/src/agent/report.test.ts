@@ -65,6 +65,19 @@ describe('report', () => {
     expect(readdirSync(capturesFolder(install.home))).toEqual([])
   })
 
+  it('takes a score below zero as it is typed, and says in one line what it does not understand', async () => {
+    const { url, reports } = await service()
+    const install = await installed(url)
+    captured(install, 1, ['a'])
+    expect(await report(install, ['--score', '-0.5'], screen())).toBe(0)
+    expect(reports()).toMatchObject([{ score: -0.5, references: ['a'] }])
+    for (const args of [
+      ['--score', '--list'],
+      ['--scores', '1'],
+    ])
+      await expect(report(install, args, screen())).rejects.toThrow(/^(?:Option|Unknown)[^\n]*$/)
+  })
+
   it('of a session that is still running says so, and later tells what came since', async () => {
     const { url, reports } = await service()
     const install = await installed(url)

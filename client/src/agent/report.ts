@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import type { Svc } from '../api.ts'
-import { Failure, ServiceFailure, UsageError } from '../failure.ts'
+import { Failure, ServiceFailure } from '../failure.ts'
+import { scoreOf, understand, withNegativeScore } from '../options.ts'
 import { forget, isWaiting, lockPath, markBegun, markStored, sessionsOf, unreported, type BegunReport, type Session } from './captures.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { takeLock } from './process-lock.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
-import { parsed } from './usage.ts'
 
 /** What the service takes in one report. */
 const REFERENCES_MAX = 1000
@@ -20,9 +20,9 @@ interface Verdict {
 
 /** 1 when the service kept an earlier verdict instead of this one, or does not know the receipts any more. */
 export async function report(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parsed(() =>
+  const { values } = understand(() =>
     parseArgs({
-      args: [...args],
+      args: withNegativeScore(args),
       options: {
         score: { type: 'string' },
         feedback: { type: 'string' },
@@ -71,13 +71,6 @@ const waiting = (session: Session): readonly string[] => [
   ...session.reports.flatMap(({ isStored, receipts }) => (isStored ? [] : receipts)),
   ...unreported(session),
 ]
-
-function scoreOf(text: string | undefined): number {
-  if (text === undefined) throw new UsageError('--score is missing: say how good the session was, as a number')
-  const score = text.trim() === '' ? Number.NaN : Number(text)
-  if (!Number.isFinite(score)) throw new UsageError('--score must be a finite number')
-  return score
-}
 
 function chosenOf({ record, env }: Install, sessions: readonly Session[], id: string | undefined): Session {
   const command = `'${commandOf(record.adapter)} report --list'`

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Svc } from '../api.ts'
 import { ServiceFailure, UsageError } from '../failure.ts'
+import { understand } from '../options.ts'
 import type { CatalogRow, Progress, TrainReceipt } from '../nouns.ts'
 import { sessionsOf } from './captures.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { isOnPath } from './programs.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
-import { parsed } from './usage.ts'
 
 const POLL_SECONDS = 2
 const GAVE_UP = 4
@@ -47,7 +47,7 @@ export async function request(install: Install, args: readonly string[], termina
 }
 
 function optionsOf(args: readonly string[]): Options {
-  const { values, positionals } = parsed(() =>
+  const { values, positionals } = understand(() =>
     parseArgs({
       args: [...args],
       allowPositionals: true,

@@ -87,7 +87,7 @@ async function linkUnlessThere(root: string, path: string, target: string): Prom
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
 
 /** Everything else that is kept. The tree wins over it; folders that hold both are made of links to either. */
-async function linkKept(run: Leaving, folder: string): Promise<void> {
+async function linkKept(run: Run, folder: string): Promise<void> {
   const { root, state } = run
   for (const entry of await readdir(join(state, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -128,14 +128,14 @@ async function takeBack(folder: string, session: string, ours: readonly string[]
   await rm(`${root}${NOTE}`, { force: true })
 }
 
-interface Leaving {
+interface Run {
   readonly root: string
   readonly state: string
   readonly ours: ReadonlySet<string>
 }
 
 /** Links are left out: they are the tree's, or lead to what is kept already. */
-async function keepNew(run: Leaving, folder: string): Promise<void> {
+async function keepNew(run: Run, folder: string): Promise<void> {
   for (const name of await namesIn(join(run.root, folder))) {
     const path = join(folder, name)
     const found = await lstatIfThere(join(run.root, path))
@@ -145,12 +145,12 @@ async function keepNew(run: Leaving, folder: string): Promise<void> {
   }
 }
 
-const isOurs = ({ ours }: Leaving, path: string): boolean => ours.has(path) || ours.has(`${path}/`)
+const isOurs = ({ ours }: Run, path: string): boolean => ours.has(path) || ours.has(`${path}/`)
 
-const holdsOurs = ({ ours }: Leaving, path: string): boolean => [...ours].some((each) => each.startsWith(`${path}/`))
+const holdsOurs = ({ ours }: Run, path: string): boolean => [...ours].some((each) => each.startsWith(`${path}/`))
 
 /** Of two sessions that both wrote a file, the later writer's is kept. A file in a folder's place, or the other way round, is not. */
-async function move({ root, state }: Leaving, path: string, writtenMs: number): Promise<void> {
+async function move({ root, state }: Run, path: string, writtenMs: number): Promise<void> {
   const kept = await lstatIfThere(join(state, path))
   if (kept !== null && kept.mtimeMs > writtenMs) return
   await mkdir(dirname(join(state, path)), { recursive: true, mode: 0o700 })

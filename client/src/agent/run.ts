@@ -15,7 +15,7 @@ import { lineOf } from './failure.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { startProxy } from './proxy.ts'
 import type { InstallRecord } from './record.ts'
-import { readReleaseFile, unmet } from './release-file.ts'
+import { unmetIn } from './release-file.ts'
 import { changedFiles, makeRunFolder, rooted, sweepRuns, type RunFolder } from './run-folder.ts'
 import { SESSION, type Install } from './service.ts'
 import { tokenOf, withoutToken } from './token.ts'
@@ -62,8 +62,7 @@ async function warn({ record }: Install, say: Say): Promise<void> {
   const changed = await changedFiles(record)
   if (changed.length > 0)
     say(`${named(changed)} not as installed; '${command} update' writes ${changed.length === 1 ? 'it' : 'them'} again`)
-  const release = await readReleaseFile(record.destination)
-  const missing = unmet(record.requires, release?.setup ?? []).map(({ name }) => name)
+  const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
   if (missing.length > 0) say(`${named(missing)} not set up; run '${command} setup'`)
 }
 
@@ -103,10 +102,10 @@ async function environmentOf(
     ...withoutProxy(env),
     ...rooted(client.env, root),
     PATH: path,
-    SVC_WRAPPER: join(folder, commandOf(adapter)),
-    SVC_RELEASE: release_id,
-    SVC_SCENARIO: scenario,
     [SESSION.id]: session.session,
+    [SESSION.release]: release_id,
+    [SESSION.scenario]: scenario,
+    [SESSION.wrapper]: join(folder, commandOf(adapter)),
     [SESSION.root]: destination,
     [SESSION.proxyUrl]: session.url,
     [SESSION.proxyKey]: session.key,

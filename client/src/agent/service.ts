@@ -6,6 +6,9 @@ import { tokenOf } from './token.ts'
 /** What a session tells the programs it runs. */
 export const SESSION = {
   id: 'SVC_SESSION',
+  release: 'SVC_RELEASE',
+  scenario: 'SVC_SCENARIO',
+  wrapper: 'SVC_WRAPPER',
   root: 'SVC_HARNESS_ROOT',
   proxyUrl: 'SVC_PROXY_URL',
   proxyKey: 'SVC_PROXY_KEY',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { UsageError } from '../failure.ts'
 import { fakeHarness, type FakeHarness } from '../testing/fake-harness.ts'
 import { anInstallation, makeHome, transcript, type Home } from '../testing/harness-home.ts'
 import { install } from './install.ts'
@@ -55,8 +56,12 @@ describe('setup', () => {
 
   test('marks an item by name, and refuses a name or a release that it does not know', async () => {
     const { self } = await installed([KEY])
-    expect(await setup(self, ['--mark', 'other'], transcript())).toBe(2)
-    expect(await setup(self, ['--release', 'r9'], transcript())).toBe(2)
+    await expect(setup(self, ['--mark', 'other'], transcript())).rejects.toThrow(
+      new UsageError('--mark: this release needs nothing called other'),
+    )
+    await expect(setup(self, ['--release', 'r9'], transcript())).rejects.toThrow(
+      new UsageError('--release: the service has no such release'),
+    )
     expect(await setup(self, ['--mark', 'mail-key'], transcript())).toBe(0)
     const terminal = transcript('unused')
     expect(await setup(self, ['--json'], terminal)).toBe(0)

@@ -1,12 +1,13 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
 import { parseArgs } from 'node:util'
 import { ServiceFailure, UsageError } from '../failure.ts'
+import { understand } from '../options.ts'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
 import type { RequiredItem } from './installation.ts'
 import { runProgram } from './programs.ts'
-import { readReleaseFile, unmet, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
+import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { withoutToken } from './token.ts'
@@ -21,18 +22,18 @@ interface Options {
   readonly json: boolean
 }
 
-/** 0 when all is met, 1 when not, 2 for a name or a release that is unknown. */
+/** 0 when all is met, 1 when not. */
 export async function setup(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const options = parse(argv)
   const target = await releaseOf(install, options.release)
-  if (target === null) return refuse(terminal, 'the service has no such release; see its releases with: page')
+  if (target === null) throw new UsageError('--release: the service has no such release')
   const stranger = options.mark.find((name) => !target.requires.some((item) => item.name === name))
-  if (stranger !== undefined) return refuse(terminal, `this release needs nothing called ${visible(stranger)}`)
+  if (stranger !== undefined) throw new UsageError(`--mark: this release needs nothing called ${visible(stranger)}`)
   await checkOff(
     install,
     target.requires.filter((item) => options.mark.includes(item.name)),
   )
-  const open = await stillUnmet(install, target.requires)
+  const open = await unmetIn(install.record.destination, target.requires)
   if (isToGoThrough(options, terminal)) for (const item of open) await goThrough(install, item, options, terminal)
   return tell(install, target, options, terminal)
 }
@@ -42,8 +43,8 @@ const isToGoThrough = ({ yes, mark, json }: Options, { interactive }: Terminal):
   !json && (yes || (interactive && mark.length === 0))
 
 function parse(argv: readonly string[]): Options {
-  try {
-    const { values } = parseArgs({
+  const { values } = understand(() =>
+    parseArgs({
       args: [...argv],
       options: {
         yes: { type: 'boolean', default: false },
@@ -51,11 +52,9 @@ function parse(argv: readonly string[]): Options {
         release: { type: 'string' },
         json: { type: 'boolean', default: false },
       },
-    })
-    return { ...values, release: values.release }
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
+    }),
+  )
+  return { ...values, release: values.release }
 }
 
 interface Target {
@@ -73,11 +72,6 @@ async function releaseOf(install: Install, release: string | undefined): Promise
   }
 }
 
-function refuse(terminal: Terminal, problem: string): number {
-  terminal.warn(`svc: ${problem}`)
-  return 2
-}
-
 /** Each is on the disk before the next is asked about. The file is read again each time: an install may have written it meanwhile. */
 async function checkOff({ record: { destination } }: Install, items: readonly RequiredItem[]): Promise<void> {
   if (items.length === 0) return
@@ -85,10 +79,6 @@ async function checkOff({ record: { destination } }: Install, items: readonly Re
   if (release === null) throw new Stop(`${destination} holds no harness any more; run the install script of the service again`)
   const done = items.map(({ name, check = null }): CheckOff => ({ name, checked_at: Date.now() / 1000, check }))
   await writeReleaseFile(destination, { ...release, setup: withCheckOffs(release.setup, done) })
-}
-
-async function stillUnmet({ record: { destination } }: Install, requires: readonly RequiredItem[]): Promise<readonly RequiredItem[]> {
-  return unmet(requires, (await readReleaseFile(destination))?.setup ?? [])
 }
 
 async function goThrough(install: Install, item: RequiredItem, { yes }: Options, terminal: Terminal): Promise<void> {
@@ -135,7 +125,7 @@ function said(terminal: Terminal, problem: string): false {
 }
 
 async function tell(install: Install, { release_id, requires }: Target, { json }: Options, terminal: Terminal): Promise<number> {
-  const open = await stillUnmet(install, requires)
+  const open = await unmetIn(install.record.destination, requires)
   if (json) {
     const items = requires.map((item) => ({ ...item, met: !open.includes(item) }))
     terminal.print(JSON.stringify({ release_id, met: open.length === 0, items }))

@@ -3,8 +3,6 @@ import { TOKEN_VARIABLE } from '../names.ts'
 import { inFolder } from './places.ts'
 import { readIfThere } from './whole-file.ts'
 
-export { TOKEN_VARIABLE }
-
 export const tokenOf = async (folder: string, env: NodeJS.ProcessEnv): Promise<string | null> => tokenIn(env) ?? (await keptToken(folder))
 
 export function tokenIn(env: NodeJS.ProcessEnv): string | null {

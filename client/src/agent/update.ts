@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { connect, type Svc } from '../api.ts'
-import { UsageError } from '../failure.ts'
+import { INSTALL_ROUTE, TOKEN_VARIABLE } from '../names.ts'
+import { understand } from '../options.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
@@ -14,7 +15,7 @@ import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
 import type { Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
-import { TOKEN_VARIABLE, tokenOf } from './token.ts'
+import { tokenOf } from './token.ts'
 
 const UNMET = 3
 /** The service may be making the script, and it is not small. */
@@ -23,11 +24,11 @@ const SCRIPT_SECONDS_MAX = 300
 /** 0 when it is installed, 3 when something must be set up first, 1 when it failed. */
 export async function update(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const { folder, record, env } = install
-  const named = releaseIn(argv)
+  const { values } = understand(() => parseArgs({ args: [...argv], options: { release: { type: 'string' } } }))
   // Not through a session's proxy: the script is written for the address at which it is asked for.
   const token = await tokenOf(folder, env)
   const service = connect({ url: record.url, scenario: record.scenario, token, timeoutSeconds: SCRIPT_SECONDS_MAX })
-  const { release_id, requires } = await service.manifest(named)
+  const { release_id, requires } = await service.manifest(values.release)
   const installed = await readReleaseFile(record.destination)
   const open = unmet(requires, installed?.setup ?? [])
   if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
@@ -39,14 +40,6 @@ export async function update(install: Install, argv: readonly string[], terminal
   return runScript(install, await scriptOf(service, record.adapter, release_id), token)
 }
 
-function releaseIn(argv: readonly string[]): string | undefined {
-  try {
-    return parseArgs({ args: [...argv], options: { release: { type: 'string' } } }).values.release
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 function tellUnmet(adapter: string, release: string, items: readonly string[], terminal: Terminal): number {
   terminal.warn(`release ${visible(release)} needs to be set up first:`)
   for (const item of items) terminal.warn(`  ${item}`)
@@ -55,7 +48,7 @@ function tellUnmet(adapter: string, release: string, items: readonly string[], t
 }
 
 const scriptOf = (service: Svc, adapter: string, release: string): Promise<string> =>
-  service.text('/svc/harness/install', { adapter, release_id: release })
+  service.text(INSTALL_ROUTE, { adapter, release_id: release })
 
 /** A shell reads the script to its end before any of it is run: one that ended early is no script. */
 async function runScript({ record, env }: Install, script: string, token: string | null): Promise<number> {

@@ -1,9 +1,10 @@
-/** What the commands are, in words; and what was typed, or why it is not understood. */
-import { UsageError } from '../failure.ts'
+/** What the commands are, in words. */
 import { commandOf } from './places.ts'
 import type { InstallRecord } from './record.ts'
 
-export function usageText({ adapter, binary, scenario, url, destination }: InstallRecord): string {
+type Named = Pick<InstallRecord, 'adapter' | 'binary' | 'scenario' | 'url' | 'destination'>
+
+export function usageText({ adapter, binary, scenario, url, destination }: Named): string {
   const command = commandOf(adapter)
   return `Usage: ${command} [arguments of ${binary}]
        ${command} <command> [options]
@@ -26,6 +27,7 @@ Commands:
          --yes  --mark <name>  --release <id>  --json
   page <step|vN> [--print]  what a step of the harness changed, in the browser
   doctor [--json]           whether everything is in order
+  notice                    for hooks of ${binary}: word of a newer release
   help                      this text; --help and -h show that of ${binary} too
 
 Anything else goes to ${binary} as it is. After '--' everything does: ${command} -- report
@@ -35,17 +37,3 @@ Exit status: that of ${binary} when it ran; else 0 done, 1 failed, 2 not underst
 Harness: ${destination}
 `
 }
-
-/** What the parser of the arguments refuses is the person's to correct. */
-export function parsed<T>(parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    if (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
-      throw new UsageError(firstSentence(error))
-    throw error
-  }
-}
-
-/** The rest is advice for other programs. */
-const firstSentence = ({ message }: Error): string => message.split('. ')[0] ?? message

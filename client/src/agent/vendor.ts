@@ -10,6 +10,8 @@ import { hasCode, Stop } from './failure.ts'
 import { oneAtATime } from './install-lock.ts'
 import type { Installation, VendorInstall } from './installation.ts'
 import { runProgram, withNode } from './programs.ts'
+import type { InstallRecord } from './record.ts'
+import { rooted } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 import { readIfThere } from './whole-file.ts'
 
@@ -38,14 +40,21 @@ export async function ensureVendor(order: VendorOrder): Promise<void> {
   })
 }
 
-/** Whether the pinned version is below this folder, and runs. The program may write: it is given a root that goes again. */
+/** Whether the pinned version is below this folder, and runs. */
 async function answers({ installation: { install, client }, env, node }: VendorOrder, root: string): Promise<boolean> {
   if ((await pinIn(root, install)) !== pinOf(install) || !(await isLockedAs(root, install))) return false
+  return saysVersion(join(root, install.binary_path), { install, client, env, node })
+}
+
+/** Whether a program is there, starts, and calls itself by the pinned version. It may write: it is given a root that goes again. */
+export async function saysVersion(
+  executable: string,
+  { install, client, env, node }: Pick<InstallRecord, 'install' | 'client'> & Pick<VendorOrder, 'env' | 'node'>,
+): Promise<boolean> {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-version-'))
   try {
-    const own = Object.entries(client.env).map(([name, value]) => [name, value.replaceAll('{root}', () => scratch)])
-    const asked = { env: { ...withNode(env, node), ...Object.fromEntries(own) }, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
-    const { code, output } = await runProgram(join(root, install.binary_path), ['--version'], asked)
+    const asked = { env: { ...withNode(env, node), ...rooted(client.env, scratch) }, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
+    const { code, output } = await runProgram(executable, ['--version'], asked)
     return code === 0 && hasWord(output, install.version)
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'EACCES', 'ENOEXEC')) return false

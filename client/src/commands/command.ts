@@ -14,7 +14,7 @@ interface Outcome {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export interface Parts<Options> {
+export interface Command<Options> {
   readonly help: string
   /** Null when help is what was asked for. Throws a `UsageError`. */
   readonly parse: (argv: readonly string[], env: NodeJS.ProcessEnv) => Options | null
@@ -26,26 +26,26 @@ export interface Parts<Options> {
 /** 0 when it went well, 1 when it did not, 2 when it was not understood. */
 export async function runCommand<Options extends { readonly json: boolean }>(
   name: string,
-  parts: Parts<Options>,
+  command: Command<Options>,
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   streams: Streams,
 ): Promise<number> {
   let options: Options | null
   try {
-    options = parts.parse(argv, env)
+    options = command.parse(argv, env)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     streams.stderr.write(`${COMMAND}: ${error.message}\nTry '${COMMAND} ${name} --help'.\n`)
     return 2
   }
-  if (options !== null) return tell(parts, options, streams)
-  streams.stdout.write(parts.help)
+  if (options !== null) return tell(command, options, streams)
+  streams.stdout.write(command.help)
   return 0
 }
 
 async function tell<Options extends { readonly json: boolean }>(
-  { about, run }: Parts<Options>,
+  { about, run }: Command<Options>,
   options: Options,
   { stdout, stderr }: Streams,
 ): Promise<number> {

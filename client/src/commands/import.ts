@@ -6,7 +6,7 @@ import { importFile } from '../import.ts'
 import type { ImportOptions, Pace, Summary } from '../import.ts'
 import { COMMAND, PROGRESS_SUFFIX } from '../names.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand, wholeNumber } from '../options.ts'
-import type { Parts } from './command.ts'
+import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} import <file.jsonl> --url <service_url> --scenario <name> [options]
 
@@ -35,7 +35,7 @@ export interface ImportArguments extends ImportOptions {
   readonly json: boolean
 }
 
-export const importCommand = (pace: Pace): Parts<ImportArguments> => ({
+export const importCommand = (pace: Pace): Command<ImportArguments> => ({
   help: HELP,
   parse: parseImport,
   about: ({ file, url, scenario, progress }) => ({ file, url, scenario, progress }),

@@ -5,7 +5,7 @@ import { COMMAND, RELEASE_FILE } from '../names.ts'
 import type { Manifest } from '../nouns.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
 import { writeTree, type TreeChange } from '../tree-files.ts'
-import type { Parts } from './command.ts'
+import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} pull <dir> --url <service_url> --scenario <name> [options]
 
@@ -28,7 +28,7 @@ interface PullArguments extends Address {
   readonly json: boolean
 }
 
-export const pullCommand: Parts<PullArguments> = {
+export const pullCommand: Command<PullArguments> = {
   help: HELP,
   parse: (argv, env) => {
     const { values, positionals } = understand(() =>

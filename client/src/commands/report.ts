@@ -1,11 +1,10 @@
 /** `svc-client report`: a score for exchanges that the service recorded. */
 import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
-import { UsageError } from '../failure.ts'
 import { COMMAND } from '../names.ts'
 import type { Report } from '../nouns.ts'
-import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
-import type { Parts } from './command.ts'
+import { COMMON, COMMON_HELP, noArgument, scenarioName, scoreOf, serviceUrl, tokenIn, understand, withNegativeScore } from '../options.ts'
+import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} report --url <service_url> --scenario <name> --score <number> [options]
 
@@ -28,7 +27,7 @@ interface ReportArguments extends Address {
   readonly json: boolean
 }
 
-export const reportCommand: Parts<ReportArguments> = {
+export const reportCommand: Command<ReportArguments> = {
   help: HELP,
   parse: (argv, env) => {
     const { values, positionals } = understand(() =>
@@ -60,17 +59,4 @@ export const reportCommand: Parts<ReportArguments> = {
     const receipt = await connect(options).report(options.report)
     return { text: `report ${receipt.agent_record_id} is stored for scenario ${receipt.scenario}\n`, data: { ...receipt } }
   },
-}
-
-/** A minus would be read as the start of an option. */
-function withNegativeScore(argv: readonly string[]): string[] {
-  const at = argv.findIndex((word, index) => word === '--score' && /^-[\d.]/.test(argv[index + 1] ?? ''))
-  return at < 0 ? [...argv] : [...argv.slice(0, at), `--score=${argv[at + 1]}`, ...argv.slice(at + 2)]
-}
-
-function scoreOf(text: string | undefined): number {
-  if (text === undefined) throw new UsageError('--score is missing: say how good it was, as a number')
-  const score = text.trim() === '' ? Number.NaN : Number(text)
-  if (Number.isFinite(score)) return score
-  throw new UsageError('--score must be a finite number, such as 1, 0.5 or -2')
 }

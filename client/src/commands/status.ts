@@ -5,7 +5,7 @@ import { Failure, ServiceFailure } from '../failure.ts'
 import { COMMAND } from '../names.ts'
 import type { ScenarioRow, Status } from '../nouns.ts'
 import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
-import type { Parts } from './command.ts'
+import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} status --url <service_url> [options]
 
@@ -37,7 +37,7 @@ interface Line {
   readonly last_result: string | null
 }
 
-export const statusCommand: Parts<StatusArguments> = {
+export const statusCommand: Command<StatusArguments> = {
   help: HELP,
   parse: (argv, env) => {
     const { values, positionals } = understand(() => parseArgs({ args: [...argv], allowPositionals: true, options: COMMON }))

@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Installation } from '../agent/installation.ts'
 import { installFolder } from '../agent/places.ts'
-import { recordOf, writeRecord } from '../agent/record.ts'
+import { recordFile, recordOf } from '../agent/record.ts'
+import { writeWhole } from '../agent/whole-file.ts'
 import type { Install } from '../agent/service.ts'
 import type { Terminal } from '../agent/terminal.ts'
 
@@ -31,7 +32,7 @@ export async function installed(url: string, agent = '', changes: Partial<Instal
   chmodSync(record.executable, 0o755)
   const folder = installFolder(home, destination)
   mkdirSync(folder, { recursive: true })
-  await writeRecord(folder, record)
+  await writeWhole(recordFile(folder, record))
   writeFileSync(join(folder, 'token'), 'secret-token\n', { mode: 0o600 })
   writeFileSync(join(folder, 'env'), 'FROM_FILE=kept\nSVC_TOKEN=secret-token\nBOTH=file\n', { mode: 0o600 })
   const env = { PATH: process.env['PATH'], HOME: home, BOTH: 'shell', no_proxy: 'internal.example', SVC_TOKEN: 'secret-token' }

@@ -1,4 +1,4 @@
-/** The hooks of a tree: those that its settings name, and one per extension. */
+/** The hooks of a tree: those of the entry that the service ships, which alone may name any, and those of every extension. */
 import { isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
 /** When an extension is run. */

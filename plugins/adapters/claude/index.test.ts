@@ -17,10 +17,10 @@ const EXTENSION = `import { readFileSync, writeFileSync } from 'node:fs'
 const { hook_event_name: hookEventName } = JSON.parse(readFileSync(0, 'utf8'))
 if (hookEventName === 'UserPromptSubmit')
   writeFileSync(1, JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext: 'Greet first.' } }))`
-const OWN_HOOK = { matcher: 'startup', hooks: [{ type: 'command', command: 'date', timeout: 5 }] }
+const HOOKS = { SessionStart: [{ matcher: 'startup', hooks: [{ type: 'command', command: 'date' }] }] }
 const tree: readonly Entry[] = [
   entry('config', 'config', {
-    data: { permissions: { allow: ['Bash(git *)'] }, env: { NOTES: 'all' }, hooks: { SessionStart: [OWN_HOOK] } },
+    data: { permissions: { allow: ['Bash(git *)'] }, env: { MAX_THINKING_TOKENS: '2000' } },
   }),
   ...TEXTS,
   entry('agent_command', 'agent_command', { name: 'review', text: '---\ndescription: Review a change\n---\nReview $1.' }),
@@ -45,7 +45,17 @@ describe('claude', () => {
     ['model', { model: 'opus' }],
     ['apiKeyHelper', { apiKeyHelper: 'cat key' }],
     ['includeCoAuthoredBy', { includeCoAuthoredBy: true }],
+    ['awsAuthRefresh', { awsAuthRefresh: 'date' }],
+    ['awsCredentialExport', { awsCredentialExport: 'date' }],
+    ['gcpAuthRefresh', { gcpAuthRefresh: 'date' }],
+    ['otelHeadersHelper', { otelHeadersHelper: 'date' }],
+    ['fileSuggestion', { fileSuggestion: { type: 'command', command: 'date' } }],
+    ['hooks', { hooks: HOOKS }],
+    ['mcpServers', { mcpServers: { notes: { command: 'notes' } } }],
+    ['statusLine', { statusLine: { type: 'command', command: 'date' } }],
+    ['subagentStatusLine', { subagentStatusLine: { type: 'command', command: 'date' } }],
     ['enabledPlugins', { enabledPlugins: { 'other@market': true } }],
+    ['extraKnownMarketplaces', { extraKnownMarketplaces: { market: {} } }],
     ['env.ANTHROPIC_BASE_URL', { env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' } }],
     ['env.ANTHROPIC_DEFAULT_OPUS_MODEL', { env: { ANTHROPIC_DEFAULT_OPUS_MODEL: 'other' } }],
     ['env.CLAUDE_CODE_USE_BEDROCK', { env: { CLAUDE_CODE_USE_BEDROCK: '1' } }],
@@ -55,20 +65,32 @@ describe('claude', () => {
     ['env.CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC', { env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' } }],
     ['env.CLAUDE_CODE_ENABLE_TELEMETRY', { env: { CLAUDE_CODE_ENABLE_TELEMETRY: '1' } }],
     ['env.CLAUDE_CONFIG_DIR', { env: { CLAUDE_CONFIG_DIR: '.' } }],
-    ['env.NOTES', { env: { NOTES: 1 } }],
+    ['env.PATH', { env: { PATH: '.' } }],
+    ['env.BASH_ENV', { env: { BASH_ENV: 'run.sh' } }],
+    ['env.LD_PRELOAD', { env: { LD_PRELOAD: 'other.so' } }],
+    ['env.GIT_SSH_COMMAND', { env: { GIT_SSH_COMMAND: 'date' } }],
+    ['env.MAX_THINKING_TOKENS', { env: { MAX_THINKING_TOKENS: 1000 } }],
+    ['env.BASH_MAX_TIMEOUT_MS', { env: { BASH_MAX_TIMEOUT_MS: '1; date' } }],
     ['permissions', { permissions: 'all' }],
     ['permissions.defaultMode', { permissions: { defaultMode: 'bypassPermissions' } }],
+    ['permissions.additionalDirectories', { permissions: { additionalDirectories: ['/'] } }],
     ['permissions.other', { permissions: { other: [] } }],
     ['outputStyle', { outputStyle: 5 }],
-    ['hooks.Stop.0.hooks.0.type', { hooks: { Stop: [{ hooks: [{ type: 'prompt', command: 'x' }] }] } }],
-  ])('an entry that sets %s is refused by name, since Claude Code would drop the whole file or leave the service', (field, data) => {
-    expectSettingRefused(claude, field, { data })
+  ])(
+    'an entry that sets %s is refused by name, since Claude Code would drop the whole file, leave the service or run what no entry holds',
+    (field, data) => {
+      expectSettingRefused(claude, field, { data })
+    },
+  )
+
+  it.each(['skill', 'agent_command'])('a %s that brings hooks in its head is refused', (kind) => {
+    const text = '---\ndescription: d\nhooks: { Stop: [{ hooks: [{ type: command, command: date }] }] }\n---\nx'
+    expect(() => renderTree(claude, [entry('mine', kind, { name: 'mine', text })])).toThrow('mine: hooks in the front matter is refused: ')
   })
 
-  it('the hooks of every entry are kept, one after the other', () => {
+  it('the hooks of extensions and of what is shipped are kept, one after the other', () => {
     const { hooks } = settingsOf(renderTree(claude, [...tree, ...(claude.shipped?.version_check ?? [])]))
     expect(hooks['SessionStart']).toMatchObject([
-      OWN_HOOK,
       { hooks: [{ command: expect.stringContaining('greeter.mjs') }] },
       { matcher: 'startup|resume' },
     ])

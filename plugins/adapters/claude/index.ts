@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, printed, readJsonLines, refuseModel, refuseOtherName } from '../../../src/harness/index.ts'
 import { hooksOf } from './hooks.ts'
-import { DEFAULTS, refuseForeignSettings } from './settings.ts'
+import { DEFAULTS, refuseForeignSettings, refuseHooks } from './settings.ts'
 import { shipped } from './shipped.ts'
 
 const VERSION = '2.1.325'
@@ -45,7 +45,10 @@ const claude: Adapter = {
     refuseForeignSettings(draft.entries)
     const hooks = hooksOf(draft.entries)
     const primary = { ...draft.config['primary'], ...(Object.keys(hooks).length > 0 && { hooks }) }
-    return { ...printed({ layout }, { ...draft, config: { primary } }), ...headed({ layout }, draft, [refuseOtherName, refuseModel]) }
+    return {
+      ...printed({ layout }, { ...draft, config: { primary } }),
+      ...headed({ layout }, draft, [refuseOtherName, refuseModel, refuseHooks]),
+    }
   },
 
   /** Nobody is there to be asked for permission. The variable is without effect but for root, whom Claude Code believes in a sandbox alone. */

@@ -1,7 +1,16 @@
 /** Which of Claude Code's settings a tree may choose, and how they must look. */
 import { z } from 'zod'
-import type { Entry, JsonObject } from '../../../src/contract/index.ts'
-import { settingRefused, settingsIn } from '../../../src/harness/index.ts'
+import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
+import {
+  type HeadCheck,
+  LOADS_CODE,
+  NAMES_MODEL,
+  refuseFields,
+  refuseOthers,
+  RUNS_PROGRAM,
+  settings,
+  settingsIn,
+} from '../../../src/harness/index.ts'
 
 /** Nothing leaves the machine but what is asked of the model, and the program stays the pinned one. */
 export const DEFAULTS: JsonObject = {
@@ -15,57 +24,64 @@ export const DEFAULTS: JsonObject = {
   includeCoAuthoredBy: false,
 }
 
-/** Variables that say where the model is, whose account pays, which folder is read, or who is told of the session. */
-const KEPT_VARIABLE =
-  /^(?:ANTHROPIC_.*|AWS_.*|GOOGLE_.*|AZURE_.*|OTEL_.*|SVC_.*|.*_PROXY|NODE_.*|CLAUDE_CONFIG_DIR|CLAUDE_CODE_(?:USE|SKIP|ENABLE_TELEMETRY|API|OAUTH|EXTRA|SUBAGENT_MODEL|CLIENT|DISABLE_NONESSENTIAL).*|DISABLE_.*|.*VERTEX.*|.*BEDROCK.*|.*FOUNDRY.*)$/i
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['model', NAMES_MODEL],
+  ['apiKeyHelper', RUNS_PROGRAM],
+  ['awsAuthRefresh', RUNS_PROGRAM],
+  ['awsCredentialExport', RUNS_PROGRAM],
+  ['gcpAuthRefresh', RUNS_PROGRAM],
+  ['otelHeadersHelper', RUNS_PROGRAM],
+  ['fileSuggestion', RUNS_PROGRAM],
+  ['hooks', RUNS_PROGRAM],
+  ['mcpServers', RUNS_PROGRAM],
+  ['statusLine', RUNS_PROGRAM],
+  ['subagentStatusLine', RUNS_PROGRAM],
+  ['enabledPlugins', LOADS_CODE],
+  ['extraKnownMarketplaces', LOADS_CODE],
+])
 
-const texts = z.array(z.string())
-const hook = z.strictObject({ type: z.literal('command'), command: z.string(), timeout: z.number().positive().optional() })
-const variable = z.string().refine((name) => !KEPT_VARIABLE.test(name), 'this variable is not a tree’s to set; remove it')
+const flag = z.boolean()
+const text = z.string()
+const texts = z.array(text)
+const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text' })
 
 /**
  * A list of what is allowed, with its types, since Claude Code ignores the whole file when one field in it is of the wrong type: with it the
  * address of the model, so that a session would go on with the person's own account, unrecorded.
  */
-const Settings = z.strictObject({
-  alwaysThinkingEnabled: z.boolean().optional(),
-  cleanupPeriodDays: z.int().positive().optional(),
-  effortLevel: z.enum(['low', 'medium', 'high', 'xhigh']).optional(),
-  env: z.record(variable, z.string()).optional(),
-  hooks: z.record(z.string(), z.array(z.strictObject({ matcher: z.string().optional(), hooks: z.array(hook) }))).optional(),
-  language: z.string().optional(),
-  outputStyle: z.string().optional(),
-  permissions: z
-    .strictObject({
-      additionalDirectories: texts.optional(),
-      allow: texts.optional(),
-      ask: texts.optional(),
-      defaultMode: z.enum(['acceptEdits', 'default', 'plan']).optional(),
-      deny: texts.optional(),
-    })
-    .optional(),
-  respectGitignore: z.boolean().optional(),
-  showThinkingSummaries: z.boolean().optional(),
-  spinnerTipsEnabled: z.boolean().optional(),
-  statusLine: z.strictObject({ type: z.literal('command'), command: z.string(), padding: z.number().optional() }).optional(),
+const SETTINGS = settings({
+  alwaysThinkingEnabled: flag,
+  cleanupPeriodDays: z.int().positive(),
+  effortLevel: z.enum(['low', 'medium', 'high', 'xhigh']),
+  // Every program that a session starts gets them, and many a name makes one load code or ask elsewhere: these are but sizes and times.
+  env: settings({
+    BASH_DEFAULT_TIMEOUT_MS: digits,
+    BASH_MAX_OUTPUT_LENGTH: digits,
+    BASH_MAX_TIMEOUT_MS: digits,
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: digits,
+    MAX_THINKING_TOKENS: digits,
+  }),
+  language: text,
+  outputStyle: text,
+  // A rule names what it lets pass. A mode that lets everything pass, or another folder to work in, is for the person at the keyboard to choose.
+  permissions: settings({ allow: texts, ask: texts, defaultMode: z.enum(['acceptEdits', 'default', 'plan']), deny: texts }),
+  respectGitignore: flag,
+  showThinkingSummaries: flag,
+  spinnerTipsEnabled: flag,
 })
 
+/** The one entry that may name a program: it is the service's own, and no seed or mutation can hold this id. */
+const SHIPPED = 'svc-version-check'
+
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, data } of settingsIn(entries)) {
-    const [problem] = Settings.safeParse(data).error?.issues ?? []
-    if (problem !== undefined) throw settingRefused(id, where(problem), cure(problem))
+  for (const setting of settingsIn(entries)) {
+    if (setting.id === SHIPPED) continue
+    refuseFields(setting, REFUSED)
+    refuseOthers(setting, SETTINGS)
   }
 }
 
-type Problem = z.core.$ZodIssue
-
-function where({ path, ...problem }: Problem): string {
-  return [...path, ...(problem.code === 'unrecognized_keys' ? problem.keys.slice(0, 1) : [])].join('.')
-}
-
-function cure(problem: Problem): string {
-  if (problem.code === 'unrecognized_keys')
-    return problem.path.length === 0 ? `a tree may set: ${Object.keys(Settings.shape).join(', ')}` : 'there is no such field; remove it'
-  if (problem.code === 'invalid_key') return problem.issues[0]?.message ?? problem.message
-  return problem.message
+/** A skill or command may bring hooks of its own in its head; they are programs like those of the settings. */
+export const refuseHooks: HeadCheck = ({ id }, { hooks }) => {
+  if (hooks !== undefined) throw invalid('setting_refused', `${id}: hooks in the front matter is refused: ${RUNS_PROGRAM}`)
 }

@@ -13,11 +13,7 @@ const codex = plugin.plugin
 
 const tree: readonly Entry[] = [
   entry('config', 'config', {
-    data: {
-      model_reasoning_effort: 'low',
-      features: { goals: false },
-      mcp_servers: { 'our.notes': { command: 'notes', args: ['--all'] } },
-    },
+    data: { model_reasoning_effort: 'low', features: { goals: false }, project_doc_fallback_filenames: ['NOTES.md'] },
   }),
   ...TEXTS,
   entry('agent_command', 'agent_command', { name: 'review', text: 'Review the change that is named.' }),
@@ -55,6 +51,14 @@ describe('codex', () => {
     ['check_for_update_on_startup', { check_for_update_on_startup: true }],
     ['hooks', { hooks: {} }],
     ['notify', { notify: ['send'] }],
+    ['mcp_servers', { mcp_servers: { 'our.notes': { command: 'notes', args: ['--all'] } } }],
+    ['projects', { projects: { '/': { trust_level: 'trusted' } } }],
+    ['profiles', { profiles: { other: { model: 'other' } } }],
+    ['shell_environment_policy', { shell_environment_policy: { set: { PATH: '.' } } }],
+    ['tui', { tui: { notifications: true } }],
+    ['tools.web_search', { tools: { web_search: true } }],
+    ['project_doc_fallback_filenames.0', { project_doc_fallback_filenames: ['../../.netrc'] }],
+    ['project_doc_fallback_filenames.1', { project_doc_fallback_filenames: ['NOTES.md', '..'] }],
     ['features', { features: true }],
     ['features.apps', { features: { apps: true } }],
     ['features.goals', { features: { goals: 'yes' } }],

@@ -1,6 +1,7 @@
-/** Which of Codex's settings a tree may choose. What is not listed could lead its requests elsewhere, tell others of them, or loosen its sandbox. */
-import { isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { refuseOthers, settingRefused, settingsIn } from '../../../src/harness/index.ts'
+/** Which of Codex's settings a tree may choose. What is not listed could lead its requests elsewhere, tell others of them, run a program, or loosen its sandbox. */
+import { z } from 'zod'
+import type { Entry, JsonObject } from '../../../src/contract/index.ts'
+import { NAMES_MODEL, refuseFields, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
 /** Nothing leaves the machine but what is asked of the model: no telemetry, no update check, no catalogs of the vendor's. */
 export const DEFAULTS: JsonObject = {
@@ -13,57 +14,62 @@ export const DEFAULTS: JsonObject = {
   web_search: 'disabled',
 }
 
-const FIELDS = [
-  'background_terminal_max_timeout',
-  'compact_prompt',
-  'developer_instructions',
-  'features',
-  'hide_agent_reasoning',
-  'include_environment_context',
-  'include_permissions_instructions',
-  'mcp_servers',
-  'model_auto_compact_token_limit',
-  'model_context_window',
-  'model_reasoning_effort',
-  'model_reasoning_summary',
-  'model_verbosity',
-  'personality',
-  'plan_mode_reasoning_effort',
-  'project_doc_fallback_filenames',
-  'project_doc_max_bytes',
-  'show_raw_agent_reasoning',
-  'tool_output_token_limit',
-  'tools',
-  'tui',
-  'web_search',
-]
-/** Those that change what the agent can do on its own machine. */
-const FEATURES = [
-  'goals',
-  'multi_agent',
-  'multi_agent_v2',
-  'shell_snapshot',
-  'shell_tool',
-  'skill_search',
-  'sleep_tool',
-  'unified_exec',
-  'unified_exec_tty',
-  'view_image',
-]
-const WEB_SEARCH = ['disabled', 'cached', 'indexed', 'live']
+/** Programs that Codex itself starts run outside the sandbox that its commands run in, so no entry of a tree may bring one. */
+const STARTS_PROGRAM = 'it names a program to run outside the sandbox; set it in .codex/config.toml of your own project'
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['model', NAMES_MODEL],
+  ['model_provider', NAMES_MODEL],
+  ['model_providers', NAMES_MODEL],
+  ['hooks', STARTS_PROGRAM],
+  ['mcp_servers', STARTS_PROGRAM],
+  ['notify', STARTS_PROGRAM],
+  ['projects', 'which folders are trusted is for the person to say; remove the field'],
+])
+
+const flag = z.boolean()
+const count = z.int().nonnegative()
+const text = z.string()
+/** With a slash in it, it would be looked for outside the project. */
+const fileName = text.regex(/^(?!\.{1,2}$)[^/\\]+$/, { error: 'it is the name of a file, without a folder' })
+
+const SETTINGS = settings({
+  background_terminal_max_timeout: count,
+  compact_prompt: text,
+  developer_instructions: text,
+  // Those that change what the agent can do on its own machine.
+  features: settings({
+    goals: flag,
+    multi_agent: flag,
+    multi_agent_v2: flag,
+    shell_snapshot: flag,
+    shell_tool: flag,
+    skill_search: flag,
+    sleep_tool: flag,
+    unified_exec: flag,
+    unified_exec_tty: flag,
+    view_image: flag,
+  }),
+  hide_agent_reasoning: flag,
+  include_environment_context: flag,
+  include_permissions_instructions: flag,
+  model_auto_compact_token_limit: count,
+  model_context_window: count,
+  model_reasoning_effort: text,
+  model_reasoning_summary: text,
+  model_verbosity: text,
+  personality: text,
+  plan_mode_reasoning_effort: text,
+  project_doc_fallback_filenames: z.array(fileName),
+  project_doc_max_bytes: count,
+  show_raw_agent_reasoning: flag,
+  tool_output_token_limit: count,
+  tools: settings({ view_image: flag }),
+  web_search: z.enum(['disabled', 'cached', 'indexed', 'live']),
+})
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, data } of settingsIn(entries)) {
-    refuseOthers(id, data, FIELDS)
-    const { features = {}, web_search = 'disabled' } = data
-    refuseFeatures(id, features)
-    if (!WEB_SEARCH.some((mode) => mode === web_search)) throw settingRefused(id, 'web_search', `it is one of ${WEB_SEARCH.join(', ')}`)
+  for (const setting of settingsIn(entries)) {
+    refuseFields(setting, REFUSED)
+    refuseOthers(setting, SETTINGS)
   }
-}
-
-function refuseFeatures(id: string, features: Json): void {
-  if (!isObject(features)) throw settingRefused(id, 'features', 'it is a table of switches')
-  refuseOthers(id, features, FEATURES, 'features')
-  for (const [feature, value] of Object.entries(features))
-    if (typeof value !== 'boolean') throw settingRefused(id, `features.${feature}`, 'it is true or false')
 }

@@ -1,16 +1,8 @@
 /** A tree as DeepSeek Harness reads it: a row per plug-in whose config is replaced, a row that mounts the extensions, and heads on all skills. */
 import { Scalar, stringify } from 'yaml'
-import { invalid, isObject, type Draft, type Entry, type Files, type Json, type Layout } from '../../../src/contract/index.ts'
-import { headed, IS_FIXED, NAMES_MODEL, refuseFields, settingRefused, settingsIn } from '../../../src/harness/index.ts'
-
-/** Rows the service keeps for itself: which model is asked and where, and what every session writes and sends. */
-const OURS: ReadonlyMap<string, string> = new Map([
-  ['agent-default-model', NAMES_MODEL],
-  ['llm-pi-ai', NAMES_MODEL],
-  ['session-persistence-jsonl', IS_FIXED],
-  ['session-telemetry-otel', IS_FIXED],
-  ['session-title-llm', IS_FIXED],
-])
+import { invalid, type Draft, type Entry, type Files, type Layout } from '../../../src/contract/index.ts'
+import { headed } from '../../../src/harness/index.ts'
+import { refuseForeignSettings } from './settings.ts'
 
 export function finishDsh(layout: Layout, draft: Draft): Files {
   const { config, files, entries } = draft
@@ -25,24 +17,6 @@ export function finishDsh(layout: Layout, draft: Draft): Files {
     ...files,
     ...Object.fromEntries(skills),
   }
-}
-
-/** A row may switch a plug-in off or replace its config, and do nothing else: a name would load other code, an expression would run it. */
-function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const setting of settingsIn(entries)) {
-    const { id, target, data } = setting
-    if (target === 'env')
-      throw invalid('setting_refused', `${id}: config.target env is refused: its variables are the service's; leave it out`)
-    refuseFields(setting, OURS)
-    const odd = Object.keys(data).find((row) => !isPatch(data[row] ?? null))
-    if (odd !== undefined) throw settingRefused(id, odd, 'it is an object of config, disabled or both')
-  }
-}
-
-function isPatch(patch: Json): boolean {
-  if (!isObject(patch)) return false
-  const { config = {}, disabled = false, ...others } = patch
-  return isObject(config) && typeof disabled === 'boolean' && Object.keys(others).length === 0
 }
 
 /** A skill under any other name is left out by the agent with a warning that nobody reads. */

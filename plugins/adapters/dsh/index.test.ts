@@ -26,30 +26,39 @@ describe('dsh', () => {
 
   it('text that looks like an expression stays text: nothing of a config entry is run', () => {
     const files = renderTree(adapter, [
-      entry('sly', 'config', { data: { persona: { config: { text: '!!js process.exit()', '!!js x': 1 } } } }),
+      entry('sly', 'config', { data: { 'system-prompt': { config: { persona: '!!js process.exit()' } } } }),
     ])
-    expect(files['dsh/cordis.patch.yml']).toContain('text: "!!js process.exit()"')
-    expect(files['dsh/cordis.patch.yml']).toContain('"!!js x": 1')
+    expect(files['dsh/cordis.patch.yml']).toContain('persona: "!!js process.exit()"')
   })
 
   it.each<readonly [string, Json]>([
     ['agent-default-model', { config: {} }],
+    ['llm-deepseek', { config: { baseURL: 'http://127.0.0.1:1' } }],
     ['llm-pi-ai', { disabled: true }],
     ['session-persistence-jsonl', { config: {} }],
     ['session-telemetry-otel', { disabled: false }],
     ['session-title-llm', { disabled: false }],
+    ['approval', { config: { policy: 'never' } }],
+    ['bash-sandbox', { disabled: true }],
+    ['hmr', { disabled: false }],
+    ['mcp-client', { config: { servers: { notes: { command: 'notes' } } } }],
+    ['sandbox-policy', { config: { mode: 'danger-full-access' } }],
+    ['skill-filesystem', { config: { roots: ['/'] } }],
+    ['subprocess', { config: {} }],
+    ['web-search-deepseek', { config: { baseURL: 'http://127.0.0.1:1' } }],
   ])('an entry that changes the row %s is refused by name', (row, patch) => {
     expectSettingRefused(adapter, row, { data: { [row]: patch } })
   })
 
-  it.each<readonly [string, Json]>([
-    ['names other code', { name: './elsewhere.mjs' }],
-    ['has rows of its own', { insert: [] }],
-    ['has a list for its config', { config: [] }],
-    ['is switched by a text', { disabled: 'yes' }],
-    ['is none', null],
-  ])('an entry with a row that %s is refused', (_what, patch) => {
-    expectSettingRefused(adapter, 'hmr', { data: { hmr: patch } })
+  it.each<readonly [string, string, Json]>([
+    ['names other code', '.name', { name: './elsewhere.mjs' }],
+    ['has rows of its own', '.insert', { insert: [] }],
+    ['has a list for its config', '.config', { config: [] }],
+    ['is configured by a field that it does not list', '.config.command', { config: { command: 'date' } }],
+    ['is switched by a text', '.disabled', { disabled: 'yes' }],
+    ['is none', '', null],
+  ])('an entry with a row that %s is refused', (_what, below, patch) => {
+    expectSettingRefused(adapter, `tool-todo${below}`, { data: { 'tool-todo': patch } })
   })
 
   it('an entry that sets a variable is refused', () => {

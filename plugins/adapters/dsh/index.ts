@@ -1,7 +1,7 @@
 /** DeepSeek Harness: its home is `dsh/`, its settings are a list of patches to its own plug-ins, and its commands are skills only a person may call. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { modelName, piBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
+import { modelName, piAiBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
 import { finishDsh } from './finish.ts'
 
 /** It takes a key by the name of a variable alone. A person's own variable of that name would win, so it is one nobody has. */
@@ -23,7 +23,7 @@ const dsh: Adapter = {
   binary: 'dsh',
   trajectory_format: 'deepseek-session-jsonl',
   layout,
-  bindings: piBindings(bound),
+  bindings: piAiBindings(bound),
   install: {
     manager: 'npm',
     package: '@deepseek-ai/dsh',

@@ -11,7 +11,7 @@ import plugin from './index.ts'
 const adapter = plugin.plugin
 
 const tree: readonly Entry[] = [
-  entry('manners', 'config', { data: { display: { on: 'yes' }, skills: { template_vars: false } } }),
+  entry('manners', 'config', { data: { agent: { personalities: { on: 'yes' } }, skills: { template_vars: false } } }),
   entry('brief', 'rules', { text: '# Rules\n\nAnswer in one line.' }),
   entry('honest', 'rules', { text: 'Say when you do not know.' }),
   entry('review', 'agent_command', { name: 'review', text: 'Review the last change.' }),
@@ -27,18 +27,8 @@ describe('hermes', () => {
 
   it('what Python would read as another value stays the text it was', () => {
     const odd = { on: 'off', '2020-01-01': 'no', 'a: b': 'c # d', '': 'e\n---\nf' }
-    const files = renderTree(adapter, [entry('odd', 'config', { data: { display: odd } })])
-    expect(parse(files['hermes/config.yaml'] ?? '', { version: '1.1' })).toMatchObject({ display: odd })
-  })
-
-  it('plug-ins that the tree enables itself stay enabled beside those of its entries', () => {
-    const own = entry('own', 'config', {
-      data: { plugins: { enabled: ['disk-cleanup'], entries: { greeter: { allow_tool_override: false } } } },
-    })
-    const files = renderTree(adapter, [own, ...tree])
-    expect(parse(files['hermes/config.yaml'] ?? '')).toMatchObject({
-      plugins: { enabled: ['disk-cleanup', 'greeter'], entries: { greeter: { allow_tool_override: true } } },
-    })
+    const files = renderTree(adapter, [entry('odd', 'config', { data: { agent: { personalities: odd } } })])
+    expect(parse(files['hermes/config.yaml'] ?? '', { version: '1.1' })).toMatchObject({ agent: { personalities: odd } })
   })
 
   it.each([
@@ -48,10 +38,23 @@ describe('hermes', () => {
     ['fallback_providers', { fallback_providers: [] }],
     ['auxiliary', { auxiliary: { vision: { provider: 'openrouter' } } }],
     ['skills.external_dirs', { skills: { external_dirs: ['/'] } }],
+    ['smart_model_routing', { smart_model_routing: { enabled: true } }],
+    ['delegation.base_url', { delegation: { base_url: 'http://127.0.0.1:1' } }],
+    ['delegation.model', { delegation: { model: 'other' } }],
+    ['delegation.provider', { delegation: { provider: 'other' } }],
+    ['hooks', { hooks: { pre_tool_call: [{ command: 'date' }] } }],
+    ['lsp', { lsp: { servers: { own: { command: ['date'] } } } }],
+    ['mcp_servers', { mcp_servers: { notes: { command: 'notes' } } }],
+    ['quick_commands', { quick_commands: { now: { type: 'exec', command: 'date' } } }],
+    ['plugins', { plugins: { enabled: ['disk-cleanup'] } }],
+    ['stt', { stt: { providers: { own: { type: 'command', command: 'date' } } } }],
+    ['terminal', { terminal: { backend: 'ssh' } }],
+    ['skills.inline_shell', { skills: { inline_shell: true } }],
     ['skills', { skills: null }],
-    ['security.tirith_enabled', { security: { tirith_enabled: true } }],
-    ['sessions.write_json_snapshots', { sessions: { write_json_snapshots: false } }],
-    ['sessions', { sessions: null }],
+    ['security', { security: { tirith_enabled: true } }],
+    ['sessions', { sessions: { write_json_snapshots: false } }],
+    ['agent.system_prompt', { agent: { system_prompt: 'Say ${HOME}.' } }],
+    ['agent.personalities.${HOME}', { agent: { personalities: { '${HOME}': 'x' } } }],
   ])('an entry that sets %s is refused by name', (field, data) => {
     expectSettingRefused(adapter, field, { data })
   })

@@ -5,7 +5,7 @@ import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, itRendersAsBefore, leave } from '../testing.ts'
+import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
@@ -53,6 +53,10 @@ describe('native', () => {
       parameters: {},
       capabilities: [],
     })
+  })
+
+  it('a setting that it does not read is refused by name', () => {
+    expectSettingRefused(adapter, 'temperature', { target: 'models', data: { temperature: 0 } })
   })
 
   it('a command and an extension have no place in it', () => {

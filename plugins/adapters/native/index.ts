@@ -1,7 +1,8 @@
 /** The agent of our own: everything it does is an entry of the tree, and everything it reads lies under `native/`. */
 import { join } from 'node:path'
+import { z } from 'zod'
 import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
-import { headed, printed, printJson, readJsonLines } from '../../../src/harness/index.ts'
+import { headed, printed, printJson, readJsonLines, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
 const layout: Layout = {
   config: { primary: { path: 'native/config.json' }, models: { path: 'native/models.json' } },
@@ -17,6 +18,9 @@ const layout: Layout = {
   tree: 'native/tree.json',
 }
 
+/** All that a tree may say of the model. */
+const SETTINGS = settings({ context_window: z.number().positive() })
+
 const native: Adapter = {
   name: 'native',
   binary: 'svc-native',
@@ -28,11 +32,14 @@ const native: Adapter = {
     ],
   },
 
-  finish: (draft) => ({
-    ...printed({ layout }, draft),
-    ...headed({ layout }, draft),
-    ...Object.fromEntries(draft.entries.flatMap(declarationOf)),
-  }),
+  finish(draft) {
+    for (const setting of settingsIn(draft.entries)) refuseOthers(setting, SETTINGS)
+    return {
+      ...printed({ layout }, draft),
+      ...headed({ layout }, draft),
+      ...Object.fromEntries(draft.entries.flatMap(declarationOf)),
+    }
+  },
 
   launch: ({ prompt }, root) => ({
     argv: ['svc-native', '-p', prompt],

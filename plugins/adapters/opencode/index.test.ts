@@ -18,7 +18,7 @@ const PLUGIN = `export const Greeter = async () => ({
   },
 })`
 const tree: readonly Entry[] = [
-  entry('config', 'config', { data: { agent: { build: { temperature: 0.1 } }, instructions: ['notes.md'] } }),
+  entry('config', 'config', { data: { agent: { build: { temperature: 0.1 } }, permission: { edit: 'ask', bash: { 'git *': 'allow' } } } }),
   ...TEXTS,
   entry('agent_command', 'agent_command', { name: 'review', text: '---\ndescription: Review a change\n---\nReview $1.' }),
   entry('code_extension', 'code_extension', { name: 'greeter', code: PLUGIN }),
@@ -43,11 +43,24 @@ describe('opencode', () => {
     ['autoshare', { autoshare: true }],
     ['plugin', { plugin: ['some-package'] }],
     ['agent.build.model', { agent: { build: { model: 'other/m' } } }],
-    ['mode.plan.model', { mode: { plan: { model: 'other/m' } } }],
-    ['command.review.model', { command: { review: { template: 'x', model: 'other/m' } } }],
+    ['agent.build.options', { agent: { build: { options: { baseURL: 'http://127.0.0.1:1' } } } }],
+    ['agent.build.anything', { agent: { build: { anything: 1 } } }],
+    ['mode', { mode: { plan: { model: 'other/m' } } }],
+    ['command', { command: { review: { template: '!`date`' } } }],
+    ['mcp', { mcp: { notes: { type: 'local', command: ['notes'] } } }],
+    ['formatter', { formatter: { own: { command: ['date'], extensions: ['.ts'] } } }],
+    ['lsp', { lsp: { own: { command: ['date'] } } }],
+    ['shell', { shell: './run.sh' }],
+    ['experimental.hook', { experimental: { hook: { session_completed: [{ command: ['date'] }] } } }],
+    ['experimental.openTelemetry', { experimental: { openTelemetry: true } }],
+    ['instructions', { instructions: ['https://127.0.0.1:1/rules.md'] }],
+    ['skills', { skills: { urls: ['https://127.0.0.1:1/'] } }],
+    ['references', { references: { other: '~/.ssh' } }],
+    ['reference', { reference: { other: { path: '/' } } }],
+    ['permission', { permission: { bash: 'maybe' } }],
     ['agent.build.prompt', { agent: { build: { prompt: 'Say {env:HOME}.' } } }],
-    ['instructions.0', { instructions: ['{file:~/.netrc}'] }],
-    ['mcp', { mcp: { '{env:HOME}': {} } }],
+    ['agent.build.description', { agent: { build: { description: '{file:~/.netrc}' } } }],
+    ['tools.{env:HOME}', { tools: { '{env:HOME}': true } }],
   ])('an entry that sets %s is refused by name', (field, data) => {
     expectSettingRefused(opencode, field, { data })
   })

@@ -1,6 +1,18 @@
-/** Settings that a tree of opencode may not hold: they would choose the model in the service's place, tell others of a session, or read what is the person's. */
-import { isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { IS_FIXED, LOADS_CODE, NAMES_MODEL, refuseFields, settingRefused, settingsIn } from '../../../src/harness/index.ts'
+/** Which of opencode's settings a tree may choose. What is not listed could choose the model, run a program, read outside the tree, or tell others of a session. */
+import { z } from 'zod'
+import type { Entry, JsonObject } from '../../../src/contract/index.ts'
+import {
+  IS_FIXED,
+  LOADS_CODE,
+  NAMES_MODEL,
+  READS_OUTSIDE,
+  refuseFields,
+  refuseOthers,
+  refuseTexts,
+  RUNS_PROGRAM,
+  settings,
+  settingsIn,
+} from '../../../src/harness/index.ts'
 
 /** Sessions stay on the machine, the program stays the pinned one, and nobody but the service answers. */
 export const DEFAULTS: JsonObject = { autoupdate: false, enabled_providers: ['svc'], permission: 'allow', share: 'disabled' }
@@ -16,37 +28,62 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['share', IS_FIXED],
   ['autoshare', IS_FIXED],
   ['plugin', LOADS_CODE],
+  ['formatter', RUNS_PROGRAM],
+  ['lsp', RUNS_PROGRAM],
+  ['mcp', RUNS_PROGRAM],
+  ['shell', RUNS_PROGRAM],
+  ['command', 'write an agent_command entry instead'],
+  ['instructions', READS_OUTSIDE],
+  ['reference', READS_OUTSIDE],
+  ['references', READS_OUTSIDE],
+  ['skills', READS_OUTSIDE],
 ])
-/** Fields that hold things by name, each of which may ask for a model of its own. */
-const NAMED: readonly string[] = ['agent', 'mode', 'command']
+
+const flag = z.boolean()
+const count = z.int().nonnegative()
+const text = z.string()
+const texts = z.array(text)
+const switches = z.record(text, flag)
+const action = z.enum(['allow', 'ask', 'deny'])
+const permission = z.union([action, z.record(text, z.union([action, z.record(text, action)]))], {
+  error: 'it is allow, ask or deny, for all tools or by tool and pattern',
+})
+
+/** A field of an agent that opencode does not know is sent to the model with every request, so here too nothing else may be said. */
+const agent = settings({
+  color: text,
+  description: text,
+  disable: flag,
+  hidden: flag,
+  maxSteps: count,
+  mode: z.enum(['subagent', 'primary', 'all']),
+  permission,
+  prompt: text,
+  steps: count,
+  temperature: z.number(),
+  tools: switches,
+  top_p: z.number(),
+})
+
+const SETTINGS = settings({
+  agent: z.record(text, agent),
+  compaction: settings({ auto: flag, preserve_recent_tokens: count, prune: flag, reserved: count, tail_turns: count }),
+  default_agent: text,
+  experimental: settings({ batch_tool: flag, continue_loop_on_deny: flag, primary_tools: texts }),
+  permission,
+  snapshot: flag,
+  subagent_depth: count,
+  tool_output: settings({ max_bytes: count, max_lines: count }),
+  tools: switches,
+})
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
   for (const setting of settingsIn(entries)) {
     refuseFields(setting, REFUSED)
-    refuseModels(setting.id, setting.data)
-    refuseReading(setting.id, setting.data, [])
+    refuseTexts(setting, READING, 'it reads a variable or a file of the machine with {env:…} or {file:…}; write the text itself')
+    refuseOthers(setting, SETTINGS)
   }
-}
-
-function refuseModels(id: string, data: JsonObject): void {
-  for (const field of NAMED)
-    for (const [name, one] of Object.entries(objectIn(data, field)))
-      if (isObject(one) && Object.hasOwn(one, 'model')) throw settingRefused(id, `${field}.${name}.model`, NAMES_MODEL)
-}
-
-function objectIn(data: JsonObject, field: string): JsonObject {
-  const value = data[field]
-  return isObject(value) ? value : {}
 }
 
 /** opencode puts variables and files of the machine in the place of these words, from where they would reach the model. */
-function refuseReading(id: string, value: Json, path: readonly string[]): void {
-  if (typeof value === 'string' && /\{(?:env|file):/.test(value))
-    throw settingRefused(id, path.join('.'), 'it reads a variable or a file of the machine with {env:…} or {file:…}; write the text itself')
-  if (Array.isArray(value)) value.forEach((item: Json, index) => refuseReading(id, item, [...path, String(index)]))
-  if (!isObject(value)) return
-  for (const [key, member] of Object.entries(value)) {
-    refuseReading(id, key, path)
-    refuseReading(id, member, [...path, key])
-  }
-}
+const READING = /\{(?:env|file):/

@@ -38,6 +38,18 @@ describe('pi', () => {
     ['httpProxy', { httpProxy: 'http://127.0.0.1:1' }],
     ['packages', { packages: ['npm:other'] }],
     ['extensions', { extensions: ['/elsewhere.ts'] }],
+    ['shellPath', { shellPath: './run.sh' }],
+    ['shellCommandPrefix', { shellCommandPrefix: 'date;' }],
+    ['npmCommand', { npmCommand: ['date'] }],
+    ['externalEditor', { externalEditor: 'date' }],
+    ['skills', { skills: ['~/skills'] }],
+    ['prompts', { prompts: ['/prompts'] }],
+    ['themes', { themes: ['../themes'] }],
+    ['sessionDir', { sessionDir: '/elsewhere' }],
+    ['defaultProjectTrust', { defaultProjectTrust: 'always' }],
+    ['cacheWarming', { cacheWarming: 'idle' }],
+    ['compaction.other', { compaction: { other: 1 } }],
+    ['defaultThinkingLevel', { defaultThinkingLevel: 'most' }],
   ])('an entry that sets %s is refused by name, with its target and without', (field, data) => {
     expectSettingRefused(pi, field, { data })
     expectSettingRefused(pi, field, { data, target: 'primary' })
@@ -46,6 +58,10 @@ describe('pi', () => {
   it('an entry that names a provider is refused, also one that only adds to ours', () => {
     for (const providers of [{ other: {} }, { svc: { headers: { 'x-other': '1' } } }])
       expectSettingRefused(pi, 'providers', { target: 'models', data: { providers } })
+  })
+
+  it('an entry that sets anything else beside the models is refused too', () => {
+    expectSettingRefused(pi, 'other', { target: 'models', data: { other: 1 } })
   })
 
   it('what is shipped renders beside a tree as it is written, and is free of what the service refuses in an extension', () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { headed, modelName, piBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
+import { headed, modelName, piAiBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 import { shipped } from './shipped.ts'
 
@@ -33,7 +33,7 @@ const pi: Adapter = {
   binary: 'pi',
   trajectory_format: 'pi-session-jsonl',
   layout,
-  bindings: piBindings(bound),
+  bindings: piAiBindings(bound),
   install: {
     manager: 'npm',
     package: '@earendil-works/pi-coding-agent',

@@ -1,19 +1,64 @@
-/** Settings that a tree may not hold: they would choose the model in the service's place, or run code that no entry holds. */
+/** Which of pi's settings a tree may choose. What is not listed could choose the model, name a program, read outside the tree, or is a person's own. */
+import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
-import { LOADS_CODE, NAMES_MODEL, refuseFields, settingsIn } from '../../../src/harness/index.ts'
+import {
+  LOADS_CODE,
+  NAMES_MODEL,
+  READS_OUTSIDE,
+  refuseFields,
+  refuseOthers,
+  RUNS_PROGRAM,
+  settings,
+  settingsIn,
+} from '../../../src/harness/index.ts'
 
-const REFUSED: Readonly<Record<string, ReadonlyMap<string, string>>> = {
-  primary: new Map([
-    ['defaultProvider', NAMES_MODEL],
-    ['defaultModel', NAMES_MODEL],
-    ['enabledModels', NAMES_MODEL],
-    ['httpProxy', 'it leads requests to the model elsewhere; remove the field'],
-    ['packages', LOADS_CODE],
-    ['extensions', LOADS_CODE],
-  ]),
-  models: new Map([['providers', NAMES_MODEL]]),
-}
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['providers', NAMES_MODEL],
+  ['defaultProvider', NAMES_MODEL],
+  ['defaultModel', NAMES_MODEL],
+  ['enabledModels', NAMES_MODEL],
+  ['httpProxy', 'it leads requests to the model elsewhere; remove the field'],
+  ['packages', LOADS_CODE],
+  ['extensions', LOADS_CODE],
+  ['externalEditor', RUNS_PROGRAM],
+  ['npmCommand', RUNS_PROGRAM],
+  ['shellCommandPrefix', RUNS_PROGRAM],
+  ['shellPath', RUNS_PROGRAM],
+  ['skills', READS_OUTSIDE],
+  ['prompts', READS_OUTSIDE],
+])
+
+const flag = z.boolean()
+const count = z.int().nonnegative()
+const queue = z.enum(['all', 'one-at-a-time'])
+
+const PRIMARY = settings({
+  branchSummary: settings({ reserveTokens: count, skipPrompt: flag }),
+  compaction: settings({ enabled: flag, keepRecentTokens: count, reserveTokens: count }),
+  defaultThinkingLevel: z.enum(['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
+  defaultTools: z.array(z.string()),
+  enableSkillCommands: flag,
+  followUpMode: queue,
+  hideThinkingBlock: flag,
+  httpIdleTimeoutMs: count,
+  images: settings({ autoResize: flag, blockImages: flag }),
+  retry: settings({
+    baseDelayMs: count,
+    enabled: flag,
+    maxAgentDelayMs: count,
+    maxRetries: count,
+    provider: settings({ maxRetries: count, maxRetryDelayMs: count, timeoutMs: count }),
+  }),
+  steeringMode: queue,
+  thinkingBudgets: settings({ high: count, low: count, medium: count, minimal: count }),
+})
+
+/** Its other file names models and nothing else. */
+const MODELS = settings({})
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const setting of settingsIn(entries)) refuseFields(setting, REFUSED[setting.target] ?? new Map())
+  for (const setting of settingsIn(entries)) {
+    refuseFields(setting, REFUSED)
+    refuseOthers(setting, setting.target === 'primary' ? PRIMARY : MODELS)
+  }
 }

@@ -1,41 +1,37 @@
 /** What a tree may say to Terminus: how it works, never which model it asks or where. */
-import { isObject, type Entry } from '../../../src/contract/index.ts'
-import { refuseOthers, settingRefused, settingsIn } from '../../../src/harness/index.ts'
+import { z } from 'zod'
+import type { Entry } from '../../../src/contract/index.ts'
+import { refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
-const SETTINGS = [
-  'enable_summarize',
-  'interleaved_thinking',
-  'llm_call_kwargs',
-  'max_thinking_tokens',
-  'max_turns',
-  'parser_name',
-  'proactive_summarization_threshold',
-  'reasoning_effort',
-  'temperature',
-]
+const anything = z.unknown()
 
-/** Everything else that a call takes may name another model, another address or other headers, some of it under several names. */
-const CALL_SETTINGS = [
-  'frequency_penalty',
-  'max_completion_tokens',
-  'max_tokens',
-  'min_p',
-  'presence_penalty',
-  'reasoning_effort',
-  'repetition_penalty',
-  'seed',
-  'stop',
-  'temperature',
-  'thinking',
-  'top_k',
-  'top_p',
-]
+const SETTINGS = settings({
+  enable_summarize: anything,
+  interleaved_thinking: anything,
+  // Everything else that a call takes may name another model, another address or other headers, some of it under several names.
+  llm_call_kwargs: settings({
+    frequency_penalty: anything,
+    max_completion_tokens: anything,
+    max_tokens: anything,
+    min_p: anything,
+    presence_penalty: anything,
+    reasoning_effort: anything,
+    repetition_penalty: anything,
+    seed: anything,
+    stop: anything,
+    temperature: anything,
+    thinking: anything,
+    top_k: anything,
+    top_p: anything,
+  }),
+  max_thinking_tokens: anything,
+  max_turns: anything,
+  parser_name: anything,
+  proactive_summarization_threshold: anything,
+  reasoning_effort: anything,
+  temperature: anything,
+})
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
-  for (const { id, data } of settingsIn(entries)) {
-    refuseOthers(id, data, SETTINGS)
-    const { llm_call_kwargs: call = {} } = data
-    if (!isObject(call)) throw settingRefused(id, 'llm_call_kwargs', 'it is an object')
-    refuseOthers(id, call, CALL_SETTINGS, 'llm_call_kwargs')
-  }
+  for (const setting of settingsIn(entries)) refuseOthers(setting, SETTINGS)
 }

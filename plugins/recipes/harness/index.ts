@@ -1,4 +1,4 @@
-/** Serves a harness for one agent: clients pull it, their traffic is kept. It changes by hand alone: no trainer works on it. */
+/** Serves a harness for one agent and keeps its traffic. No trainer works on it: only what the service ships in it ever changes. */
 import { define } from '../../../src/contract/index.ts'
 import { openHarness } from '../../../src/harness/index.ts'
 import { keepOnly } from '../../../src/training/index.ts'

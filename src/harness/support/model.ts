@@ -7,8 +7,8 @@ export function modelName(agent: string, { model }: ModelAddress): string {
   throw invalid('model_missing', `${agent} asks for a model by its name: set inference.upstream_model, or the scenario's model.model`)
 }
 
-/** For an agent that asks through pi's library, in the words of that library. */
-export function piBindings(bind: (api: string, baseUrl: string, model: ModelAddress) => readonly ConfigPatch[]): Adapter['bindings'] {
+/** For the agents that ask through the library pi-ai: all three APIs, each with the library's name for it and the address it expects there. */
+export function piAiBindings(bind: (api: string, baseUrl: string, model: ModelAddress) => readonly ConfigPatch[]): Adapter['bindings'] {
   return {
     openai: (model) => bind('openai-completions', `${model.url}/v1`, model),
     responses: (model) => bind('openai-responses', `${model.url}/v1`, model),

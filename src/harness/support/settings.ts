@@ -1,12 +1,16 @@
-/** Refusing settings that a tree may not hold: they would choose the model in the service's place, or undo what is set for every tree. */
-import { invalid, isObject, type Entry, type JsonObject } from '../../contract/index.ts'
+/** Refusing settings that a tree may not hold: they would choose the model in the service's place, run what no entry holds, or leave the tree. */
+import { z } from 'zod'
+import { invalid, isObject, type Entry, type Json, type JsonObject } from '../../contract/index.ts'
 
 export const NAMES_MODEL = 'the service names the model; remove the field'
 export const IS_FIXED = 'it is set for every tree; remove the field'
 export const LOADS_CODE = 'it loads code from outside the tree; write the code as a code_extension entry and remove the field'
+export const RUNS_PROGRAM =
+  'it names a program to run; write a code_extension entry instead, or set it in your own project where the agent reads settings there'
+export const READS_OUTSIDE = 'it reads from outside the tree; write a rules, skill or agent_command entry instead'
 
 /** What one entry sets. */
-export interface Setting {
+interface Setting {
   readonly id: string
   readonly target: string
   readonly data: JsonObject
@@ -14,26 +18,54 @@ export interface Setting {
 
 /** One by one, since the merged settings no longer say whose a field was. */
 export function settingsIn(entries: readonly Entry[]): readonly Setting[] {
-  return entries
+  const all = entries
     .filter(({ name }) => name === 'config')
     .map(({ id, config: { target, data } }) => ({
       id,
       target: typeof target === 'string' ? target : 'primary',
       data: isObject(data) ? data : {},
     }))
+  for (const setting of all) refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
+  return all
 }
 
-export const settingRefused = (id: string, field: string, cure: string): Error =>
+/** No check by the names of fields would see what is below it, and an agent that copies its settings key by key would have it in all of them. */
+const PROTOTYPE = /^__proto__$/
+
+/** Of agents that put something else in the place of such a text. Names of fields are texts too. */
+export function refuseTexts({ id, data }: Setting, refused: RegExp, cure: string): void {
+  for (const [field, text] of textsIn(data, '')) if (refused.test(text)) throw settingRefused(id, field, cure)
+}
+
+function* textsIn(value: Json, field: string): Generator<readonly [field: string, text: string]> {
+  if (typeof value === 'string') yield [field, value]
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, member] of Object.entries(value)) {
+    const below = field === '' ? key : `${field}.${key}`
+    yield [below, key]
+    yield* textsIn(member, below)
+  }
+}
+
+const settingRefused = (id: string, field: string, cure: string): Error =>
   invalid('setting_refused', `${id}: config.data.${field} is refused: ${cure}`)
 
-/** `refused` has the cure of each field. */
+/** `refused` has the cure of each field: for those of which more can be said than that they are not listed. */
 export function refuseFields({ id, data }: Setting, refused: ReadonlyMap<string, string>): void {
   for (const [field, cure] of refused) if (Object.hasOwn(data, field)) throw settingRefused(id, field, cure)
 }
 
-/** Of an agent whose other settings could lead its requests elsewhere. `within` is the field that holds `data`. */
-export function refuseOthers(id: string, data: JsonObject, known: readonly string[], within?: string): void {
-  const other = Object.keys(data).find((field) => !known.includes(field))
-  if (other === undefined) return
-  throw settingRefused(id, within === undefined ? other : `${within}.${other}`, `a tree may set: ${known.join(', ')}`)
+/** An object of which every field may be left out, and which has no other: what is not listed could be anything in the agent's next version. */
+export function settings(shape: z.ZodRawShape): z.ZodType {
+  const fields = Object.keys(shape)
+  const others = fields.length === 0 ? 'a tree sets nothing there; remove it' : `a tree may set: ${fields.join(', ')}`
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? others : 'it is an object') }).partial()
+}
+
+/** Throws for the first field that is not of the kind. Types are checked too, since agents drop or refuse a file in which one is wrong. */
+export function refuseOthers({ id, data }: Setting, known: z.ZodType): void {
+  const [problem] = known.safeParse(data).error?.issues ?? []
+  if (problem === undefined) return
+  const key = problem.code === 'unrecognized_keys' ? problem.keys.slice(0, 1) : []
+  throw settingRefused(id, [...problem.path, ...key].join('.'), problem.message)
 }

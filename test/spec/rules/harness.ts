@@ -1,4 +1,4 @@
-/** Harness delivery, proposals, pages and progress: what a scenario without a harness recipe answers, and what waits for one. */
+/** Harness delivery, proposals, pages and progress. */
 import { later, section } from './rule.ts'
 
 const evolution = 'evolution'

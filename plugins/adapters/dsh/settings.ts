@@ -1,0 +1,67 @@
+/** Which rows of DeepSeek Harness a tree may patch. The others say which model is asked, start programs, read outside the tree, or guard what a session may do. */
+import { z } from 'zod'
+import { invalid, type Entry } from '../../../src/contract/index.ts'
+import { IS_FIXED, NAMES_MODEL, refuseFields, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+
+/** Rows the service keeps for itself: which model is asked and where, and what every session writes and sends. */
+const OURS: ReadonlyMap<string, string> = new Map([
+  ['agent-default-model', NAMES_MODEL],
+  ['llm-deepseek', NAMES_MODEL],
+  ['llm-pi-ai', NAMES_MODEL],
+  ['session-persistence-jsonl', IS_FIXED],
+  ['session-telemetry-otel', IS_FIXED],
+  ['session-title-llm', IS_FIXED],
+])
+
+const flag = z.boolean()
+const count = z.int().nonnegative()
+const text = z.string()
+const texts = z.array(text)
+
+/** A row may switch a plug-in off or replace its config, and do nothing else: a name would load other code, an expression would run it. */
+const row = (config: z.ZodRawShape): z.ZodType => settings({ config: settings(config), disabled: flag })
+const switched = row({})
+
+const ROWS = settings({
+  'agent-instructions': row({ maxBytes: count, maxSourceBytes: count }),
+  'command-compact': switched,
+  'command-goal': switched,
+  'compaction-basic': row({
+    auto: flag,
+    compactionRetries: count,
+    maxTokens: count,
+    retainRatio: z.number(),
+    retainTokens: count,
+    thresholdRatio: z.number(),
+  }),
+  'plan-mode': row({ section: text }),
+  'repeat-tool-reminder': row({ argumentsPreviewChars: count, exclude: texts, include: texts, thresholds: z.array(count) }),
+  'spill-policy': row({ maxInlineBytes: count }),
+  'system-prompt': row({ includeHarnessIdentity: flag, includeRuntimeContext: flag, persona: text, toolOrder: texts }),
+  'tool-bash': row({ enableRunInBackground: flag }),
+  'tool-fs': row({ readLimit: count, readMaxBytes: count, readMaxLineLength: count }),
+  'tool-fs-search': row({ globMaxResults: count, grepMaxLineBytes: count, grepMaxMatches: count, sampleOverCapGlobResults: flag }),
+  'tool-goal': row({ blockedAfterConsecutiveRounds: count }),
+  'tool-jobs': row({ maxConsecutiveWakes: count, maxWaitTimeoutMs: count, waitTimeoutMs: count }),
+  'tool-ralph': row({ maxHandoffChars: count, maxResultChars: count, maxRounds: count }),
+  'tool-result-pruner': row({ headChars: count, tailChars: count, thresholdChars: count }),
+  'tool-skill': row({ catalogDescriptionMaxLength: count }),
+  'tool-str-replace-editor': row({ description: text, maxOutputChars: count }),
+  'tool-subagent': switched,
+  'tool-subagent-control': switched,
+  'tool-subagent-fork': switched,
+  'tool-subagent-list-agents': switched,
+  'tool-subagent-report': switched,
+  'tool-todo': row({ allowParallelInProgress: flag }),
+  'tool-web': row({ fetch: flag, fetchMaxOutputChars: count, fetchTimeoutMs: count, search: flag, searchMaxResults: count }),
+  'tool-workflow': row({ maxResultChars: count }),
+})
+
+export function refuseForeignSettings(entries: readonly Entry[]): void {
+  for (const setting of settingsIn(entries)) {
+    if (setting.target === 'env')
+      throw invalid('setting_refused', `${setting.id}: config.target env is refused: its variables are the service's; leave it out`)
+    refuseFields(setting, OURS)
+    refuseOthers(setting, ROWS)
+  }
+}
