@@ -37,6 +37,7 @@ export function shippedEntries(adapter: Adapter, settings: SeedSettings): readon
 }
 
 /**
+ * What the service ships may be an entry, or the way entries become files: a newer adapter renders the same tree to other files.
  * Null also when the content is no tree for this adapter, or when what is shipped does not go with what people put there meanwhile: then the
  * tree is served as it was, since nothing that we ship is worth a scenario that cannot be loaded.
  */
@@ -45,10 +46,10 @@ export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], conte
     const entries = entriesIn(adapter, content)
     const changed = shipped.filter((entry) => !entries.some((old) => printedEntry(old) === printedEntry(entry)))
     const gone = entries.filter(({ id }) => isReserved(id) && !shipped.some((entry) => entry.id === id))
-    if (changed.length === 0 && gone.length === 0) return null
     const kept = entries.filter((old) => !gone.includes(old)).map((old) => changed.find(({ id }) => id === old.id) ?? old)
     const added = changed.filter(({ id }) => !entries.some((old) => old.id === id))
-    return { content: contentOf(adapter, [...kept, ...added]), entries: [...changed, ...gone].map(({ id }) => id) }
+    const rendered = contentOf(adapter, [...kept, ...added])
+    return isSame(rendered, content) ? null : { content: rendered, entries: [...changed, ...gone].map(({ id }) => id) }
   } catch (error) {
     if (isRefusal(error)) return null
     throw error
@@ -56,3 +57,8 @@ export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], conte
 }
 
 const printedEntry = (entry: Entry): string => canonicalJson({ ...plainEntry(entry) })
+
+function isSame(one: Files, other: Files): boolean {
+  const paths = Object.keys(one)
+  return paths.length === Object.keys(other).length && paths.every((path) => one[path] === other[path])
+}

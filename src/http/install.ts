@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unauthorized, unknown, type Adapter } from '../contract/index.ts'
-import { failureScript, installationOf, installScript, preambleScript, withoutInstall } from '../harness/index.ts'
+import { failureScript, installationOf, installScript, preambleScript, renderTree, withoutInstall } from '../harness/index.ts'
 import { pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { Door } from './door.ts'
@@ -77,7 +77,7 @@ const first = (header: string | readonly string[] | undefined): string | undefin
   header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
 /** The scenario that was named; without one a new one, of the recipe that serves files for this agent. For a HEAD none is made: nobody would get to use it. */
-async function scenarioFor({ door: { registry, newId }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
+async function scenarioFor({ door: { registry, newId, model }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
   if (headerText(request, HEADER.scenario) !== null || request.method === 'HEAD') return scenarioOf(request)
   if (isForeignPage(request)) throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
   if (registry.adapters.size === 0) throw noHarnessRecipe()
@@ -85,6 +85,8 @@ async function scenarioFor({ door: { registry, newId }, visit: { request } }: As
   if (recipe === undefined) throw unknown('unknown_adapter', 'adapter: no configured recipe serves files for that one; name another')
   if (another !== undefined)
     throw invalid('recipe_unclear', `several recipes serve files for this adapter; name a scenario of one of them with ${HEADER.scenario}`)
+  // An agent that cannot be told its model is refused before a scenario is made for it.
+  renderTree(adapter, [], model)
   const name = `harness-${newId()}`
   await registry.createImplicitly(name, { release: null, recipe })
   return name

@@ -117,6 +117,21 @@ describe('a script', () => {
   })
 })
 
+describe('an agent that cannot be told its model', () => {
+  it('gets no script and makes no scenario: the refusal names the setting', async () => {
+    const { 'inference.upstream_model': _, ...unnamed } = settings
+    const here = await world({ settings: unnamed })
+    try {
+      const answer = await here.get(INSTALL)
+      expectRefusal(answer, 400, 'model_missing')
+      expect(errorOf(answer)['message']).toContain('inference.upstream_model')
+      expect(await scenarioNames(here)).toEqual([])
+    } finally {
+      await here.close()
+    }
+  })
+})
+
 describe('without implicit creation', () => {
   it('a script without a scenario is 404 and no scenario is made [harness.install-3]', async () => {
     const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })

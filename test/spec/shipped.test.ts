@@ -44,6 +44,18 @@ it('a changed built-in entry is published once, without a batch, on the release 
   expect(await s.releases()).toHaveLength(2)
 })
 
+it('a newer adapter that renders the same entries to other files publishes these [harness.shipped]', async () => {
+  await open(adapter('newer'))
+  const s = await fresh(here)
+  await here.restart(adapter('newest'))
+  const files = await filesOf(s.name)
+  expect([files['agent/AGENTS.md'], files['agent/RULES.md']]).toEqual(['Be brief.\n', undefined])
+  expect(await s.release()).toMatchObject({ operation: 'shipped', metrics: { shipped_content_update: { entries: [] } } })
+  await here.restart()
+  await filesOf(s.name)
+  expect(await s.releases()).toHaveLength(2)
+})
+
 it('the same entry publishes nothing', async () => {
   await open()
   const s = await fresh(here)
