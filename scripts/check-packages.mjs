@@ -41,7 +41,7 @@ function packProblems(folder, needs) {
 async function lintProblems(folder) {
   const { publint } = await import('publint')
   const { formatMessage } = await import('publint/utils')
-  const { messages, pkg } = await publint({ pkgDir: join(ROOT, folder), strict: true, pack: false })
+  const { messages, pkg } = await publint({ pkgDir: join(ROOT, folder), strict: true, pack: 'npm' })
   return messages.map((message) => `${folder}: publint: ${formatMessage(message, pkg, { color: false })}`)
 }
 

@@ -172,7 +172,6 @@ describe('a harness', () => {
   ]
   beforeAll(async () => {
     house = await world({
-      backend: 'sqlite',
       settings: {
         recipe: ORDERS_RECIPE,
         'data.training_mode': 'manual',
@@ -197,17 +196,20 @@ describe('a harness', () => {
     const files = memberOf((await manifest(s, '', house)).json, 'files')
     expect(JSON.parse(textAt(files, 'native/tree.json'))).toHaveLength(3)
   })
+})
 
-  it('shows its adapter in the list of scenarios, also while it is not loaded [scenario.list-adapter]', async () => {
-    const s = await fresh(house)
+it('a scenario shows its adapter in the list, also while it is not loaded [scenario.list-adapter]', async () => {
+  const small = await world({ settings: { recipe: 'harness', 'svc.max_loaded_scenarios': 1 } })
+  try {
+    const s = await fresh(small)
     const row = async (): Promise<JsonObject | undefined> =>
-      rowsOf(await house.get('/svc/scenarios'), 'scenarios').find(({ scenario }) => scenario === s.name)
+      rowsOf(await small.get('/svc/scenarios'), 'scenarios').find(({ scenario }) => scenario === s.name)
     expect(await row()).toMatchObject({ loaded: true, adapter: 'native' })
-    await house.restart({ 'svc.max_loaded_scenarios': 1 })
-    await house.get('/svc/harness', named((await fresh(house)).name))
+    await fresh(small)
     expect(await row()).toMatchObject({ loaded: false, adapter: 'native' })
-    await house.restart({ 'svc.max_loaded_scenarios': 256 })
-  })
+  } finally {
+    await small.close()
+  }
 })
 
 it('every adapter shows what it is and how it is installed [harness.adapters-fields]', async () => {

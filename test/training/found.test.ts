@@ -112,18 +112,11 @@ describe('the pointer of a scenario', () => {
 
 describe('a person who wants traffic tried at once', () => {
   it('is heard also while an instruction is under way', () =>
-    see(
-      { ...single, configuredMode: 'manual' },
-      [{ verdict: 'escape', isSlow: false }],
-      report,
-      { do: 'choose', mode: 'auto' },
-      instruct,
-      {
-        do: 'together',
-        all: [
-          { do: 'choose', mode: 'manual' },
-          { do: 'choose', mode: 'auto' },
-        ],
-      },
-    ))
+    see({ ...single, configuredMode: 'manual' }, [{ verdict: 'escape', isSlow: false }], report, { do: 'choose', mode: 'auto' }, instruct, {
+      do: 'together',
+      all: [
+        { do: 'choose', mode: 'manual' },
+        { do: 'choose', mode: 'auto' },
+      ],
+    }))
 })
