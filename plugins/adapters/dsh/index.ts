@@ -27,7 +27,7 @@ const dsh: Adapter = {
   install: {
     manager: 'npm',
     package: '@deepseek-ai/dsh',
-    // It was seen to read these files, though no published version runs with the parts that npm gives it today.
+    // It was seen to read these files with some of its packages at older versions than npm gives it today, without which it did not install.
     version: '0.1.0-rc.8',
     binary_path: 'node_modules/.bin/dsh',
     // Its session log is written by Node's own Zstandard, also where it is switched off.
