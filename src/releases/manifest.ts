@@ -1,8 +1,7 @@
 /** What the rows say about the tree that a client pulls: which release it is, how it was evaluated, what it requires. */
 import { unknown, type Json, type Release, type Requires } from '../contract/index.ts'
 import { EVALUATION_METRICS, isRestorable } from './catalog.ts'
-import type { Commits } from './chain.ts'
-import { headOf } from './chain.ts'
+import { headOf, type Commits } from './chain.ts'
 import { listedCatalog, pulledId } from './listed.ts'
 import { chainOf, requiresOf } from './requires.ts'
 
