@@ -120,3 +120,17 @@ describe('a person who wants traffic tried at once', () => {
       ],
     }))
 })
+
+describe('an instruction that works, alone', () => {
+  it('does not end the rest of traffic that failed', () =>
+    see(
+      { ...single, configuredMode: 'auto' },
+      [{ verdict: 'publish', isSlow: true }, ...throws(3)],
+      { do: 'together', all: [instruct, report] },
+      { do: 'together', all: [elsewhere, { do: 'choose', mode: 'hybrid' }] },
+      report,
+      { do: 'together', all: [instruct, { do: 'promote', pick: 0 }] },
+      { do: 'together', all: [{ do: 'finish', pick: 0 }, infer] },
+      instruct,
+    ))
+})

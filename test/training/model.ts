@@ -245,16 +245,20 @@ export class Model extends History {
     this.#claim(since.length === 0 || this.rules.stale === 'merge', `step ${step}: lands beside another component's release`)
   }
 
-  #settle(component: string, { request }: Attempt, verdict: Verdict): void {
+  #settle(component: string, { request, units }: Attempt, verdict: Verdict): void {
     const isFailure = OUTCOME[verdict] === 'failed'
-    // An instruction that failed used none of the units that are tried again and again.
-    const failures = isFailure ? (this.#failuresOf(component) + (request === null ? 1 : 0)) % STEP_FAILURES_MAX : 0
-    this.#failures.set(component, failures)
-    if (failures > 0) this.#trafficResting.add(component)
-    else this.#trafficResting.delete(component)
+    // An instruction that failed used none of the units that are tried again and again; one that none rode beside says nothing about them.
+    if (request === null || (!isFailure && units.length > 0)) this.#settleTraffic(component, isFailure)
     this.#resting.delete(component)
     if (verdict === 'publish') this.#published.set(component, (this.#published.get(component) ?? 0) + 1)
     this.#out.delete(component)
+  }
+
+  #settleTraffic(component: string, isFailure: boolean): void {
+    const failures = isFailure ? (this.#failuresOf(component) + 1) % STEP_FAILURES_MAX : 0
+    this.#failures.set(component, failures)
+    if (failures > 0) this.#trafficResting.add(component)
+    else this.#trafficResting.delete(component)
   }
 
   // ── at rest ────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -158,14 +157,6 @@ describe('install', () => {
     const { code, warned } = await attempt(home)
     expect([code, warned]).toEqual([1, expect.stringContaining(words)])
     expect([existsSync(join(home.path, 'out.md')), existsSync(join(home.destination, RELEASE_FILE))]).toEqual([false, false])
-  })
-
-  test.skipIf(process.getuid?.() === 0)('a home that may not be written stops with one line', async () => {
-    const home = makeHome()
-    chmodSync(home.path, 0o500)
-    const { code, warned } = await run(home, anInstallation())
-    chmodSync(home.path, 0o700)
-    expect([code, warned.includes('may not')]).toEqual([1, true])
   })
 
   test('a command of the same name that is no link of an install is left as it is', async () => {
