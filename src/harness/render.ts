@@ -17,6 +17,7 @@ import {
 } from '../contract/index.ts'
 import { nativeProblems } from './native.ts'
 import { printJson } from './support/print.ts'
+import { configIn } from './support/settings.ts'
 
 /** The files of the entries in force. With a model, the files by which an agent finds it: they hold its key and are never kept. */
 export function renderTree(adapter: Adapter, entries: readonly Entry[], model?: ModelAddress): Files {
@@ -46,7 +47,7 @@ function bindingOf({ bindings, name }: Adapter, model: ModelAddress): readonly C
 
 function configOf({ name, layout }: Adapter, entries: readonly Entry[], binding: readonly ConfigPatch[]): Record<string, JsonObject> {
   const config = new Map(Object.entries(layout.config).map(([target, { defaults = {} }]): [string, JsonObject] => [target, defaults]))
-  const patches = [...entries.filter(isConfig).map(patchOf), ...binding.map((patch) => ({ id: 'the binding', ...patch }))]
+  const patches = [...configIn(entries), ...binding.map((patch) => ({ id: 'the binding', ...patch }))]
   for (const { id, target, data } of patches) {
     const before = config.get(target)
     if (before === undefined)
@@ -54,12 +55,6 @@ function configOf({ name, layout }: Adapter, entries: readonly Entry[], binding:
     config.set(target, merged(before, data))
   }
   return Object.fromEntries(config)
-}
-
-const isConfig = ({ name }: Entry): boolean => name === 'config'
-
-function patchOf({ id, config: { target, data } }: Entry): ConfigPatch & { readonly id: string } {
-  return { id, target: typeof target === 'string' ? target : 'primary', data: isObject(data) ? data : {} }
 }
 
 /** Objects are merged key by key, anything else is replaced. */

@@ -35,9 +35,23 @@ function installed(name: string): string {
   if (process.getuid?.() !== 0) return 'only root may install it'
   try {
     const [command, ...words] = INSTALLER
-    execFileSync(command, [...words, name], { stdio: 'pipe' })
+    const install = (): unknown => execFileSync(command, [...words, name], { stdio: 'pipe' })
+    if (!runs(install)) {
+      // A machine that was just made may not have heard yet which packages there are.
+      execFileSync(command, ['update'], { stdio: 'pipe' })
+      install()
+    }
     return 'the package of that name does not hold it'
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)
+  }
+}
+
+function runs(task: () => unknown): boolean {
+  try {
+    task()
+    return true
+  } catch {
+    return false
   }
 }

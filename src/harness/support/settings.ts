@@ -18,15 +18,20 @@ interface Setting {
 
 /** One by one, since the merged settings no longer say whose a field was. */
 export function settingsIn(entries: readonly Entry[]): readonly Setting[] {
-  const all = entries
+  const all = configIn(entries)
+  for (const setting of all) refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
+  return all
+}
+
+/** What the `config` entries say, and about which target. */
+export function configIn(entries: readonly Entry[]): readonly Setting[] {
+  return entries
     .filter(({ name }) => name === 'config')
     .map(({ id, config: { target, data } }) => ({
       id,
       target: typeof target === 'string' ? target : 'primary',
       data: isObject(data) ? data : {},
     }))
-  for (const setting of all) refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
-  return all
 }
 
 /** No check by the names of fields would see what is below it, and an agent that copies its settings key by key would have it in all of them. */
