@@ -5,6 +5,10 @@ export const INSTALL_ROUTE = '/svc/harness/install'
 export const SCENARIO_HEADER = 'x-svc-scenario'
 export const SESSION_TAG_HEADER = 'x-svc-tag-session'
 export const RELEASE_TAG_HEADER = 'x-svc-tag-release'
+/** On exchanges of a trial, which say nothing about the served harness. */
+export const TRIAL_TAG_HEADER = 'x-svc-tag-trial'
+/** The release that answered. */
+export const RELEASE_HEADER = 'x-svc-release-id'
 export const RECEIPT_HEADER = 'x-svc-agent-record-id'
 /** The receipt in an event of a stream. */
 export const RECEIPT_FIELD = 'svc.agent_record_id'

@@ -1,0 +1,90 @@
+/** The stages of a graph, walked from its start to an end: each comes to one outcome, and the edge of that outcome leads on. */
+import { askAgent } from './agents.ts'
+import { compact } from './compact.ts'
+import { failed } from './ended.ts'
+import { wayOf } from './graph-file.ts'
+import { BRANCH_TEXT_CHARACTERS, STAGES_PER_STEP_MAX } from './limits.ts'
+import { modelStep } from './model-step.ts'
+import { isFound } from './patterns.ts'
+import { makeCalls } from './tool-calls.ts'
+import type { Case, Graph, Stage } from './tree.ts'
+import { requireTime, tell, type Turn } from './turn.ts'
+
+/** Throws `Ended` for every end but those of the graph itself. */
+export async function walk(turn: Turn, graph: Graph): Promise<'completed' | 'gave_up'> {
+  let name = graph.start
+  for (let left = (graph.stepsMax + 1) * STAGES_PER_STEP_MAX; left > 0; left -= 1) {
+    requireTime(turn.scene)
+    const stage = graph.stages.get(name)
+    if (stage === undefined) throw failed('GRAPH_ERROR', `the graph ${graph.name} has no stage ${name}`)
+    turn.log.write('stage/enter', { graph: graph.name, stage: name, kind: stage.kind })
+    if (stage.kind === 'end') return stage.reason
+    const outcome = await play(turn, stage)
+    turn.log.write('stage/exit', { graph: graph.name, stage: name, outcome })
+    const next = graph.edges.get(wayOf(name, outcome))
+    if (next === undefined) throw failed('GRAPH_ERROR', `the graph ${graph.name} has no edge from ${name} for ${outcome}`)
+    name = next
+  }
+  throw failed('GRAPH_ERROR', `the graph ${graph.name} goes from stage to stage and comes to no end`)
+}
+
+async function play(turn: Turn, stage: Exclude<Stage, { kind: 'end' }>): Promise<string> {
+  switch (stage.kind) {
+    case 'model':
+      return modelStep(turn)
+    case 'tools':
+      await makeCalls(turn, stage.allow)
+      return 'done'
+    case 'verify':
+      return verify(turn, stage)
+    case 'message':
+      tell(turn, 'stage', stage.text)
+      return 'done'
+    case 'branch':
+      return branch(turn, stage.cases)
+    case 'compact':
+      compact(turn, stage.fireRatio, stage.keepRatio)
+      return 'done'
+    default: {
+      const { outcome, text } = await askAgent(turn, stage.agent, soFar(turn), walk)
+      tell(turn, 'agent', text === '' ? `${stage.agent} answered nothing (${outcome}).` : `${stage.agent} answered:\n${text}`)
+      return outcome
+    }
+  }
+}
+
+type Verify = Extract<Stage, { kind: 'verify' }>
+
+const ADVICE: Readonly<Record<Verify['check'], string>> = {
+  last_line_integer: 'The last line of the answer must be a whole number and nothing else. Answer again.',
+  last_line_matches: 'The last line of the answer does not have the form that is asked for. Answer again.',
+  nonempty: 'The answer is empty. Answer again.',
+}
+
+/** Without a word of why, the model would only say the same again. */
+async function verify(turn: Turn, { check, pattern, message }: Verify): Promise<'pass' | 'fail'> {
+  const lines = turn.lastText.split('\n').map((line) => line.trim())
+  const last = lines.findLast((line) => line !== '') ?? ''
+  if (await passes(check, pattern, last)) return 'pass'
+  tell(turn, 'stage', message ?? ADVICE[check])
+  return 'fail'
+}
+
+async function passes(check: Verify['check'], pattern: string, last: string): Promise<boolean> {
+  if (check === 'nonempty') return last !== ''
+  if (check === 'last_line_integer') return /^[-+]?\d+$/.test(last)
+  return (await isFound(pattern, last)) === true
+}
+
+async function branch(turn: Turn, cases: readonly Case[]): Promise<string> {
+  for (const each of cases) if (await fits(turn, each)) return each.outcome
+  return 'else'
+}
+
+async function fits(turn: Turn, { stepsUsedAtLeast, toolErrorsAtLeast, lastTextMatches }: Case): Promise<boolean> {
+  if (stepsUsedAtLeast !== null) return turn.stepsUsed >= stepsUsedAtLeast
+  if (toolErrorsAtLeast !== null) return turn.toolErrors >= toolErrorsAtLeast
+  return lastTextMatches !== null && (await isFound(lastTextMatches, turn.lastText.slice(-BRANCH_TEXT_CHARACTERS))) === true
+}
+
+const soFar = ({ task, lastText }: Turn): string => (lastText === '' ? task : `${task}\n\nThe answer so far:\n${lastText}`)
