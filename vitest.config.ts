@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'client/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'client/**/*.test.ts', 'learn/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,8 +1,8 @@
 /** What every evaluator must do, as a suite that any test runner with `describe` and `it` can run. */
 import assert from 'node:assert/strict'
 import { isRefusal } from '../src/contract/index.ts'
-import type { Episode, Evaluator, JsonObject, Task } from '../src/contract/index.ts'
-import { assertUntouched, type Runner } from './support.ts'
+import type { Episode, Evaluator, JsonObject, Scene, Task } from '../src/contract/index.ts'
+import { assertGivenUp, assertUntouched, type Runner } from './support.ts'
 
 export interface EvaluatorSuite extends Runner {
   readonly evaluator: Evaluator
@@ -10,29 +10,56 @@ export interface EvaluatorSuite extends Runner {
   /** An episode that solved the task, and one that did not. */
   readonly good: Episode
   readonly bad: Episode
+  /** What the episode left, and what there is to judge it with. Absent: no workspace, no model, and nothing that runs commands. */
+  readonly sceneOf?: (episode: Episode) => Scene
 }
 
-/** What is left of an agent that never got to work. */
+/** What is left of an agent that never got to work, and of one that never began. */
 const CRASHED: Episode = { exitCode: 1, stdout: '', stderr: 'killed', trajectory: [] }
+const NOT_STARTED: Episode = { ...CRASHED, exitCode: 127, ended: 'start' }
 
-export function evaluatorConformance({ it, evaluator, task, good, bad }: EvaluatorSuite): void {
-  it('every episode gets a number, one that crashed too', async () => {
-    for (const episode of [good, bad, CRASHED]) assert.ok(Number.isFinite(await evaluator.score(task, episode)))
+const GIVE_UP_MS_MAX = 1000
+
+export function evaluatorConformance(suite: EvaluatorSuite): void {
+  const { it, evaluator, task, good, bad, sceneOf = bareScene } = suite
+  const score = (episode: Episode): Promise<number | null> => evaluator.score(task, episode, sceneOf(episode))
+
+  it('every episode that came to its end gets a number, one that crashed too, unless nobody can say', async () => {
+    for (const episode of [good, bad])
+      assert.ok(Number.isFinite(await score(episode)), 'it has no number for an episode that can be scored')
+    for (const episode of [CRASHED, NOT_STARTED]) assertScore(await score(episode))
   })
-  it('an episode that solved the task scores above one that did not, and above one that crashed', async () => {
-    const [best, worse, crashed] = await Promise.all([good, bad, CRASHED].map((episode) => evaluator.score(task, episode)))
-    assert.ok(best !== undefined && worse !== undefined && crashed !== undefined)
-    assert.ok(best > worse, `${best} is not above ${worse}`)
-    assert.ok(best > crashed, `${best} is not above ${crashed}`)
+  it('an episode that solved the task scores above one that did not, and above one that crashed or never began', async () => {
+    const best = await score(good)
+    assert.ok(best !== null)
+    for (const episode of [bad, CRASHED, NOT_STARTED]) {
+      const other = await score(episode)
+      assert.ok(other === null || best > other, `${best} is not above ${other}`)
+    }
   })
   it('a task of another shape is scored or refused, and nothing is changed', async () => {
     const { data: _own, ...bare } = task
     for (const other of [bare, ...ODD_DATA.map((data) => ({ ...bare, data }))])
       await assertUntouched({ task: other, episode: good }, async (given) => {
-        const score: unknown = await evaluator.score(given.task, given.episode).catch((error: unknown) => error)
-        assert.ok(Number.isFinite(score) || isRefusal(score), 'it threw what is no refusal')
+        const outcome: unknown = await evaluator.score(given.task, given.episode, sceneOf(good)).catch((error: unknown) => error)
+        if (!isRefusal(outcome)) assertScore(outcome)
       })
   })
+  it('after an abort it is soon over', async () => {
+    await assertGivenUp(evaluator.score(task, good, { ...sceneOf(good), signal: AbortSignal.abort() }), GIVE_UP_MS_MAX)
+  })
 }
+
+function assertScore(score: unknown): void {
+  assert.ok(score === null || Number.isFinite(score), `${String(score)} is neither a finite number nor null`)
+}
+
+const bareScene = (): Scene => ({
+  workspace: null,
+  models: {},
+  executor: { run: () => Promise.reject(new Error('there is nothing to run commands with')) },
+  reference: null,
+  signal: new AbortController().signal,
+})
 
 const ODD_DATA: readonly JsonObject[] = [{}, { answer: 7 }, { answer: null }, { answer: ['a'] }]

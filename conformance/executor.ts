@@ -1,9 +1,10 @@
 /** What every executor must do, as a suite that any test runner with `describe` and `it` can run. */
 import assert from 'node:assert/strict'
-import { access, readFile } from 'node:fs/promises'
-import { createServer, type Server, type Socket } from 'node:net'
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Episode, Executor, JsonObject, Launch, Play } from '../src/contract/index.ts'
+import type { Episode, Executor, JsonObject, Launch, ModelAddress, Play } from '../src/contract/index.ts'
+import { ANSWER, CALL, MODEL, withModel } from './executor-model.ts'
 import { assertGivenUp, assertRefused, assertUntouched, type Runner } from './support.ts'
 
 export interface ExecutorSuite extends Runner {
@@ -14,73 +15,136 @@ export interface ExecutorSuite extends Runner {
 /** Ending a process tree takes a moment. */
 const GIVE_UP_MS_MAX = 5000
 const FOREVER = 'setInterval(() => undefined, 1000)'
+/** So many looks that a file which somebody still writes to changes in between. */
+const LOOKS = 200
 
 export function executorConformance(suite: ExecutorSuite): void {
   const { describe } = suite
   describe('running', () => describeRunning(suite))
+  describe('files', () => describeFiles(suite))
+  describe('remains', () => describeRemains(suite))
   describe('apart', () => describeApart(suite))
   describe('ending', () => describeEnding(suite))
+  describe('the model', () => describeModel(suite))
 }
 
 function describeRunning(suite: ExecutorSuite): void {
   suite.it('an episode is what the command printed and how it ended', async () => {
     const script = 'console.log("é out"); console.error("err"); process.exitCode = 3'
-    const { exitCode, stdout, stderr, trajectory } = await run(suite, script)
-    assert.deepEqual([exitCode, stdout.trim(), stderr.trim(), trajectory], [3, 'é out', 'err', []])
+    const { exitCode, stdout, stderr, trajectory, ended } = await run(suite, script)
+    assert.deepEqual([exitCode, stdout.trim(), stderr.trim(), trajectory, ended], [3, 'é out', 'err', [], undefined])
   })
-  suite.it('the files are there, in the folder the command starts in', async () => {
-    const files = { 'a.txt': 'one', 'deep/er/b.txt': 'two é' }
-    const script = 'for (const path of ["a.txt", "deep/er/b.txt"]) process.stdout.write(require("fs").readFileSync(path))'
-    assert.equal((await run(suite, script, { files })).stdout, 'onetwo é')
+  suite.it('the command is asked for with the folder whose workspace it starts in', async () => {
+    const script = 'console.log(require("fs").realpathSync(process.argv.at(-1) + "/workspace") === process.cwd())'
+    assert.equal((await run(suite, script, { launch: (root) => launchOf(script, { words: [root] }) })).stdout.trim(), 'true')
   })
-  suite.it('the command is asked for with the folder that it starts in', async () => {
-    const executor = await suite.make()
-    const script = 'console.log(require("fs").realpathSync(process.argv.at(-1)) === process.cwd())'
-    const launch = (root: string): Launch => launchOf(script, { words: [root] })
-    assert.equal((await executor.run({ ...playOf(''), launch }, never())).stdout.trim(), 'true')
-  })
-  suite.it('what the agent left in the folder is read after the command and before the folder goes', async () => {
-    const executor = await suite.make()
-    const script = 'require("fs").writeFileSync("left.txt", "by the agent")'
-    const { trajectory } = await executor.run({ ...playOf(script), readTrajectory: readWhatIsLeft }, never())
-    assert.deepEqual(trajectory, [{ left: 'by the agent' }])
-  })
-  suite.it('a trajectory that cannot be read is no episode, and its folder goes all the same', async () => {
-    const executor = await suite.make()
-    const roots: string[] = []
-    const readTrajectory = async (root: string): Promise<never> => {
-      roots.push(root)
-      throw new Error('this log is none that the suite knows')
+  suite.it('that folder is its home, unless the command has another', async () => {
+    const script = 'console.log(process.env.HOME === process.argv.at(-1))'
+    for (const env of [{}, { HOME: '/another/home' }]) {
+      const launch = (root: string): Launch => launchOf(script, { env, words: ['HOME' in env ? env.HOME : root] })
+      assert.equal((await run(suite, script, { launch })).stdout.trim(), 'true')
     }
-    await assert.rejects(executor.run({ ...playOf('1'), readTrajectory }, never()), /this log is none/)
-    assert.equal(roots.length, 1)
-    for (const root of roots) await assert.rejects(access(root), 'the folder is still there')
+  })
+  suite.it('nobody types anything', async () => {
+    assert.equal((await run(suite, 'process.stdin.on("end", () => console.log("over")).resume()')).stdout.trim(), 'over')
   })
   suite.it('words and variables arrive as they are: no shell reads them', async () => {
     const odd = `$HOME "quoted" 'single' ; *`
     const script = 'console.log(JSON.stringify([process.argv.at(-1), process.env.ODD]))'
-    const { stdout } = await run(suite, script, { words: [odd], env: { ODD: odd } })
+    const { stdout } = await run(suite, script, { launch: () => launchOf(script, { words: [odd], env: { ODD: odd } }) })
     assert.deepEqual(JSON.parse(stdout), [odd, odd])
-  })
-  suite.it('a path that leads out of the folder is refused', async () => {
-    for (const path of ['../outside', 'a/../../outside']) await assertRefused('invalid', run(suite, '1', { files: { [path]: 'x' } }))
-  })
-  suite.it('command and files are afterwards what they were', async () => {
-    const executor = await suite.make()
-    const given = { launch: launchOf('1'), files: { a: '1' } }
-    await assertUntouched(given, ({ launch, files }) => executor.run({ ...playOf(''), launch: () => launch, files }, never()))
   })
 }
 
-async function readWhatIsLeft(root: string): Promise<readonly JsonObject[]> {
-  return [{ left: await readFile(join(root, 'left.txt'), 'utf8') }]
+function describeFiles(suite: ExecutorSuite): void {
+  suite.it('the files are there, above the workspace with the files of the task', async () => {
+    const files = { 'a.txt': 'one', 'deep/er/b.txt': 'two é' }
+    const workspace = { 'c.txt': 'three', 'deep/d.txt': 'four' }
+    const script =
+      '["../a.txt", "../deep/er/b.txt", "c.txt", "deep/d.txt"].map((path) => process.stdout.write(require("fs").readFileSync(path)))'
+    assert.equal((await run(suite, script, { files: () => files, workspace })).stdout, 'onetwo éthreefour')
+  })
+  suite.it('a path that leads out of the folder is refused', async () => {
+    for (const path of ['../outside', 'a/../../outside']) {
+      await assertRefused('invalid', run(suite, '1', { files: () => ({ [path]: 'x' }) }))
+      await assertRefused('invalid', run(suite, '1', { workspace: { [path]: 'x' } }))
+    }
+  })
+  suite.it('a folder that the command needs can be read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'suite-'))
+    try {
+      await writeFile(join(folder, 'program.js'), 'console.log("needed")')
+      const launch = (): Launch => ({ ...launchOf(''), argv: [process.execPath, join(folder, 'program.js')] })
+      assert.equal((await run(suite, '', { launch, needs: [folder] })).stdout.trim(), 'needed')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+  suite.it('command and files are afterwards what they were', async () => {
+    const executor = await suite.make()
+    const given = { launch: launchOf('1'), files: { a: '1' }, workspace: { b: '2' }, needs: [] }
+    const play = ({ launch, files, ...rest }: typeof given): Play => ({ ...playOf(''), ...rest, launch: () => launch, files: () => files })
+    await assertUntouched(given, (handed) => executor.run(play(handed), never()))
+  })
+}
+
+function describeRemains(suite: ExecutorSuite): void {
+  suite.it('what the agent left is read after the command, then its workspace is looked at, and then the folder goes', async () => {
+    const seen: unknown[] = []
+    const roots: string[] = []
+    const readTrajectory = async (root: string): Promise<readonly JsonObject[]> => {
+      roots.push(root)
+      seen.push('read')
+      return [{ left: await readFile(join(root, 'left.txt'), 'utf8') }]
+    }
+    const inspect = async (workspace: string, episode: Episode): Promise<void> =>
+      void seen.push(await readFile(join(workspace, 'made.txt'), 'utf8'), episode)
+    const script = 'require("fs").writeFileSync("../left.txt", "by the agent"); require("fs").writeFileSync("made.txt", "work")'
+    const episode = await run(suite, script, { readTrajectory, inspect })
+    assert.deepEqual(episode.trajectory, [{ left: 'by the agent' }])
+    assert.deepEqual(seen, ['read', 'work', episode])
+    await assertGone(roots)
+  })
+  for (const what of ['readTrajectory', 'inspect'] as const)
+    suite.it(`what ${what} throws is thrown on, and the folder goes all the same`, async () => {
+      const folders: string[] = []
+      const broken = async (folder: string): Promise<never> => {
+        folders.push(folder)
+        throw new Error('this is nothing that the suite knows')
+      }
+      await assert.rejects(run(suite, '1', { [what]: broken }), /nothing that the suite knows/)
+      await assertGone(folders)
+    })
+  suite.it('what the command started is dead before anybody looks', async () => {
+    const writer = 'for (;;) require("fs").appendFileSync("beats", "x")'
+    const script = `const fs = require("fs")
+      require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(writer)}], { stdio: "ignore" }).unref()
+      setInterval(() => fs.existsSync("beats") && process.exit(), 5)`
+    const sizes = new Set<number>()
+    const inspect = async (workspace: string): Promise<void> => {
+      for (let look = 0; look < LOOKS; look += 1) sizes.add((await stat(join(workspace, 'beats'))).size)
+    }
+    const { exitCode } = await run(suite, script, { inspect })
+    assert.equal(exitCode, 0)
+    assert.equal(sizes.size, 1, 'something of the agent still runs')
+  })
+}
+
+async function assertGone(folders: readonly string[]): Promise<void> {
+  assert.equal(folders.length, 1)
+  for (const folder of folders) await assert.rejects(access(folder), 'the folder is still there')
 }
 
 function describeApart(suite: ExecutorSuite): void {
   suite.it('runs at once each have a folder of their own', async () => {
     const script = 'require("fs").appendFileSync("a", process.argv.at(-1)); process.stdout.write(require("fs").readFileSync("a"))'
     const executor = await suite.make()
-    const runs = ['1', '2', '3'].map((word) => executor.run(playOf(script, { words: [word], files: { a: 'start ' } }), never()))
+    const playWith = (word: string): Play => ({
+      ...playOf(''),
+      workspace: { a: 'start ' },
+      launch: () => launchOf(script, { words: [word] }),
+    })
+    const runs = ['1', '2', '3'].map((word) => executor.run(playWith(word), never()))
     assert.deepEqual(
       (await Promise.all(runs)).map(({ stdout }) => stdout),
       ['start 1', 'start 2', 'start 3'],
@@ -98,64 +162,74 @@ function describeApart(suite: ExecutorSuite): void {
 }
 
 function describeEnding(suite: ExecutorSuite): void {
-  suite.it('a command that cannot be started is an episode that failed', async () => {
-    const executor = await suite.make()
+  suite.it('a command that cannot be started is an episode that says so', async () => {
     const launch = { ...launchOf(''), argv: ['no-such-command-of-this-suite'] }
-    const { exitCode } = await executor.run({ ...playOf(''), launch: () => launch }, never())
+    const { exitCode, ended } = await run(suite, '', { launch: () => launch })
     assert.notEqual(exitCode, 0)
+    assert.equal(ended, 'start')
   })
   suite.it('a command that takes longer than it may is ended, and what it printed is kept', async () => {
-    const { exitCode, stdout } = await run(suite, `process.stdout.write("begun"); ${FOREVER}`, { timeoutSeconds: 1 })
+    const script = `process.stdout.write("begun"); ${FOREVER}`
+    const { exitCode, stdout, ended } = await run(suite, script, { launch: () => launchOf(script, { timeoutSeconds: 1 }) })
     assert.notEqual(exitCode, 0)
-    assert.equal(stdout, 'begun')
+    assert.deepEqual([stdout, ended], ['begun', 'time'])
+  })
+  suite.it('a command that prints for ever is ended', async () => {
+    const { exitCode, ended } = await run(suite, 'const more = () => process.stdout.write("x".repeat(65536), more); more()')
+    assert.notEqual(exitCode, 0)
+    assert.equal(ended, 'output')
   })
   suite.it('a run that was aborted before it began is soon over', async () => {
     const running = (await suite.make()).run(playOf(FOREVER), AbortSignal.abort())
     await assertGivenUp(running, GIVE_UP_MS_MAX)
   })
-  suite.it('a run that is aborted on its way is soon over, and its command with it', async () => {
-    const executor = await suite.make()
-    const controller = new AbortController()
-    const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const connected = new Promise<Socket>((resolve) => server.once('connection', resolve))
-    const running = executor.run(playOf(`require("net").connect(${portOf(server)}, "127.0.0.1")`), controller.signal)
-    running.catch(() => undefined)
-    try {
-      const command = await connected
-      const ended = new Promise((resolve) => command.resume().on('error', resolve).on('close', resolve))
+}
+
+function describeModel(suite: ExecutorSuite): void {
+  suite.it('the files name where the model answers, and it answers there', () =>
+    withModel(async ({ address, calls }) => {
+      const { stdout } = await run(suite, CALL, { model: address, files: namesModel })
+      assert.equal(stdout, ANSWER)
+      const [{ request } = assert.fail('nobody called the model')] = calls
+      assert.equal(request.headers.authorization, `Bearer ${address.apiKey}`)
+    }),
+  )
+  suite.it('a run that is aborted on its way is soon over, and its command with it', () =>
+    withModel(async ({ address, called }) => {
+      const controller = new AbortController()
+      const play = { ...playOf(`${CALL}; ${FOREVER}`), model: { ...address, model: 'silent' }, files: namesModel }
+      const running = (await suite.make()).run(play, controller.signal)
+      running.catch(() => undefined)
+      const { closed } = await called
       controller.abort()
       await assertGivenUp(running, GIVE_UP_MS_MAX)
-      await ended
-    } finally {
-      server.close()
-    }
-  })
+      await assertGivenUp(closed, GIVE_UP_MS_MAX)
+    }),
+  )
 }
 
-function portOf(server: Server): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
+const namesModel = (model: ModelAddress): Readonly<Record<string, string>> => ({ 'model.json': JSON.stringify(model) })
+
+async function run(suite: ExecutorSuite, script: string, more: Partial<Play> = {}): Promise<Episode> {
+  return (await suite.make()).run({ ...playOf(script), ...more }, never())
 }
 
-interface Run {
+const playOf = (script: string): Play => ({
+  files: () => ({}),
+  workspace: {},
+  model: MODEL,
+  launch: () => launchOf(script),
+  readTrajectory: async () => [],
+  needs: [],
+})
+
+interface Words {
   readonly words?: readonly string[]
   readonly env?: Launch['env']
-  readonly files?: Readonly<Record<string, string>>
   readonly timeoutSeconds?: number
 }
 
-async function run(suite: ExecutorSuite, script: string, more: Run = {}): Promise<Episode> {
-  return (await suite.make()).run(playOf(script, more), never())
-}
-
-const playOf = (script: string, { files = {}, ...more }: Run = {}): Play => ({
-  files,
-  launch: () => launchOf(script, more),
-  readTrajectory: async () => [],
-})
-
-function launchOf(script: string, { words = [], env = {}, timeoutSeconds = 60 }: Omit<Run, 'files'> = {}): Launch {
+function launchOf(script: string, { words = [], env = {}, timeoutSeconds = 60 }: Words = {}): Launch {
   return { argv: [process.execPath, '-e', script, '--', ...words], env, timeoutSeconds }
 }
 

@@ -1,66 +1,126 @@
 /** What every proposer must do, as a suite that any test runner with `describe` and `it` can run. */
 import assert from 'node:assert/strict'
-import type { Brief, Entry, Mutation, Proposer, Reporter, Sample, TrainRequest } from '../src/contract/index.ts'
+import type { Adapter, Brief, Entry, JsonObject, Model, Proposal, Proposer, Reporter, Sample, TrainRequest } from '../src/contract/index.ts'
+import { admit } from '../src/harness/index.ts'
 import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface ProposerSuite extends Runner {
   readonly proposer: Proposer
-  /** A tree of the harness it proposes for. */
+  /** The agent it proposes for. */
+  readonly adapter: Adapter
+  /** A tree of that agent's. */
   readonly entries: readonly Entry[]
+  /** For one that asks models: what it is to ask here. Absent: it works without. */
+  readonly models?: Readonly<Record<string, Model>>
 }
 
 const GIVE_UP_MS_MAX = 1000
 
 const samples: readonly Sample[] = [
-  { record_ids: ['exchange-1', 'report-1'], exchanges: [{ messages: [] }], score: 0, feedback: 'too long' },
-  { record_ids: ['exchange-2', 'report-2'], exchanges: [{}], score: null, feedback: { tone: ['fine', null] } },
+  {
+    record_ids: ['exchange-1', 'report-1'],
+    exchanges: [{ messages: [{ role: 'user', content: 'Tell me of the sea.' }], response: answer('It is wet. '.repeat(50)) }],
+    score: 0,
+    feedback: 'too long',
+  },
+  { record_ids: ['exchange-2', 'report-2'], exchanges: [{ messages: [] }], score: null, feedback: { tone: ['fine', null] } },
+  { record_ids: ['exchange-3'], exchanges: [{}], score: 1, feedback: null, task: { name: 'sea' } },
 ]
 const request: TrainRequest = { id: 'train-1', text: 'Answer in one sentence.', session: 's', release_id: 'release-1', requires: [] }
 
 export function proposerConformance(suite: ProposerSuite): void {
-  const { it, proposer } = suite
+  const { it, proposer, models = {} } = suite
   const briefs: Readonly<Record<string, Partial<Brief>>> = {
     samples: { samples },
     'samples and an empty tree': { samples, entries: [] },
+    'samples, and the memory of another': { samples, memory: { of: ['another', { version: 0 }] } },
     'nothing to learn from': { samples: [] },
     ...(proposer.acceptsRequests && { 'a request': { request }, 'a request and samples': { request, samples } }),
   }
   for (const [what, brief] of Object.entries(briefs)) {
-    it(`${what}: it proposes changes that fit the tree, or none`, async () => {
-      const given = briefOf(suite, brief)
-      assertFits(given.entries, await proposer.propose(given))
+    it(`${what}: it proposes changes that the tree admits, or none`, async () => {
+      const given = briefOf(suite, { ...brief, models })
+      assertFits(given, await proposer.propose(given))
     })
   }
+  it('without a model it throws, or proposes what the tree admits, or nothing', async () => {
+    const given = briefOf(suite, { samples })
+    const proposal = await proposer.propose(given).catch(() => null)
+    assertFits(given, proposal)
+  })
   it('the brief is afterwards what it was', async () => {
-    const { signal, report, models, ...data } = briefOf(suite, { samples })
-    await assertUntouched(data, (given) => proposer.propose({ ...given, signal, report, models }))
+    const brief = briefOf(suite, { samples, models })
+    const { entries, tasks, rejected, memory } = brief
+    const data = structuredClone({ entries, samples: brief.samples, tasks, rejected, memory })
+    await assertUntouched(data, (given) => proposer.propose({ ...brief, ...given }))
   })
   it('after an abort it is soon over', async () => {
-    await assertGivenUp(proposer.propose(briefOf(suite, { samples, signal: AbortSignal.abort() })), GIVE_UP_MS_MAX)
+    await assertGivenUp(
+      proposer.propose(briefOf(suite, { samples, models: { served: SILENT }, signal: AbortSignal.abort() })),
+      GIVE_UP_MS_MAX,
+    )
+  })
+  it('told to stop while a model thinks, it is soon over', async () => {
+    const stopping = new AbortController()
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<null>()
+    const thinking = thinkingModel(stopping.signal, () => isAsked(null))
+    const work = proposer.propose(briefOf(suite, { samples, models: { served: thinking }, signal: stopping.signal }))
+    await Promise.race([asked, work.catch(() => null)])
+    stopping.abort()
+    await assertGivenUp(work, GIVE_UP_MS_MAX)
   })
 }
 
-const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
-
-function briefOf({ entries }: ProposerSuite, brief: Partial<Brief>): Brief {
-  return { entries, samples: [], request: null, models: {}, report: SILENT, signal: new AbortController().signal, ...brief }
-}
-
-/** Changes apply one after the other: what one of them makes, the next may change. */
-function assertFits(entries: readonly Entry[], proposal: Awaited<ReturnType<Proposer['propose']>>): void {
-  if (proposal === null) return
-  assert.ok(proposal.mutations.length > 0, 'a proposal without a change is null')
-  assertPlain(proposal, 'the proposal')
-  const ids = new Set(entries.map(({ id }) => id))
-  for (const mutation of proposal.mutations) {
-    assertFitsIn(ids, mutation)
-    if (mutation.op === 'remove') ids.delete(mutation.id)
-    else ids.add(mutation.id)
+function briefOf({ adapter, entries }: ProposerSuite, given: Partial<Brief>): Brief {
+  const tree = given.entries ?? entries
+  return {
+    adapter,
+    entries: tree,
+    samples: [],
+    request: null,
+    models: {},
+    tasks: [],
+    rejected: [],
+    memory: {},
+    check: (mutations) => {
+      const admitted = admit(adapter, tree, mutations)
+      return admitted.admitted ? null : admitted.reason
+    },
+    trial: () => Promise.resolve({ score: null, failure: 'no agent is installed here', episode: null }),
+    report: QUIET,
+    signal: new AbortController().signal,
+    ...given,
   }
 }
 
-function assertFitsIn(ids: ReadonlySet<string>, { op, id }: Mutation): void {
-  assert.ok(['create', 'update', 'remove'].includes(op), `${op} is no change`)
-  assert.notEqual(id, '')
-  assert.equal(ids.has(id), op !== 'create', op === 'create' ? `${id} is there already` : `${id} is not there`)
+const QUIET: Reporter = { phase: () => undefined, line: () => undefined }
+
+/** One that has nothing to say is a failure of the call. */
+const SILENT: Model = {
+  name: 'silent',
+  chat: () => Promise.reject(new Error('no answer')),
+  turn: () => Promise.reject(new Error('no answer')),
+}
+
+/** As the house's models do: a call is over when the step is. */
+function thinkingModel(signal: AbortSignal, told: () => void): Model {
+  const think = (): Promise<never> => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    signal.addEventListener('abort', () => reject(new Error('the step was stopped')), { once: true })
+    told()
+    return promise
+  }
+  return { name: 'thinking', chat: think, turn: think }
+}
+
+/** A proposal without a change only tells, in `notes.failure`, why there is none. */
+function assertFits(brief: Brief, proposal: Proposal | null): void {
+  if (proposal === null) return
+  assertPlain(proposal, 'the proposal')
+  if (proposal.mutations.length === 0) assert.equal(typeof proposal.notes?.['failure'], 'string', 'nothing to propose is null')
+  else assert.equal(brief.check(proposal.mutations), null)
+}
+
+function answer(content: string): JsonObject {
+  return { choices: [{ index: 0, message: { role: 'assistant', content } }] }
 }

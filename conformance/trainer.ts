@@ -94,14 +94,16 @@ function stepOf(trainer: Trainer, order: StepOrder): Promise<StepResult> {
 /** As it arrives where steps run: a copy that shares nothing with anybody. */
 function orderOf({ files }: TrainerSuite, batch: Omit<Batch, 'id'>): StepOrder {
   const base: Release = { release_id: 'release-1', parent_release_id: null, content_id: 'content-1' }
-  return structuredClone({ step: 1, batch: { id: 'scenario:batch-1', ...batch }, base, files, state: {} })
+  const model = { model: 'model-1', api: 'openai' } as const
+  return structuredClone({ step: 1, batch: { id: 'scenario:batch-1', ...batch }, base, files, model, state: {} })
 }
 
 /** The shape the service takes: anything else is a failed step. */
 function assertResult(result: StepResult): void {
-  assert.ok(['publish', 'hold', 'reject', 'skip'].includes(result.kind), `${result.kind} is no verdict`)
+  assert.ok(['publish', 'hold', 'reject', 'skip', 'fail'].includes(result.kind), `${result.kind} is no verdict`)
   if (result.kind === 'publish' || result.kind === 'hold') assertContent(result.content)
   if (result.kind === 'skip') assert.equal(typeof result.reason, 'string', 'a step that made nothing says why')
+  if (result.kind === 'fail') assert.equal(typeof result.error, 'string', 'a step that failed says why')
   for (const part of ['metrics', 'state'] as const)
     if (result[part] !== undefined) assert.ok(isObject(result[part]), `${part} is no object`)
   if (result.requires !== undefined) assert.ok(Array.isArray(result.requires), 'requires is no list')

@@ -14,6 +14,27 @@ export const builtins = {
     claude: () => import('./adapters/claude/index.ts'),
     codex: () => import('./adapters/codex/index.ts'),
   },
+  proposer: {
+    text: () => import('./proposers/text/index.ts'),
+    reflect: () => import('./proposers/reflect/index.ts'),
+    agent: () => import('./proposers/agent/index.ts'),
+  },
+  evaluator: {
+    answer: () => import('./evaluators/answer/index.ts'),
+    verify: () => import('./evaluators/verify/index.ts'),
+    judge: () => import('./evaluators/judge/index.ts'),
+    module: () => import('./evaluators/module/index.ts'),
+  },
+  selection: {
+    evidence: () => import('./selections/evidence/index.ts'),
+    score_comparison: () => import('./selections/score_comparison/index.ts'),
+    floor: () => import('./selections/floor/index.ts'),
+    always: () => import('./selections/always/index.ts'),
+  },
+  executor: {
+    local: () => import('./executors/local/index.ts'),
+    sandbox: () => import('./executors/sandbox/index.ts'),
+  },
   runtime: {
     provider: () => import('./runtimes/provider/index.ts'),
     practice: () => import('./runtimes/practice/index.ts'),

@@ -6,7 +6,7 @@ import { build, install, ROOT, runScript, say } from './lib.mjs'
 
 const PACKAGES = [
   { folder: '.', needs: ['bin/svc.mjs', 'dist/src/cli/index.js', 'dist/src/contract/index.d.ts'] },
-  { folder: 'client', needs: ['bin/svc-client.mjs', 'dist/index.js', 'dist/wrapper.mjs'] },
+  { folder: 'client', needs: ['bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'] },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
 const NEVER = /\.test\.|node_modules/

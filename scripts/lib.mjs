@@ -13,12 +13,14 @@ const at = (...parts) => join(ROOT, ...parts)
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
 const PARENT_LOOK_MILLISECONDS = 500
-const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]package-lock\.json$/
+const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$/
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
 /** The program that installs harnesses and runs agents: one file that install scripts carry. */
 const WRAPPER = 'client/dist/wrapper.mjs'
-const BUILT = ['dist/src/cli/index.js', WRAPPER]
+/** The native agent: one file that episodes are given to read. */
+const NATIVE = 'client/dist/native.mjs'
+const BUILT = ['dist/src/cli/index.js', WRAPPER, NATIVE]
 
 export function say(text) {
   process.stderr.write(`${text}\n`)
@@ -72,6 +74,8 @@ export async function build() {
     await compile(['-p', 'client/tsconfig.build.json'])
     await bundle('client/src/agent/main.ts', join(beside, 'wrapper.mjs'))
     renameSync(join(beside, 'wrapper.mjs'), at(WRAPPER))
+    await bundle('client/src/native/main.ts', join(beside, 'native.mjs'))
+    renameSync(join(beside, 'native.mjs'), at(NATIVE))
     await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
     for (const file of filesUnder('src').concat(filesUnder('plugins'))) if (ASSET.test(file)) copyTo(file, beside)
     rmSync(at('dist'), { recursive: true, force: true })

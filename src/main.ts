@@ -59,7 +59,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       contents,
       runtime,
       files: new ScenarioFiles(config.storage.agent_record_dir),
-      recipes: await loadRecipes(loaded, plugins),
+      recipes: await loadRecipes(loaded, plugins, log),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
       model: loaded.upstream.model ?? nowhere(loaded),
@@ -124,6 +124,11 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
 }
 
+/** Why episodes cannot be kept apart from this machine, or null. */
+export async function sandboxProblem(loaded: LoadedConfig): Promise<string | null> {
+  return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).check?.()) ?? null
+}
+
 /** Records in memory are gone with the process, and so are the releases they name. */
 async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
   const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
@@ -177,13 +182,17 @@ async function openGateway({ config: { inference } }: LoadedConfig, load: Load):
   return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s })
 }
 
-async function loadRecipes({ config, baseDirectory }: LoadedConfig, plugins: Builtins): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
+async function loadRecipes(
+  { config, baseDirectory }: LoadedConfig,
+  plugins: Builtins,
+  log: Log,
+): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
   const recipes = new Map<string, ConfiguredRecipe>()
   for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
     const { data, evolution, training } = sections
     const plugin = { name: use, baseDirectory }
     recipes.set(name, {
-      recipe: await loadRecipe(plugin, sections, plugins),
+      recipe: await loadRecipe(plugin, sections, plugins, (message) => log.write('warn', 'recipe', { recipe: name, message })),
       plugin,
       config: sections,
       trainingMode: data.training_mode,

@@ -2,26 +2,33 @@
  * The smallest executor: runs the command in a folder that holds the files, and removes the folder.
  * It keeps nothing apart but the folder and the environment, so this is an example and no place for an agent nobody trusts.
  */
-import { execFile } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import { define, invalid, type Episode, type Executor, type Files, type Launch } from '../../src/contract/index.ts'
+import type { Readable } from 'node:stream'
+import { define, invalid, type Episode, type EpisodeEnd, type Executor, type Files, type Launch } from '../../src/contract/index.ts'
 
-const PRINTED_BYTES_MAX = 16 * 1024 * 1024
+const PRINTED_CHARACTERS_MAX = 16 * 1024 * 1024
 /** What shells answer for a command that is not there, and for one that was killed. */
 const EXIT_NOT_STARTED = 127
 const EXIT_KILLED = 137
 
 const folders: Executor = {
   async run(play, signal) {
-    const folder = await mkdtemp(join(tmpdir(), 'episode-'))
+    const root = await mkdtemp(join(tmpdir(), 'episode-'))
+    const workspace = join(root, 'workspace')
     try {
-      await writeFiles(folder, play.files)
-      const ended = await runIn(folder, play.launch(folder), signal)
-      return { ...ended, trajectory: await play.readTrajectory(folder) }
+      await mkdir(workspace)
+      await writeFiles(root, play.files(play.model))
+      await writeFiles(workspace, play.workspace)
+      const ended = await runIn(root, play.launch(root), signal)
+      const episode = { ...ended, trajectory: await play.readTrajectory(root) }
+      await play.inspect?.(workspace, episode)
+      return episode
     } finally {
-      await rm(folder, { recursive: true, force: true })
+      await rm(root, { recursive: true, force: true })
     }
   },
 }
@@ -40,26 +47,61 @@ async function writeFiles(folder: string, files: Files): Promise<void> {
 type Ended = Omit<Episode, 'trajectory'>
 
 /** However the command ends is an episode; only an abort is none. */
-function runIn(cwd: string, { argv: [command = '', ...words], env, timeoutSeconds }: Launch, signal: AbortSignal): Promise<Ended> {
-  const options = {
-    cwd,
+async function runIn(root: string, launch: Launch, signal: AbortSignal): Promise<Ended> {
+  signal.throwIfAborted()
+  const child = start(root, launch)
+  let ended: EpisodeEnd | null = null
+  const end = (why: EpisodeEnd | null): void => {
+    ended ??= why
+    endGroup(child)
+  }
+  const abort = (): void => end(null)
+  signal.addEventListener('abort', abort)
+  const timer = setTimeout(end, launch.timeoutSeconds * 1000, 'time')
+  const printed = [child.stdout, child.stderr].map((stream) => reader(stream, () => end('output')))
+  // What it started ends with it.
+  child.once('exit', abort)
+  const exitCode = await exitOf(child)
+  clearTimeout(timer)
+  signal.removeEventListener('abort', abort)
+  signal.throwIfAborted()
+  const [stdout = '', stderr = ''] = printed.map((text) => text())
+  const why = exitCode === null ? 'start' : ended
+  return { exitCode: exitCode ?? EXIT_NOT_STARTED, stdout, stderr, ...(why !== null && { ended: why }) }
+}
+
+function start(root: string, { argv: [command = '', ...words], env }: Launch): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(command, words, {
+    cwd: join(root, 'workspace'),
     // Nothing of the service's own environment but where programs are.
-    env: { PATH: process.env['PATH'], ...env },
-    timeout: timeoutSeconds * 1000,
-    killSignal: 'SIGKILL',
-    maxBuffer: PRINTED_BYTES_MAX,
-    signal,
-  } as const
-  return new Promise((resolve, reject) => {
-    execFile(command, words, options, (error, stdout, stderr) => {
-      if (signal.aborted) reject(new Error('the episode was given up', { cause: error }))
-      else resolve({ exitCode: exitCodeOf(error), stdout, stderr })
-    })
+    env: { PATH: process.env['PATH'], HOME: root, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // In a group of its own, so that all of it can be ended at once.
+    detached: true,
   })
 }
 
-function exitCodeOf(error: (Error & { readonly code?: unknown; readonly killed?: boolean }) | null): number {
-  if (error === null) return 0
-  if (typeof error.code === 'number') return error.code
-  return error.code === 'ENOENT' ? EXIT_NOT_STARTED : EXIT_KILLED
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function reader(stream: Readable, onTooMuch: () => void): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (part: string) => {
+    if (text.length < PRINTED_CHARACTERS_MAX) text += part
+    else onTooMuch()
+  })
+  return () => text
+}
+
+/** Null when it never started. */
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return once(child, 'close').then(
+    ([code]: unknown[]) => (typeof code === 'number' ? code : EXIT_KILLED),
+    () => null,
+  )
 }

@@ -14,7 +14,7 @@ export default define('proposer', {
     const id = `rule-${hash('sha256', text).slice(0, ID_CHARACTERS)}`
     if (entries.some((entry) => entry.id === id)) return null
     report.line('proposer', `a rule more: ${text}`)
-    return { mutations: [{ op: 'create', id, options: { name: 'rule', config: { text } } }] }
+    return { mutations: [{ op: 'create', id, options: { name: 'rules', config: { text } } }] }
   },
 })
 

@@ -3,6 +3,7 @@ import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
 import { checkDirectories, checkDisk, checkGit, checkNode, checkPort, checkSqlite, checkStore, checkToken } from './doctor-machine.ts'
+import { checkSandbox } from './doctor-sandbox.ts'
 import { checkUpstream } from './doctor-upstream.ts'
 import { explain } from './explain.ts'
 import type { Finding } from './finding.ts'
@@ -22,7 +23,14 @@ async function checkConfigured(options: ConfigOptions, surroundings: Surrounding
   const loaded = await loadOrFindings(options, surroundings)
   if ('findings' in loaded) return loaded.findings
   const read: Finding = { check: 'configuration', state: 'ok', found: options.config ?? 'no file: defaults, environment and command line' }
-  const asked = [checkDirectories(loaded), checkDisk(loaded), checkPort(loaded), checkStore(loaded, surroundings), checkUpstream(loaded)]
+  const asked = [
+    checkDirectories(loaded),
+    checkDisk(loaded),
+    checkPort(loaded),
+    checkStore(loaded, surroundings),
+    checkSandbox(loaded),
+    checkUpstream(loaded),
+  ]
   return [read, checkToken(loaded), ...(await Promise.all(asked)).flat()]
 }
 

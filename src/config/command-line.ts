@@ -1,5 +1,5 @@
 /** Configuration keys among the arguments of a command: `--section.key value`, `--section.key=value`, `--no-section.flag`. */
-import { isSection, kindAt, spelling } from './keys.ts'
+import { isSection, kindAt, spelling, takesNull } from './keys.ts'
 import type { Given } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
@@ -55,7 +55,8 @@ function readOption(option: Option, waiting: string[], reading: { given: Given[]
     )
     return
   }
-  reading.given.push({ path, value: readValue(text, kindAt(path)), origin: ORIGIN })
+  const value = text === 'null' && takesNull(path) ? null : readValue(text, kindAt(path))
+  reading.given.push({ path, value, origin: ORIGIN })
 }
 
 /** A flag stands for true without a value, and takes one only when it reads as true or false. */

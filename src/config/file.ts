@@ -3,7 +3,7 @@ import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } f
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml'
 import { interpolate } from './interpolate.ts'
 import type { Environment } from './interpolate.ts'
-import { isOwnName, isSection, kindAt, spelling } from './keys.ts'
+import { isOwnName, isSection, kindAt, spelling, takesNull } from './keys.ts'
 import type { Given, Origin } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
@@ -73,6 +73,7 @@ class Reader implements FileReading {
     if (unknown !== null) return this.#refuse(line, unknown)
     const node = this.#resolve(pair.value)
     if (isSection(path)) return this.#readSection(node, path, line)
+    if (isWrittenNull(node) && takesNull(path)) return void this.given.push({ path, value: null, origin: originOf(line) })
     const value = this.#valueOf(node, path, line)
     // An empty value is as if the key were not there, so that a key can be left standing with nothing behind it.
     if (value !== null && value !== undefined) this.given.push({ path, value, origin: originOf(line) })
@@ -128,6 +129,9 @@ class Reader implements FileReading {
     return start === undefined ? 1 : this.#lines.linePos(start).line
   }
 }
+
+/** The word, and not a key with nothing behind it. */
+const isWrittenNull = (node: unknown): boolean => isScalar(node) && node.value === null && (node.source ?? '') !== ''
 
 const originOf = (line: number): Origin => `file:${line}`
 

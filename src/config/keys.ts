@@ -58,6 +58,12 @@ export function kindAt(path: readonly string[]): ValueKind | null {
   return type === null || isSection(path) ? null : kindOf(unwrap(type))
 }
 
+/** Whether the word null is a value of its own there, and not the same as saying nothing. */
+export function takesNull(path: readonly string[]): boolean {
+  const type = typeAt(path)
+  return type instanceof z.ZodDefault && type.unwrap() instanceof z.ZodNullable && type.def.defaultValue !== null
+}
+
 /** Whether the path ends in a name of the user's own. */
 export function isOwnName(path: readonly string[]): boolean {
   const under = path.slice(0, -1)

@@ -23,6 +23,44 @@ function problemsOf(reading: Reading): readonly string[] {
   return []
 }
 
+const EVOLUTION = {
+  adapter: 'native',
+  binary: null,
+  seed: [],
+  version_check: null,
+  requests: null,
+  tasks: null,
+  tasks_dir: null,
+  proposer: 'text',
+  evaluator: 'answer',
+  evaluator_module: null,
+  selection: 'evidence',
+  executor: null,
+  alpha: 0.05,
+  margin: 0.1,
+  min_win_margin: 0,
+  floor_score: 1,
+  publish: 'auto',
+  review_kinds: ['code_extension'],
+  episode_timeout_s: 600,
+  episode_repeats: 1,
+  episode_workers: 2,
+  max_model_calls_per_step: 0,
+  max_episodes_per_step: 0,
+  max_steps: 0,
+  max_failure_streak: 0,
+  sandbox: { memory_bytes: 2_147_483_648, processes: 256, disk_bytes: 536_870_912, files: 20_000 },
+  reflect: { trials_max: 12, candidates_max: 3 },
+  promote_failures: false,
+  max_promoted_tasks: 50,
+  max_promoted_per_client: 5,
+  max_rejected_history: 25,
+  proposals_dir: '.svc/proposals',
+  max_pending_proposals: 8,
+  step_record_dir: '.svc/steps',
+  step_record_bytes: 1_073_741_824,
+}
+
 describe('defaults', () => {
   test('are those of the decisions, key by key [config.defaults] [decisions.state-directory]', () => {
     const { config } = read({})
@@ -62,7 +100,7 @@ describe('defaults', () => {
           use: 'record-only',
           data: { training_mode: 'auto', batch_policy: 'reports' },
           pipeline: { task2batch: { config: { batch_size: 1 } } },
-          evolution: { adapter: 'native', seed: [], version_check: null, requests: null, max_steps: 0, max_failure_streak: 0 },
+          evolution: EVOLUTION,
           training: { step_timeout_s: 14_400, memory_mib: 1024 },
         },
       },
@@ -236,6 +274,13 @@ describe('recipes', () => {
     expect(entry).toEqual({ id: 'a', name: 'agent_command', config: { name: 'go', text: 'say ${1:-hi} to $@ at ${HOME}' } })
   })
 
+  test('the evolution section has its keys and defaults, and null turns the recording of steps off [config.evolution]', () => {
+    const { config } = read({ text: 'evolution: {step_record_dir: null}\n' })
+    expect(config.recipes['record-only']?.evolution).toEqual({ ...EVOLUTION, step_record_dir: null })
+    expect(read({ text: 'evolution: {step_record_dir: }\n' }).config.recipes['record-only']?.evolution.step_record_dir).toBe('.svc/steps')
+    expect(read({ args: ['--evolution.step-record-dir', 'null'] }).config.recipes['record-only']?.evolution.step_record_dir).toBeNull()
+  })
+
   test('sections at the top belong to the one recipe [config.recipes]', () => {
     const text =
       'recipe: ./mine.ts\ndata: {training_mode: hybrid}\npipeline: {task2batch: {config: {batch_size: 4}}}\nevolution: {max_steps: 3}\ntraining: {memory-mib: 256}\n'
@@ -245,7 +290,7 @@ describe('recipes', () => {
         use: './mine.ts',
         data: { training_mode: 'hybrid', batch_policy: 'reports' },
         pipeline: { task2batch: { config: { batch_size: 4 } } },
-        evolution: { adapter: 'native', seed: [], version_check: null, requests: null, max_steps: 3, max_failure_streak: 0 },
+        evolution: { ...EVOLUTION, max_steps: 3 },
         training: { step_timeout_s: 14_400, memory_mib: 256 },
       },
     })

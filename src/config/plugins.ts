@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CONTRACT } from '../contract/index.ts'
-import type { Kind, Kinds, MakeRecipe, Plugin } from '../contract/index.ts'
+import type { Kind, Kinds, Plugin, Ready } from '../contract/index.ts'
 import { nearest } from './nearest.ts'
 import { ConfigProblem } from './problem.ts'
 
@@ -51,9 +51,12 @@ function pluginIn(kind: Kind, found: unknown): object | string {
 type MemberType = 'a function' | 'text' | 'an object' | 'true or false'
 type RequiredMember<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name }[keyof T]
 
+/** Of a plug-in that may also be made of its settings: what it is once it is made. */
+type ItselfOf<K extends Kind> = K extends keyof Ready ? Ready[K] : Kinds[K]
+
 const MADE = { make: 'a function' } as const
 /** What a plug-in of each kind cannot do without. An absent optional member is an absent capability, and no mistake. */
-const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Exclude<Kinds[K], MakeRecipe>>, MemberType>> } = {
+const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K>>, MemberType>> } = {
   recipe: { bind: 'a function' },
   adapter: {
     name: 'text',
@@ -76,9 +79,9 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<Exclude<Ki
   contents: MADE,
 }
 
-/** A recipe is one already, or makes one of its settings. */
 const membersOf = (kind: Kind, plugin: object): Readonly<Record<string, MemberType>> =>
-  kind === 'recipe' && 'make' in plugin ? MADE : MEMBERS[kind]
+  MAYBE_MADE.some((made) => made === kind) && 'make' in plugin ? MADE : MEMBERS[kind]
+const MAYBE_MADE: readonly (keyof Ready)[] = ['recipe', 'proposer', 'evaluator', 'selection']
 
 const TYPES: Readonly<Record<string, string>> = {
   function: 'a function',

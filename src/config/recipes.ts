@@ -1,5 +1,5 @@
 /** A recipe by its name in the configuration, made for its settings where it is one that has to be made. */
-import { isRefusal, type JsonObject, type Recipe } from '../contract/index.ts'
+import { isRefusal, type JsonObject, type Kind, type Kinds, type Recipe } from '../contract/index.ts'
 import { loadPlugin, type Builtins } from './plugins.ts'
 import { ConfigProblem } from './problem.ts'
 
@@ -8,11 +8,17 @@ export interface RecipeAddress {
   readonly baseDirectory: string
 }
 
-export async function loadRecipe({ name, baseDirectory }: RecipeAddress, config: JsonObject, builtins: Builtins): Promise<Recipe> {
+export async function loadRecipe(
+  { name, baseDirectory }: RecipeAddress,
+  config: JsonObject,
+  builtins: Builtins,
+  warn: (message: string) => void = () => undefined,
+): Promise<Recipe> {
   const plugin = await loadPlugin('recipe', name, builtins, baseDirectory)
   if (!('make' in plugin)) return plugin
   try {
-    return await plugin.make(config, { plugin: (kind, part) => loadPlugin(kind, part, builtins, baseDirectory) })
+    const plugins = <K extends Kind>(kind: K, part: string): Promise<Kinds[K]> => loadPlugin(kind, part, builtins, baseDirectory)
+    return await plugin.make(config, { plugin: plugins, baseDirectory, warn })
   } catch (error) {
     throw isRefusal(error) ? new ConfigProblem([`recipe ${name}: ${error.message}`]) : error
   }

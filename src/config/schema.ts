@@ -1,84 +1,10 @@
 /** Every key of the configuration: its type, its one default and the line that documents it. */
-import { isIP } from 'node:net'
 import * as z from 'zod'
-import { ENV, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY, hasCredentials } from '../contract/index.ts'
+import { ENV, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import { evolution } from './schema-evolution.ts'
+import { backend, baseUrl, count, flag, host, oneOf, origin, repository, seconds, secret, section, text, whole } from './types.ts'
 
-/** A Node timer set further ahead than this many seconds fires at once. */
-const TIMER_SECONDS_MAX = 2_147_483
-const SECRET_SHAPE = /^[\x21-\x7e]*$/
 const RECIPE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
-
-// ── types of values, each with one sentence that says what would be right ────────────────────────
-
-const text = () => z.string('must be text').min(1, 'must not be empty')
-/** What must fit into a header line as it is. */
-const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
-const flag = () => z.boolean('must be true or false')
-const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
-/** A limit that is off at 0, as it is by default. */
-const none = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER).default(0)
-const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
-
-function whole(rule: string, least: number, most: number) {
-  return z.int(rule).min(least, rule).max(most, rule)
-}
-
-function seconds(least: 'zero' | 'above zero') {
-  const rule = `must be a number of seconds ${least === 'zero' ? 'from 0' : 'above 0'} to ${TIMER_SECONDS_MAX}`
-  const number = z.number(rule).max(TIMER_SECONDS_MAX, rule)
-  return least === 'zero' ? number.min(0, rule) : number.gt(0, rule)
-}
-
-/** A base address. Its own messages never quote it, since a wrong one may hold a password. */
-function baseUrl() {
-  return text()
-    .check((context) => {
-      const problem = baseUrlProblem(context.value)
-      if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
-    })
-    .overwrite((url) => url.replace(/\/+$/, ''))
-}
-
-function baseUrlProblem(value: string): string | null {
-  if (!URL.canParse(value)) return 'must be a whole URL such as https://host:port'
-  const url = new URL(value)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must start with http:// or https://'
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials; give the key in its own key'
-  if (/[?#]/.test(value)) return 'must have no query and no fragment'
-  if (/\/v1\/*$/.test(url.pathname)) return 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
-  return null
-}
-
-function originProblem(value: string): string | null {
-  const wanted = 'must be an origin such as https://console.example.com: scheme, host and port, and nothing else'
-  if (value.includes('*')) return `${wanted}; wildcards are not supported, list each origin`
-  if (!URL.canParse(value)) return wanted
-  const url = new URL(value)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${wanted}; the scheme is http or https`
-  return url.origin === value ? null : `${wanted}; browsers send ${url.origin}`
-}
-
-const origin = () =>
-  text().check((context) => {
-    const problem = originProblem(context.value)
-    if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
-  })
-
-const host = () =>
-  text().refine(
-    (value) => isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value),
-    'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
-  )
-
-const backend = () => text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
-
-const repository = () => text().refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
-
-function section<S extends z.core.$ZodLooseShape>(shape: S) {
-  return z.strictObject(shape, 'must be a section with keys of its own')
-}
-
-// ── the sections ─────────────────────────────────────────────────────────────────────────────────
 
 const svc = section({
   host: host().default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
@@ -163,34 +89,6 @@ const pipeline = section({
       batch_size: count().default(1).describe('How many units make a batch.'),
     }).prefault({}),
   }).prefault({}),
-})
-
-const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
-
-const evolution = section({
-  adapter: text()
-    .default('native')
-    .describe(
-      'The agent that the harness is for: `pi`, `opencode`, `claude`, `codex`, `hermes`, `dsh`, `native`, `terminus`, or an adapter plug-in.',
-    ),
-  seed: z
-    .array(entry(), 'must be a list of entries {id, name, config}')
-    .default([])
-    .describe(
-      'The tree that a new scenario starts with: a list of `{id, name, config, disabled?}`, where `name` is the kind. Taken as it is: nothing in it is filled from the environment.',
-    ),
-  version_check: flag()
-    .nullable()
-    .default(null)
-    .describe("Whether a person's session says that a newer release is served. Unset: where the adapter ships the entry."),
-  requests: flag()
-    .nullable()
-    .default(null)
-    .describe('Whether a person can ask for a change from inside a session. Unset: where the adapter ships the entry.'),
-  max_steps: none().describe('After so many steps no automatic one starts any more; instructions still run. 0: no limit.'),
-  max_failure_streak: none().describe(
-    'After so many steps in a row that brought nothing better no automatic one starts any more; instructions still run. 0: no limit.',
-  ),
 })
 
 const training = section({

@@ -21,17 +21,43 @@ export interface MakeRecipe {
 /** Other plug-ins, by the names the configuration gives them: built in, a path or a package. */
 export interface Parts {
   plugin<K extends Kind>(kind: K, name: string): Promise<Kinds[K]>
+  /** What relative paths of the configuration start from. */
+  readonly baseDirectory: string
+  /** Says something to whoever runs the service, once, when it starts. */
+  warn(message: string): void
 }
 
-export interface Kinds {
-  recipe: Recipe | MakeRecipe
-  adapter: Adapter
-  processor: Make<Processor>
-  trainer: Make<Trainer>
+/** One that runs agents, and can tell beforehand whether it would work here. */
+export interface MakeExecutor extends Make<Executor> {
+  /** Why it cannot keep agents apart on this machine, with the cure, or null when it can. Absent: it works anywhere. */
+  check?(): Promise<string | null>
+  /** Whether code that a model wrote may run in it. Absent: no. */
+  readonly contains?: boolean
+}
+
+/** What may be given as it is, or as one that is made of its settings: a recipe's own sections, and of the others the recipe's `evolution` section. */
+export interface Ready {
+  recipe: Recipe
   proposer: Proposer
   evaluator: Evaluator
   selection: Selection
-  executor: Make<Executor>
+}
+interface Makers {
+  recipe: MakeRecipe
+  proposer: Make<Proposer>
+  evaluator: Make<Evaluator>
+  selection: Make<Selection>
+}
+
+export interface Kinds {
+  recipe: Ready['recipe'] | Makers['recipe']
+  adapter: Adapter
+  processor: Make<Processor>
+  trainer: Make<Trainer>
+  proposer: Ready['proposer'] | Makers['proposer']
+  evaluator: Ready['evaluator'] | Makers['evaluator']
+  selection: Ready['selection'] | Makers['selection']
+  executor: MakeExecutor
   runtime: Make<Runtime>
   gateway: Make<Gateway>
   store: Make<Store>
@@ -46,9 +72,9 @@ export interface Plugin<K extends Kind = Kind> {
 }
 
 /** What a plug-in module exports by default: `export default define('evaluator', { … })`. */
-export function define(kind: 'recipe', plugin: Recipe): Plugin<'recipe'> & { readonly plugin: Recipe }
-export function define(kind: 'recipe', plugin: MakeRecipe): Plugin<'recipe'> & { readonly plugin: MakeRecipe }
-export function define<K extends Kind>(kind: K, plugin: Kinds[K]): Plugin<K>
+export function define<K extends Exclude<Kind, keyof Ready>>(kind: K, plugin: Kinds[K]): Plugin<K>
+export function define<K extends keyof Ready>(kind: K, plugin: Ready[K]): Plugin<K> & { readonly plugin: Ready[K] }
+export function define<K extends keyof Ready>(kind: K, plugin: Makers[K]): Plugin<K> & { readonly plugin: Makers[K] }
 export function define<K extends Kind>(kind: K, plugin: Kinds[K]): Plugin<K> {
   return { contract: CONTRACT, kind, plugin }
 }

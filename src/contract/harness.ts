@@ -35,6 +35,8 @@ export interface Adapter {
   readonly install?: InstallSpec
   /** How a person's own session runs. Absent with `install`. */
   readonly client?: ClientSpec
+  /** The tree that a scenario starts with where the configuration names none. */
+  readonly seed?: readonly Entry[]
   /** Entries for a person's session, which do nothing in episodes. */
   readonly shipped?: { readonly version_check?: readonly Entry[]; readonly requests?: readonly Entry[] }
   /** Other formats, further files, and refusals of what this agent would take amiss. Pure. Absent: every config file is printed as JSON. */

@@ -44,21 +44,38 @@ export interface Binding {
   /** One per trainer, by component; a scenario of a single trainer names it ''. */
   readonly processors: Readonly<Record<string, Processor>>
   readonly proposals?: Proposals
+  /** Absent: nothing of a step is kept beside its row. */
   readonly archive?: StepArchive
+  /** Folders of this scenario outside its own directory; when it is deleted, each moves under an `archived/` beside it. */
+  readonly folders?: readonly string[]
   readonly gateway?: Gateway
   close(): Promise<void>
 }
 
+/** Changes that agents propose by themselves. */
 export interface Proposals {
+  /** Keeps an admitted proposal until a step takes it. Throws Refusal 'invalid' for what is no proposal. */
   offer(proposal: JsonObject, head: Release): Promise<Admission>
 }
-export type Admission =
-  | { readonly admitted: true; readonly proposal_id: string; readonly release_id: string }
-  | { readonly admitted: false; readonly proposal_id: string; readonly release_id: string; readonly reason: string }
+export interface Admission {
+  readonly proposal_id: string
+  readonly admitted: boolean
+  /** The rule that refused it, or null. */
+  readonly reason: string | null
+  /** The head it was held against. */
+  readonly release_id: string
+}
 
+/** What steps left beside their rows. `record` is what the row says under `step_record`. */
 export interface StepArchive {
-  list(step: number): Promise<readonly { readonly path: string; readonly bytes: number }[] | null>
-  read(step: number, path: string): Promise<string | null>
+  /** Null when the record is gone. Throws Refusal 'invalid' past a limit. */
+  list(record: string): Promise<readonly StepFile[] | null>
+  /** Null when there is no such file in it. */
+  read(record: string, path: string): Promise<string | null>
+}
+export interface StepFile {
+  readonly path: string
+  readonly bytes: number
 }
 
 // ── Surface: how a release reaches whoever uses it ────────────────────────────────────────────

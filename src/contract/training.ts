@@ -66,6 +66,8 @@ export interface StepOrder {
   readonly base: Release
   /** The files of the base; of its own component alone where there are several. */
   readonly files: Files
+  /** How the served model is called, and what it speaks at the evaluation routes, for the length of this step. */
+  readonly model: Pick<ModelAddress, 'model' | 'api'>
   /** What its latest committed step left in `state`. */
   readonly state: JsonObject
   /** Set when a stale result is to be judged again on this base, instead of making another. */
@@ -87,6 +89,8 @@ export type StepVerdict =
   | { readonly kind: 'reject' }
   /** There was none. */
   | { readonly kind: 'skip'; readonly reason: string }
+  /** It broke off, as if it had thrown this, with metrics to tell of it: traffic is tried again later, an instruction is not. */
+  | { readonly kind: 'fail'; readonly error: string }
 export type Content =
   | { readonly kind: 'files'; readonly files: Files }
   /** A folder on this machine, taken as it is: weights and whatever lies beside them. */

@@ -10,6 +10,7 @@ import {
   type Json,
   type Mutation,
 } from '../contract/index.ts'
+import { codeParses, codeParsesBeside } from './code.ts'
 import { brokenRule } from './fields.ts'
 import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
 import { contentOf, plainEntry } from './tree.ts'
@@ -19,17 +20,35 @@ export type AdmittedTree =
   | { readonly admitted: false; readonly reason: string }
 
 /** The tree that the mutations make of the entries, or the rule that the first bad one breaks. */
-export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[]): AdmittedTree {
+export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[], parses = codeParses): AdmittedTree {
   const malformed = listProblem(mutations)
   if (malformed !== null) return { admitted: false, reason: malformed }
+  const check = (entry: Entry): string | null => entryProblem(adapter, entry, parses)
   let tree = entries
   for (const [index, mutation] of mutations.entries()) {
-    const changed = changedTree(adapter, tree, mutation, `mutations[${index}]`)
+    const changed = changedTree(check, tree, mutation, `mutations[${index}]`)
     if (typeof changed === 'string') return { admitted: false, reason: changed }
     tree = changed
   }
   const reason = renderProblem(adapter, tree)
   return reason === null ? { admitted: true, entries: tree } : { admitted: false, reason }
+}
+
+/** The same for a thread that others wait for: code, which may keep a parser busy, is looked at beside it, and last. */
+export async function admitBeside(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[]): Promise<AdmittedTree> {
+  const codes = new Set<string>()
+  const note = (code: string): boolean => {
+    codes.add(code)
+    return true
+  }
+  const outline = admit(adapter, entries, mutations, note)
+  if (!outline.admitted) return outline
+  const parsing = new Set<string>()
+  for (const code of codes) {
+    if (!(await codeParsesBeside(code))) break
+    parsing.add(code)
+  }
+  return admit(adapter, entries, mutations, (code) => parsing.has(code))
 }
 
 /** Of a stranger's list only the outline is asked for here: what is wrong inside is for the admission to say. */
@@ -65,34 +84,36 @@ interface Asked {
   readonly options?: Partial<Omit<Entry, 'id'>> | null
 }
 
-function changedTree(adapter: Adapter, tree: readonly Entry[], { op, id, options }: Asked, at: string): readonly Entry[] | string {
+type Check = (entry: Entry) => string | null
+
+function changedTree(check: Check, tree: readonly Entry[], { op, id, options }: Asked, at: string): readonly Entry[] | string {
   const problem = idProblem(id)
   if (problem !== null) return `${at}.${problem}`
   if (isReserved(id)) return `${at}: ${id} is kept by the service, and no mutation may touch it`
   const shape = shapeProblem({ id, name: '', config: {}, ...options })
   if (shape !== null) return `${at}.options: ${shape}`
   const old = tree.find((entry) => entry.id === id)
-  if (op === 'create') return old === undefined ? created(adapter, tree, id, options, at) : `${at}: ${id} exists already; update it instead`
+  if (op === 'create') return old === undefined ? created(check, tree, id, options, at) : `${at}: ${id} exists already; update it instead`
   if (op !== 'update' && op !== 'remove') return `${at}.op must be create, update or remove`
   if (old === undefined) return `${at}: there is no entry ${id} to ${op}`
-  return op === 'update' ? updated(adapter, tree, old, options, at) : removed(tree, id, options, at)
+  return op === 'update' ? updated(check, tree, old, options, at) : removed(tree, id, options, at)
 }
 
 export const isReserved = (id: string): boolean => RESERVED_ENTRIES.some((reserved) => reserved === id)
 
-function created(adapter: Adapter, tree: readonly Entry[], id: string, options: Asked['options'], at: string): readonly Entry[] | string {
+function created(check: Check, tree: readonly Entry[], id: string, options: Asked['options'], at: string): readonly Entry[] | string {
   const { name, config, disabled = false } = options ?? {}
   if (name === undefined || config === undefined) return `${at}.options must hold the new entry's name and config`
   const entry = plainEntry({ id, name, config, disabled })
-  return entryProblem(adapter, entry) ?? [...tree, entry]
+  return check(entry) ?? [...tree, entry]
 }
 
 /** What is left out stays as it was. */
-function updated(adapter: Adapter, tree: readonly Entry[], old: Entry, options: Asked['options'], at: string): readonly Entry[] | string {
+function updated(check: Check, tree: readonly Entry[], old: Entry, options: Asked['options'], at: string): readonly Entry[] | string {
   if (!options) return `${at}.options must hold what is to change`
   const entry = plainEntry({ ...old, ...options, id: old.id })
   if (entry.name !== old.name) return `${at}: ${old.id} is of kind ${old.name} and stays so; remove it and create another`
-  return entryProblem(adapter, entry) ?? tree.map((each) => (each.id === old.id ? entry : each))
+  return check(entry) ?? tree.map((each) => (each.id === old.id ? entry : each))
 }
 
 function removed(tree: readonly Entry[], id: string, options: Asked['options'], at: string): readonly Entry[] | string {

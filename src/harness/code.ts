@@ -1,6 +1,8 @@
 /** Whether code parses, found out in a thread beside this one. */
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { CODE_CHECK_SECONDS_MAX, unavailable } from '../contract/index.ts'
+import { Lane, within } from '../kit/index.ts'
 
 const STARTING = 0
 const READY = 1
@@ -22,6 +24,26 @@ interface Parser {
  */
 let parser: Parser | null = null
 
+const askers = new Lane()
+
+/** The verdict while this thread goes on. Each code has a parser of its own, one after the other: nothing is left of one that breaks it. */
+export function codeParsesBeside(code: string): Promise<boolean> {
+  return askers.run(async () => {
+    const worker = startWorker(openVerdict())
+    try {
+      await within(START_SECONDS_MAX, once(worker, 'message')).catch(() => {
+        throw notStarted()
+      })
+      worker.postMessage(code, [])
+      const [found]: unknown[] = await within(CODE_CHECK_SECONDS_MAX, once(worker, 'message')).catch(() => [LOST])
+      return found === PARSES
+    } finally {
+      void worker.terminate()
+    }
+  })
+}
+
+/** Waits for the parser: nothing else happens on this thread meanwhile. */
 export function codeParses(code: string): boolean {
   parser ??= startParser()
   const { worker, verdict } = parser
@@ -34,16 +56,25 @@ export function codeParses(code: string): boolean {
 }
 
 function startParser(): Parser {
-  const verdict = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const verdict = openVerdict()
+  const worker = startWorker(verdict)
+  Atomics.wait(verdict, 0, STARTING, START_SECONDS_MAX * 1000)
+  if (Atomics.load(verdict, 0) === READY) return { worker, verdict }
+  void worker.terminate()
+  throw notStarted()
+}
+
+const openVerdict = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
+function startWorker(verdict: Int32Array): Worker {
   const worker = new Worker(PARSER, { eval: true, name: 'parser', workerData: verdict, env: {}, execArgv: ['--no-warnings'] })
   worker.unref()
   // A thread that dies leaves its verdict open, and is replaced for that.
   worker.on('error', () => undefined)
-  Atomics.wait(verdict, 0, STARTING, START_SECONDS_MAX * 1000)
-  if (Atomics.load(verdict, 0) === READY) return { worker, verdict }
-  void worker.terminate()
-  throw unavailable('code_check_unavailable', 'the thread that checks code did not start; try again')
+  return worker
 }
+
+const notStarted = (): Error => unavailable('code_check_unavailable', 'the thread that checks code did not start; try again')
 
 function endParser({ worker }: Parser): void {
   parser = null
@@ -57,6 +88,7 @@ const PARSER = `
   function say(found) {
     Atomics.store(verdict, 0, found)
     Atomics.notify(verdict, 0)
+    parentPort.postMessage(found)
   }
   function judge(code) {
     try {

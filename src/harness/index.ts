@@ -3,7 +3,7 @@
  * the script that installs it.
  * Does not run agents, keep anything, or touch the chain.
  */
-export { admit, parseMutations } from './admission.ts'
+export { admit, admitBeside, isReserved, parseMutations } from './admission.ts'
 export { describeAdapter, kindsOf } from './describe.ts'
 export { openHarness } from './open.ts'
 export { merged, printed, renderTree } from './render.ts'

@@ -17,10 +17,10 @@ import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
 
 /** The rule that an entry breaks, as a sentence that names the field, or null. A disabled one keeps the same rules: it may be in force tomorrow. */
-export function entryProblem(adapter: Adapter, entry: Entry): string | null {
+export function entryProblem(adapter: Adapter, entry: Entry, parses = codeParses): string | null {
   const id = idProblem(entry.id)
   if (id !== null) return `an entry's ${id}`
-  const problem = shapeProblem(entry) ?? kindProblem(adapter, entry)
+  const problem = shapeProblem(entry) ?? kindProblem(adapter, entry, parses)
   return problem === null ? null : `${entry.id}: ${problem}`
 }
 
@@ -40,7 +40,7 @@ export function shapeProblem(entry: Entry): string | null {
   return entry.disabled === undefined || typeof entry.disabled === 'boolean' ? null : 'disabled must be true or false'
 }
 
-function kindProblem(adapter: Adapter, { name, config }: Entry): string | null {
+function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof codeParses): string | null {
   const kinds = kindsOf(adapter)
   const kind = kinds.find((each) => each === name)
   if (kind === undefined) return `name must be a kind that ${adapter.name} renders: ${kinds.join(', ')}`
@@ -48,7 +48,7 @@ function kindProblem(adapter: Adapter, { name, config }: Entry): string | null {
     sizeProblem(config) ??
     textProblem(config, 'config') ??
     brokenRule(SCHEMAS[kind], config, 'config') ??
-    (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config))
+    (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config, parses))
   )
 }
 
@@ -72,10 +72,10 @@ function settingsProblem({ name, layout }: Adapter, { target = 'primary', data }
 /** As the native agent calls it. */
 const RUN_TURN = /^export\s+(?:async\s+)?function\s+runTurn\s*(?:<[^>(]*>\s*)?\(\s*[\p{ID_Start}$_{[.]/mu
 
-function codeProblem(kind: EntryKind, { code }: JsonObject): string | null {
+function codeProblem(kind: EntryKind, { code }: JsonObject, parses: typeof codeParses): string | null {
   if (typeof code !== 'string') return null
   if (kind === 'code_extension') return consoleProblem(code, 'config.code')
-  if (!codeParses(code)) return 'config.code must parse as a module of JavaScript, or of TypeScript whose types can be erased'
+  if (!parses(code)) return 'config.code must parse as a module of JavaScript, or of TypeScript whose types can be erased'
   if (kind !== 'native_loop' || RUN_TURN.test(code)) return null
   return 'config.code must hold the line export function runTurn(…), or export async function runTurn(…), with at least one parameter'
 }

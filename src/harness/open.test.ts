@@ -5,7 +5,11 @@ import { shippedUpdate } from './seed.ts'
 import { native, NOTICE, plain, REQUESTS } from './testing/adapters.ts'
 import { contentOf, entriesIn } from './tree.ts'
 
-const parts: Parts = { plugin: (_, name) => Promise.resolve(Reflect.get({ plain, native }, name)) }
+const parts: Parts = {
+  plugin: (_, name) => Promise.resolve(Reflect.get({ plain, native }, name)),
+  baseDirectory: '.',
+  warn: () => undefined,
+}
 const open = (evolution: JsonObject) =>
   openHarness({ evolution: { adapter: 'plain', seed: [], version_check: null, requests: null, ...evolution } }, parts)
 const idsOf = async (evolution: JsonObject): Promise<readonly string[]> => {

@@ -31,8 +31,10 @@ const section = z.object({
 })
 
 export async function openHarness(config: JsonObject, parts: Parts): Promise<Harness> {
-  const settings = section.parse(config['evolution'])
-  const adapter = await parts.plugin('adapter', settings.adapter)
+  const configured = section.parse(config['evolution'])
+  const adapter = await parts.plugin('adapter', configured.adapter)
+  // A tree that nobody configured is the agent's own.
+  const settings = { ...configured, seed: configured.seed.length === 0 ? (adapter.seed ?? []) : configured.seed }
   const seed = seedContent(adapter, seedTree(adapter, settings))
   const shipped = shippedEntries(adapter, settings)
   return {

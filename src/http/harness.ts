@@ -1,7 +1,8 @@
-/** The harness routes: the tree that clients pull, its catalog, how far an instruction is. Pages, step files and proposals are not built yet. */
-import { HEADER, ROUTE_PREFIX, unknown, unsupported } from '../contract/index.ts'
+/** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. Pages are not built yet. */
+import { HEADER, ROUTE_PREFIX, unknown, unsupported, type Admission, type StepArchive } from '../contract/index.ts'
 import { describeAdapter, pulledFiles } from '../harness/index.ts'
-import { listedCatalog, pulledRelease } from '../releases/index.ts'
+import { newId } from '../kit/index.ts'
+import { listedCatalog, pulledRelease, type ReleaseRow } from '../releases/index.ts'
 import { pageQuery } from './pass.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
@@ -25,7 +26,6 @@ export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
 export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
-export const stepRecords = (asked: Asked): Promise<Reply> => notBuilt(asked, scenarioOf(asked.visit.request))
 export const versionPage = (asked: Asked): Promise<Reply> => notBuilt(asked, pageScenario(asked))
 export const requestPage = (asked: Asked): Promise<Reply> => withoutPage(asked, pageScenario(asked))
 
@@ -39,10 +39,7 @@ function pageScenario({ visit, query }: Asked): string {
 async function notBuilt({ door }: Asked, name: string): Promise<Reply> {
   return door.registry.use(name, ({ surface, recipeName }) => {
     if (surface.files === undefined) throw noFiles(recipeName)
-    throw unsupported(
-      'not_built',
-      'this version of the service has no pages and no step files; GET /svc/harness/releases tells what each step did',
-    )
+    throw unsupported('not_built', 'this version of the service has no pages; GET /svc/harness/releases tells what each step did')
   })
 }
 
@@ -56,6 +53,41 @@ export async function catalog({ door, visit }: Asked): Promise<Reply> {
     const releases = rows.map((row, at) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${at}/page?${query}` }))
     return liveJson({ scenario: name, releases })
   })
+}
+
+/** What a step left beside its row. The step is a place in the catalog, as on its page. */
+export async function stepRecords({ door, visit, query }: Asked): Promise<Reply> {
+  return door.registry.use(scenarioOf(visit.request), async ({ surface, commits, recipeName, binding: { archive } }) => {
+    if (surface.files === undefined) throw noFiles(recipeName)
+    const row = rowAt(listedCatalog(commits, surface.files.component), visit.params['step'] ?? '')
+    if (archive === undefined) return without('disabled')
+    const record = row.metrics['step_record']
+    if (typeof record !== 'string') return without('not_recorded')
+    const path = query.get('path')
+    return path === null ? inventory(archive, record) : oneFile(archive, record, path)
+  })
+}
+
+const STEP = /^\d{1,9}$/
+
+function rowAt(rows: readonly ReleaseRow[], step: string): ReleaseRow {
+  const row = STEP.test(step) ? rows[Number(step)] : undefined
+  if (row === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${rows.length - 1}`)
+  return row
+}
+
+const without = (status: 'disabled' | 'not_recorded' | 'missing'): Reply => liveJson({ status, files: [] })
+
+async function inventory(archive: StepArchive, record: string): Promise<Reply> {
+  const files = await archive.list(record)
+  return files === null ? without('missing') : liveJson({ status: 'retained', files })
+}
+
+async function oneFile(archive: StepArchive, record: string, path: string): Promise<Reply> {
+  const text = await archive.read(record, path)
+  if (text !== null) return liveJson({ status: 'retained', path, text })
+  if ((await archive.list(record)) === null) return without('missing')
+  throw unknown('unknown_file', 'path: the record of this step lists no such file')
 }
 
 /** How far an instruction is, from its acceptance to the row that consumed it. */
@@ -77,13 +109,27 @@ async function withoutPage({ door, visit }: Asked, name: string): Promise<Reply>
 const unknownRequest = (id: string): Error =>
   unknown('unknown_request', `no train instruction ${JSON.stringify(id)} is known in this scenario`)
 
-export async function proposals(asked: Asked): Promise<Reply> {
-  const name = scenarioOf(asked.visit.request)
-  await asked.object()
-  return asked.door.registry.use(name, ({ recipeName }) => {
-    throw unknown('no_proposals', `recipe ${recipeName} is not a harness evolution recipe and takes no proposals`)
+/** A change that an agent proposes by itself. One that may not be made is an answer; only what is no proposal at all is refused. */
+export async function proposals({ door, visit, object }: Asked): Promise<Reply> {
+  const name = scenarioOf(visit.request)
+  visit.note.scenario = name
+  const proposal = await object()
+  return door.registry.use(name, async (scenario) => {
+    const taken = scenario.binding.proposals
+    if (taken === undefined)
+      throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
+    const head = scenario.head()
+    return json(scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head))
   })
 }
+
+/** Which mode a scenario is in is known here and not to its recipe. */
+const refusedInManual = (release_id: string): Admission => ({
+  proposal_id: newId(),
+  admitted: false,
+  reason: 'manual mode takes instructions only',
+  release_id,
+})
 
 /** Every agent that can be named: those that come with the service, and those of the configured recipes. */
 export async function adapters({ door }: Asked): Promise<Reply> {

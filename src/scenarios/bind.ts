@@ -83,6 +83,20 @@ function scopeOf(house: Household, scenario: string, config: JsonObject, created
   }
 }
 
+/** The folders that the recipe of a scenario keeps for it elsewhere, also while it is not loaded. A recipe that cannot say takes none along. */
+export async function foldersOf(house: Household, name: string, created: Commit): Promise<readonly string[]> {
+  try {
+    const recipeName = createdWith(created, 'recipe')
+    const { recipe, config } = recipeOf(house, recipeName, () => recipeFailed(recipeName, new Error('it is not configured')))
+    const binding = await bound(recipeName, () => recipe.bind(scopeOf(house, name, config, created)))
+    await letGo(house, binding)
+    return binding.folders ?? []
+  } catch (error) {
+    house.warn('the folders of a deleted scenario could not be asked for and stay where they are', error)
+    return []
+  }
+}
+
 /** Nobody waits for long for a recipe that does not let go. */
 export async function letGo(house: Household, binding: Binding): Promise<void> {
   const closing = async (): Promise<void> => binding.close()

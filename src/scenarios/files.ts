@@ -1,6 +1,7 @@
 /** What a scenario keeps outside the store: a folder of its own, named in its creation row, so that no later scenario of its name inherits it. */
-import { readFile, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { unavailable, type Commit, type JsonObject } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
 import { createdWith } from './creation.ts'
@@ -45,4 +46,12 @@ export class ScenarioFiles {
   async archive(created: Pick<Commit, 'state'>, beside: string): Promise<void> {
     await rename(this.folderOf(created), join(this.#directory, `${beside}.files`)).catch(() => undefined)
   }
+}
+
+/** A folder that a recipe keeps for its scenario follows it too, under an `archived/` beside it; one that was never made has nothing to move. */
+export async function archiveFolder(folder: string, id: string): Promise<void> {
+  if (!existsSync(folder)) return
+  const archived = join(dirname(folder), 'archived')
+  await mkdir(archived, { recursive: true })
+  await rename(folder, join(archived, `${basename(folder)}-${id}`))
 }

@@ -11,9 +11,10 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { bindScenario, letGo } from './bind.ts'
+import { bindScenario, foldersOf, letGo } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './creation.ts'
+import { archiveFolder } from './files.ts'
 import type { Household } from './household.ts'
 import { LaneByName } from './lane-by-name.ts'
 import type { ModelSettings } from './model.ts'
@@ -138,6 +139,7 @@ export class Registry {
       const { store, contents, files, newId } = this.#house
       const scenario = this.#loaded.get(name)
       const created = await this.#creationRow(name)
+      const folders = created === undefined ? [] : await this.#foldersOf(name, created)
       const rename = (): Promise<string> => reach(contents.archive(name, newId()))
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
       await this.#unload(name)
@@ -148,8 +150,23 @@ export class Registry {
       this.#unfinished.delete(name)
       this.#preloadErrors.delete(name)
       if (created !== undefined) await files.archive(created, rows)
+      await this.#archiveFolders(folders)
       return [rows, ref]
     })
+  }
+
+  /** Of a scenario that is not loaded its recipe has to be asked. */
+  async #foldersOf(name: string, created: Commit): Promise<readonly string[]> {
+    const scenario = this.#loaded.get(name)
+    if (scenario !== undefined) return scenario.binding.folders ?? []
+    await this.#closing.get(name)
+    return foldersOf(this.#house, name, created)
+  }
+
+  /** The scenario is gone already: one that stays behind is nobody's, and no reason to answer otherwise. */
+  async #archiveFolders(folders: readonly string[]): Promise<void> {
+    const stay = (error: unknown): void => this.#house.warn('a folder of a deleted scenario could not be moved', error)
+    for (const folder of folders) await archiveFolder(folder, this.#house.newId()).catch(stay)
   }
 
   has(name: string): boolean {

@@ -71,6 +71,10 @@ function benchOf(house: Household, scenario: Scenario): Bench {
     get store() {
       return scenario.store
     },
+    get model() {
+      const { model, api } = scenario.model
+      return { model, api }
+    },
     clock: house.clock,
     head: () => scenario.head(),
     files: (release, component) => reach(house.contents.read(contentOf(release, component) ?? release.content_id)),

@@ -1,5 +1,15 @@
 /** What a training worker needs of its scenario. A loaded scenario fits; this room never sees one. */
-import type { Commit, Content, Files, JsonObject, Release, ScenarioStore, StepOutcome, TrainingMode } from '../contract/index.ts'
+import type {
+  Commit,
+  Content,
+  Files,
+  JsonObject,
+  ModelAddress,
+  Release,
+  ScenarioStore,
+  StepOutcome,
+  TrainingMode,
+} from '../contract/index.ts'
 
 export interface Bench {
   readonly name: string
@@ -8,6 +18,8 @@ export interface Bench {
   readonly commits: readonly Commit[]
   readonly store: Pick<ScenarioStore, 'pending' | 'losses'>
   readonly clock: () => number
+  /** How the served model is called, and what it speaks. */
+  readonly model: Pick<ModelAddress, 'model' | 'api'>
   head(): Release
   /** The files of a release, or of its one component where there are several. */
   files(release: Release, component: string): Promise<Files>

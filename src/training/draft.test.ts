@@ -1,7 +1,7 @@
 /** What a step came to, as its row: every verdict, every failure, and what the row tells beside it. */
 import { describe, expect, it } from 'vitest'
-import { STEP_FAILURES_MAX, type Content, type JsonObject, type StepResult, type TrainRequest } from '../contract/index.ts'
-import { draftOf, type Circumstances } from './draft.ts'
+import { STEP_FAILURES_MAX, type Content, type JsonObject, type TrainRequest } from '../contract/index.ts'
+import { draftOf, type Circumstances, type Settled } from './draft.ts'
 import { StepFailure } from './hosts/host.ts'
 
 const content: Content = { kind: 'files', files: { a: 'b' } }
@@ -22,10 +22,10 @@ const around = (more: Partial<Circumstances> = {}): Circumstances => ({
 })
 const asked = (more: Partial<Circumstances> = {}) =>
   around({ ...more, reserved: { batch: { id: 'b', samples: [sample], request }, problem: null } })
-const requestOf = (result: StepResult | StepFailure) => draftOf(result, asked()).metrics['training_request']
+const requestOf = (result: Settled | StepFailure) => draftOf(result, asked()).metrics['training_request']
 
 describe('a verdict', () => {
-  it.each<[StepResult, string, string | null, JsonObject]>([
+  it.each<[Settled, string, string | null, JsonObject]>([
     [{ kind: 'publish', content }, 'published', 'kept', {}],
     [{ kind: 'hold', content }, 'pending', 'kept', {}],
     [{ kind: 'reject' }, 'rejected', null, {}],
@@ -75,6 +75,11 @@ describe('a failure', () => {
       metrics: { error: 'it broke', skipped: 'step failed' },
       state: { trainer: { kept: true } },
     })
+  })
+
+  it('tells what the method says of it, but for what the house says itself', () => {
+    const told = new StepFailure('it broke', { metrics: { failed_stage: 'evaluating', skipped: 'other', error: 'other' } })
+    expect(draftOf(told, around()).metrics).toEqual({ failed_stage: 'evaluating', skipped: 'step failed', error: 'it broke' })
   })
 
   it('on traffic that comes too often gives its batch up', () => {

@@ -40,7 +40,10 @@ export interface Circumstances {
   readonly memory: (consumed: readonly string[], trainer: JsonObject | undefined) => TrainerMemory
 }
 
-export function draftOf(result: StepResult | StepFailure, around: Circumstances): Draft {
+/** What a step came to that did not fail. */
+export type Settled = Exclude<StepResult, { readonly kind: 'fail' }>
+
+export function draftOf(result: Settled | StepFailure, around: Circumstances): Draft {
   const { component, aside, memory } = around
   const { outcome, content, skipped, metrics, state, consumed } = resultParts(result, around)
   const consumed_ids = [...new Set([...consumed, ...aside])]
@@ -61,7 +64,7 @@ interface ResultParts extends Pick<Draft, 'outcome' | 'content'> {
   readonly consumed: readonly string[]
 }
 
-function resultParts(result: StepResult | StepFailure, around: Circumstances): ResultParts {
+function resultParts(result: Settled | StepFailure, around: Circumstances): ResultParts {
   if (result instanceof StepFailure) return failureParts(result, around)
   const { metrics = {}, state } = result
   return {
@@ -75,8 +78,8 @@ function resultParts(result: StepResult | StepFailure, around: Circumstances): R
 }
 
 /** An instruction is never tried again and consumes itself alone: what rode beside it stays reserved. A batch of traffic stays reserved, until it failed too often. */
-function failureParts({ message }: StepFailure, { reserved: { batch }, failures, givenUp }: Circumstances): ResultParts {
-  const failed = { outcome: 'failed', content: null, metrics: { error: message }, state: undefined } as const
+function failureParts({ message, metrics }: StepFailure, { reserved: { batch }, failures, givenUp }: Circumstances): ResultParts {
+  const failed = { outcome: 'failed', content: null, metrics: { ...ownMetrics(metrics), error: message }, state: undefined } as const
   if (batch.request !== null) {
     const kept = batch.samples.length === 0 ? {} : { samples_kept: batch.samples.length }
     return { ...failed, metrics: { ...failed.metrics, ...kept }, skipped: SKIPPED.instruction, consumed: [batch.request.id] }
@@ -85,7 +88,7 @@ function failureParts({ message }: StepFailure, { reserved: { batch }, failures,
   return { ...failed, skipped: SKIPPED.setAside, consumed: givenUp ?? idsOf(batch) }
 }
 
-const OUTCOME: Readonly<Record<StepResult['kind'], StepOutcome>> = {
+const OUTCOME: Readonly<Record<Settled['kind'], StepOutcome>> = {
   publish: 'published',
   hold: 'pending',
   reject: 'rejected',
@@ -93,7 +96,7 @@ const OUTCOME: Readonly<Record<StepResult['kind'], StepOutcome>> = {
 }
 
 /** A step that had nothing to show because something failed says so. */
-function outcomeOf({ kind, metrics = {} }: StepResult): StepOutcome {
+function outcomeOf({ kind, metrics = {} }: Settled): StepOutcome {
   return kind === 'skip' && failureIn(metrics) !== null ? 'failed' : OUTCOME[kind]
 }
 
@@ -106,7 +109,7 @@ function isEmptyNotes(name: string, value: Json): boolean {
   return name === 'proposal_notes' && !(isObject(value) && Object.keys(value).length > 0)
 }
 
-function requestMetrics({ request, samples }: Batch<Uint8Array>, result: StepResult | StepFailure): JsonObject {
+function requestMetrics({ request, samples }: Batch<Uint8Array>, result: Settled | StepFailure): JsonObject {
   if (request === null) return {}
   const offered = result instanceof StepFailure ? [] : (result.requires ?? [])
   const { requires, refused } = mergeRequires(request.requires, offered)

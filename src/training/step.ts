@@ -1,7 +1,7 @@
 /** The training line: hand the batch over, then land what came of it, one row at a time. Training runs beside everything; landing runs in the scenario's lane. */
-import { isRefusal, type Commit, type Content, type Release, type StepResult, type TrainerPlan } from '../contract/index.ts'
+import { isRefusal, type Commit, type Content, type Release, type TrainerPlan } from '../contract/index.ts'
 import type { Bench, Draft } from './bench.ts'
-import { draftOf, type Circumstances, type Reserved } from './draft.ts'
+import { draftOf, type Circumstances, type Reserved, type Settled } from './draft.ts'
 import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
 import type { LiveStep } from './progress.ts'
@@ -49,13 +49,19 @@ async function attempt(
   run: RunStep,
   live: LiveStep,
   signal: AbortSignal,
-): Promise<StepResult | StepFailure> {
+): Promise<Settled | StepFailure> {
   if (problem !== null) return new StepFailure(problem)
   const files = await bench.files(base, component)
   const state = memoryOf(trainingRows(bench.commits, component)).trainer
   const step = (bench.commits.at(-1)?.step ?? 0) + 1
   try {
-    return await run({ step, batch, base, files, state, ...(candidate !== null && { candidate: candidate.content }) }, live, signal)
+    const { model } = bench
+    const result = await run(
+      { step, batch, base, files, model, state, ...(candidate !== null && { candidate: candidate.content }) },
+      live,
+      signal,
+    )
+    return result.kind === 'fail' ? new StepFailure(result.error, { ...(result.metrics && { metrics: result.metrics }) }) : result
   } catch (error) {
     if (error instanceof StepFailure) return error
     throw error
@@ -64,12 +70,12 @@ async function attempt(
 
 /** What a step made, with the content it is about kept: only a row makes anything of it. */
 interface Made {
-  readonly result: StepResult | StepFailure
+  readonly result: Settled | StepFailure
   readonly contentId: string | null
 }
 
 /** A content that cannot be kept (a path that leads outside, text that is no text) is the trainer's failure like any other. */
-async function keepContent(bench: Bench, result: StepResult | StepFailure): Promise<Made> {
+async function keepContent(bench: Bench, result: Settled | StepFailure): Promise<Made> {
   if (!('content' in result)) return { result, contentId: null }
   try {
     return { result, contentId: await bench.keep(result.content) }
@@ -112,7 +118,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
 /** The store lets nothing be consumed twice. A batch that tries (its processor kept what it should have let go of) is given up for good. */
 async function appendOnce(
   append: (draft: Draft) => Promise<Commit>,
-  result: StepResult | StepFailure,
+  result: Settled | StepFailure,
   around: Circumstances,
   own: readonly string[],
 ): Promise<Commit> {

@@ -1,11 +1,11 @@
 /** The examples of docs/extend are plug-ins that work: loaded by path as an operator would, and held to their suites. */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   adapterConformance,
   evaluatorConformance,
   executorConformance,
-  processorConformance,
   proposerConformance,
   recipeConformance,
   runtimeConformance,
@@ -16,23 +16,13 @@ import {
 import rulebook from '../../examples/adapter/rulebook.ts'
 import lastLine from '../../examples/evaluator/last-line.ts'
 import folder from '../../examples/executor/folder.ts'
-import everyRecord from '../../examples/processor/every-record.ts'
 import oneRule from '../../examples/proposer/one-rule.ts'
 import houseRules from '../../examples/recipe/house-rules.ts'
 import textCounter from '../../examples/recipe/text-counter.ts'
 import echo from '../../examples/runtime/echo.ts'
 import moreWins from '../../examples/selection/more-wins.ts'
 import journal from '../../examples/store/journal.ts'
-import { loadPlugin } from '../../src/config/index.ts'
-import {
-  BATCH_BYTES_MAX,
-  type Entry,
-  type Episode,
-  type Kind,
-  type ModelAddress,
-  type PendingRecord,
-  type Trainer,
-} from '../../src/contract/index.ts'
+import type { Entry, Episode, ModelAddress, Question, Task, Trainer } from '../../src/contract/index.ts'
 import { renderTree } from '../../src/harness/index.ts'
 import { textAt } from '../spec/support/speak.ts'
 import type { Settings } from '../support/settings.ts'
@@ -188,36 +178,7 @@ describe('examples/recipe/text-counter.ts', () => {
   })
 })
 
-const exchange = (sequence: number, payload: Uint8Array): PendingRecord => ({
-  sequence,
-  agent_record_id: `exchange-${sequence}`,
-  request_type: 'inference',
-  created_at: 0,
-  references: [],
-  artifact_ref: null,
-  score: null,
-  payload,
-  quoted: [],
-})
-
-describe('examples/processor/every-record.ts', () => {
-  it('ends a batch that would grow too large, and lets what is too large by itself go alone', async () => {
-    const processor = await everyRecord.plugin.make({})
-    // Never written to, so they take no memory.
-    const sizes = [BATCH_BYTES_MAX + 1, BATCH_BYTES_MAX / 2, BATCH_BYTES_MAX / 2, 1]
-    for (const [at, size] of sizes.entries()) processor.ingest(exchange(at + 1, Buffer.alloc(size)))
-    const batches = [[1], [2, 3], [4]].map((batch) => batch.map((sequence) => `exchange-${sequence}`))
-    for (const ids of batches) {
-      const { samples, ready } = processor.next(true)
-      expect([samples.flatMap(({ record_ids }) => record_ids), ready]).toEqual([ids, ids !== batches.at(-1)])
-      processor.settle(ids)
-    }
-  })
-
-  processorConformance({ describe, it, make: () => everyRecord.plugin.make({}) })
-})
-
-const rule: Entry = { id: 'rule-1', name: 'rule', config: { text: 'Answer in one sentence.' } }
+const rule: Entry = { id: 'rule-1', name: 'rules', config: { text: 'Answer in one sentence.' } }
 const entries: readonly Entry[] = [rule, { ...rule, id: 'rule-2', config: { text: 'Be polite.' } }]
 const episode: Episode = { exitCode: 0, stdout: 'thinking\n42\n', stderr: '', trajectory: [] }
 
@@ -257,40 +218,61 @@ describe('examples/executor/folder.ts', () => {
 })
 
 describe('examples/evaluator/last-line.ts', () => {
-  const task = { name: 'sum', prompt: 'What is 40 + 2?', data: { answer: '42' } }
+  const task: Task = { name: 'sum', prompt: 'What is 40 + 2?', role: 'gate', data: { answer: '42' } }
   evaluatorConformance({ describe, it, evaluator: lastLine.plugin, task, good: episode, bad: { ...episode, stdout: '42\nor so\n' } })
 })
 
 describe('examples/selection/more-wins.ts', () => {
   it('counts a task won and a task lost, and no task that neither could do', () => {
-    const task = { name: 't', prompt: 'p' }
-    const pairs = [
-      { task, current: 0, candidate: 1 },
-      { task, current: null, candidate: 0 },
-      { task, current: 1, candidate: null },
-      { task, current: null, candidate: null },
-    ]
-    expect(moreWins.plugin.decide(pairs)).toEqual({ selected: true, reason: '2 won and 1 lost of 4' })
+    const task: Task = { name: 't', prompt: 'p', role: 'gate' }
+    const scores = [
+      [0, 1],
+      [null, 0],
+      [1, null],
+      [null, null],
+    ] as const
+    const pairs = scores.map(([current, candidate], repeat) => ({ task, repeat, current, candidate }))
+    const history = { decided: 0, selected: 0 }
+    const asked: Question = { kind: 'traffic', tasks: [task], pairs, repeats: 4, episodesLeft: null, seed: 's', history }
+    expect(moreWins.plugin.decide(pairs, asked)).toEqual({ selected: true, reason: '2 won and 1 lost of 4' })
   })
 
   selectionConformance({ describe, it, selection: moreWins.plugin })
 })
 
 describe('examples/proposer/one-rule.ts', () => {
-  proposerConformance({ describe, it, proposer: oneRule.plugin, entries })
+  proposerConformance({ describe, it, proposer: oneRule.plugin, adapter: rulebook.plugin, entries })
 })
 
-const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
-  ['processor', './examples/processor/every-record.ts', everyRecord.plugin],
-  ['executor', './examples/executor/folder.ts', folder.plugin],
-  ['evaluator', './examples/evaluator/last-line.ts', lastLine.plugin],
-  ['selection', './examples/selection/more-wins.ts', moreWins.plugin],
-  ['proposer', './examples/proposer/one-rule.ts', oneRule.plugin],
-]
+/** Knows the answer when its rules tell it. */
+const AGENT = `#!/bin/sh
+cat "$2/RULES.md" 2>/dev/null || echo 'no idea'
+`
 
-describe('a kind that no setting names yet', () => {
-  it.each(LOADED_BY_PATH)('%s: %s is loaded by its path', async (kind, path, plugin) => {
-    expect(await loadPlugin(kind, path, {}, process.cwd())).toBe(plugin)
+describe('examples of the four slots of evolution', () => {
+  it('improve a harness together, each named by its setting', async () => {
+    const home = temporaryFolder()
+    const binary = join(home, 'agent')
+    await writeFile(binary, AGENT, { mode: 0o755 })
+    const service = await serviceWith({
+      recipe: 'harness',
+      'data.training_mode': 'manual',
+      'evolution.adapter': './examples/adapter/rulebook.ts',
+      'evolution.binary': binary,
+      'evolution.proposer': './examples/proposer/one-rule.ts',
+      'evolution.executor': './examples/executor/folder.ts',
+      'evolution.evaluator': './examples/evaluator/last-line.ts',
+      'evolution.selection': './examples/selection/more-wins.ts',
+      'evolution.tasks': JSON.stringify([{ name: 'sum', prompt: 'What is 40 + 2?', answer: '42' }]),
+      'evolution.proposals_dir': join(home, 'proposals'),
+      'evolution.step_record_dir': join(home, 'steps'),
+    })
+    await service.post('/svc/scenarios', { name: 'examples' })
+    const asked = await service.post('/svc/train', { text: '42', session: 's', release_id: 'r' }, scenario)
+    const progress = `/svc/harness/requests/${textAt(asked.json, 'agent_record_id')}/progress`
+    await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
+    expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: { 'RULES.md': '42\n' } })
+    expect((await service.get('/svc/harness/releases', scenario)).text).toContain('1 won and 0 lost of 1')
   })
 })
 
@@ -300,17 +282,20 @@ const read = (path: string): Promise<string> => readFile(path, 'utf8')
 
 describe('a page quotes its example as it is', () => {
   it.each([
-    ['recipe', 'examples/recipe/text-counter.ts'],
-    ['trainer', 'examples/recipe/text-counter.ts'],
-    ['processor', 'examples/processor/every-record.ts'],
-    ['adapter', 'examples/adapter/rulebook.ts'],
-    ['executor', 'examples/executor/folder.ts'],
-    ['evaluator', 'examples/evaluator/last-line.ts'],
-    ['selection', 'examples/selection/more-wins.ts'],
-    ['proposer', 'examples/proposer/one-rule.ts'],
-  ])('docs/extend/%s.md: %s', async (page, path) => {
-    const section = (await read(`docs/extend/${page}.md`)).split(/^## The smallest/m)[1] ?? ''
-    const quoted = /^```ts\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? 'nothing is quoted'
-    expect(withoutComments(await read(path))).toContain(withoutComments(quoted))
+    ['recipe', ['examples/recipe/text-counter.ts']],
+    ['trainer', ['examples/trainer/most-asked.ts', 'examples/trainer/put-together.ts']],
+    ['gateway', ['examples/gateway/by-fetch.ts']],
+    ['contents', ['examples/contents/folder.ts']],
+    ['processor', ['examples/processor/every-record.ts']],
+    ['adapter', ['examples/adapter/rulebook.ts']],
+    ['executor', ['examples/executor/folder.ts']],
+    ['evaluator', ['examples/evaluator/last-line.ts']],
+    ['selection', ['examples/selection/more-wins.ts']],
+    ['proposer', ['examples/proposer/one-rule.ts']],
+  ])('docs/extend/%s.md: %s', async (page, paths) => {
+    const [, section = ''] = /^## The smallest([\s\S]*?)^## /m.exec(await read(`docs/extend/${page}.md`)) ?? []
+    const quoted = [...section.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => withoutComments(text))
+    const examples = await Promise.all(paths.map(async (path) => withoutComments(await read(path))))
+    expect(quoted).toEqual(examples.map((example) => quoted.find((text) => example.includes(text)) ?? example))
   })
 })

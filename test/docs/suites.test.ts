@@ -1,7 +1,12 @@
 /** The suites that docs/extend names find what is wrong: each is run over plug-ins that are sound but for one thing. */
+import { appendFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   adapterConformance,
+  contentsConformance,
   evaluatorConformance,
   executorConformance,
   gatewayConformance,
@@ -11,17 +16,18 @@ import {
   trainerConformance,
 } from '../../conformance/index.ts'
 import rulebook from '../../examples/adapter/rulebook.ts'
-import lastLine from '../../examples/evaluator/last-line.ts'
+import folderContents from '../../examples/contents/folder.ts'
 import folder from '../../examples/executor/folder.ts'
+import byFetch from '../../examples/gateway/by-fetch.ts'
 import oneRule from '../../examples/proposer/one-rule.ts'
 import textCounter from '../../examples/recipe/text-counter.ts'
 import moreWins from '../../examples/selection/more-wins.ts'
-import relay from '../../plugins/gateways/relay/index.ts'
 import type {
   Adapter,
   Binding,
   ConfigPatch,
   Content,
+  ContentStore,
   Draft,
   Entry,
   Episode,
@@ -37,10 +43,12 @@ import type {
   Selection,
   StepResult,
   Surface,
+  Task,
   Trainer,
   TrainerPlan,
   WholeAnswer,
 } from '../../src/contract/index.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 interface Runner {
   readonly describe: (name: string, body: () => void) => void
@@ -171,14 +179,58 @@ describe('gatewayConformance', () => {
       'aborted before its answer',
     ],
   ])('finds %s', async (_what, change, words) => {
-    const make = async (url: string): Promise<Gateway> => ({ relay: change(await relay.plugin.make({ url })) })
+    const make = async (url: string): Promise<Gateway> => ({ relay: change(await byFetch.plugin.make({ url })) })
     await expect(sentence(words, (runner) => gatewayConformance({ ...runner, make }))()).rejects.toThrow()
   })
 })
 
+describe('contentsConformance', () => {
+  let count = 0
+
+  it.each<readonly [string, (sound: ContentStore) => Partial<ContentStore>, string]>([
+    ['another id each time', (sound) => ({ write: async (content) => `${await sound.write(content)}${(count += 1)}` }), 'equal files have'],
+    ['an empty tree in place of none', () => ({ read: async () => ({}) }), 'a content that is not here is unknown'],
+    ['paths that lead out', () => ({ write: async () => 'id' }), 'a path climbing out'],
+    [
+      'a folder that can be written in',
+      (sound) => ({
+        unpack: async (id) => {
+          const path = await sound.unpack(id)
+          await chmod(join(path, 'a/b'), 0o644)
+          return path
+        },
+      }),
+      'is read-only',
+    ],
+    ['a folder that is read as nothing', (sound) => ({ read: (id) => sound.read(id).then(shortOnes) }), 'reads as a few lines'],
+    [
+      'a release without a parent',
+      (sound) => ({ seal: (id, _parent, mark) => sound.seal(id, null, mark) }),
+      'carries its content and parent',
+    ],
+    [
+      'a release that tells parts of a second',
+      (sound) => ({ seal: (id, parent, mark) => sound.seal(id, parent, { ...mark, at: mark.at * 1000 }) }),
+      'with the same mark',
+    ],
+    ['a pointer at anything', () => ({ point: async () => undefined }), 'many points at once'],
+    [
+      'an archive that is overwritten',
+      (sound) => ({ archive: (name, as) => sound.archive(name, as).catch(() => '') }),
+      'never overwritten',
+    ],
+  ])('finds %s', async (_what, change, words) => {
+    const make = async (): Promise<ContentStore> => {
+      const sound = await folderContents.plugin.make({ repository: temporaryFolder() })
+      return { ...membersOf(sound), ...change(sound) }
+    }
+    await expect(sentence(words, (runner) => contentsConformance({ ...runner, make }))()).rejects.toThrow()
+  })
+})
+
 describe('the suites of evolution', () => {
-  const entries: readonly Entry[] = [{ id: 'rule-1', name: 'rule', config: { text: 'Be brief.' } }]
-  const task = { name: 't', prompt: 'p', data: { answer: '42' } }
+  const entries: readonly Entry[] = [{ id: 'rule-1', name: 'rules', config: { text: 'Be brief.' } }]
+  const task: Task = { name: 't', prompt: 'p', role: 'gate', data: { answer: '42' } }
   const tree: readonly Entry[] = [
     { id: 'settings', name: 'config', config: { data: { theme: 'dark' } } },
     { id: 'brief', name: 'rules', config: { text: 'Be brief.' } },
@@ -234,7 +286,8 @@ describe('the suites of evolution', () => {
   })
 
   it.each<readonly [string, (sound: Executor) => Executor['run'], string]>([
-    ['files that are left out', (sound) => (play, signal) => sound.run({ ...play, files: {} }, signal), 'the files are there'],
+    ['files that are left out', (sound) => (play, signal) => sound.run({ ...play, files: () => ({}) }, signal), 'the files are there'],
+    ['a workspace that is empty', (sound) => (play, signal) => sound.run({ ...play, workspace: {} }, signal), 'the files are there'],
     [
       'its own environment',
       (sound) => (play, signal) => sound.run({ ...play, launch: withOwnEnvironment(play) }, signal),
@@ -244,12 +297,44 @@ describe('the suites of evolution', () => {
     [
       'a command for another folder',
       (sound) => (play, signal) => sound.run({ ...play, launch: () => play.launch('/') }, signal),
-      'it starts in',
+      'whose workspace it starts in',
     ],
     [
       'a trajectory that nobody read',
       (sound) => (play, signal) => sound.run({ ...play, readTrajectory: async () => [] }, signal),
       'is read after the command',
+    ],
+    [
+      'a workspace that nobody looked at',
+      (sound) => (play, signal) => sound.run({ ...play, inspect: async () => undefined }, signal),
+      'is read after the command',
+    ],
+    [
+      'a model that is not asked',
+      (sound) => (play, signal) => sound.run({ ...play, files: () => play.files({ ...play.model, apiKey: 'another' }) }, signal),
+      'it answers there',
+    ],
+    [
+      'no reason why it ended',
+      (sound) => async (play, signal) => {
+        const { ended: _ended, ...episode } = await sound.run(play, signal)
+        return episode
+      },
+      'longer than it may',
+    ],
+    [
+      'a program that goes on',
+      (sound) => async (play, signal) => {
+        const beats = await mkdtemp(join(tmpdir(), 'beats-'))
+        const timer = setInterval(() => appendFileSync(join(beats, 'beats'), 'x'))
+        try {
+          return await sound.run({ ...play, inspect: async (_workspace, episode) => play.inspect?.(beats, episode) }, signal)
+        } finally {
+          clearInterval(timer)
+          await rm(beats, { recursive: true })
+        }
+      },
+      'is dead before anybody looks',
     ],
     [
       'a log that is not there any more',
@@ -263,19 +348,26 @@ describe('the suites of evolution', () => {
 
   it.each<readonly [string, Evaluator['score'], string]>([
     ['no number', async () => Number.NaN, 'gets a number'],
+    ['nothing to say', async () => null, 'gets a number'],
     ['the same score for all', async () => 1, 'scores above'],
+    ['a point for what never began', async (_task, { ended, stdout }) => Number(ended === 'start' || stdout === '42'), 'scores above'],
     ['trust in its task', async ({ data }) => (data === undefined ? never() : 1), 'a task of another shape'],
+    ['an end that never comes', () => new Promise(() => undefined), 'after an abort'],
   ])('find an evaluator with %s', async (_what, score, words) => {
-    const suite = { evaluator: { ...lastLine.plugin, score }, task, good, bad: { ...good, stdout: '41' } }
+    const suite = { evaluator: { score }, task, good, bad: { ...good, stdout: '41' } }
     await expect(sentence(words, (runner) => evaluatorConformance({ ...runner, ...suite }))()).rejects.toThrow()
   })
 
-  it.each<readonly [string, Selection['decide'], string]>([
-    ['yes to everything', () => ({ selected: true, reason: 'why not' }), 'nothing speaks for'],
-    ['no to everything', () => ({ selected: false, reason: 'why' }), 'better at every task'],
-    ['no reason', (pairs) => ({ ...moreWins.plugin.decide(pairs), reason: '' }), 'worse at every task'],
-  ])('find a selection with %s', async (_what, decide, words) => {
-    await expect(sentence(words, (runner) => selectionConformance({ ...runner, selection: { decide } }))()).rejects.toThrow()
+  it.each<readonly [string, Partial<Selection>, string]>([
+    ['yes to everything', { decide: () => ({ selected: true, reason: 'why not' }) }, 'nothing speaks for'],
+    ['no to everything', { decide: () => ({ selected: false, reason: 'why' }) }, 'better at every task'],
+    ['no reason', { decide: (...asked) => ({ ...moreWins.plugin.decide(...asked), reason: '' }) }, 'worse at every task'],
+    ['a task of its own', { next: () => [{ task: 'nobody', repeat: 0 }] }, 'tasks that are there'],
+    ['no end', { next: ({ pairs }) => [{ task: 'task-0', repeat: pairs.length }] }, 'comes to an end'],
+    ['the same again', { next: ({ pairs }) => (pairs.length < 2 ? [{ task: 'task-0', repeat: 0 }] : []) }, 'comes to an end'],
+  ])('find a selection with %s', async (_what, change, words) => {
+    const selection = { ...moreWins.plugin, ...change }
+    await expect(sentence(words, (runner) => selectionConformance({ ...runner, selection }))()).rejects.toThrow()
   })
 
   it.each<readonly [string, Partial<Proposer>, string]>([
@@ -286,13 +378,17 @@ describe('the suites of evolution', () => {
     ],
     [
       'the id of another entry',
-      { propose: async () => ({ mutations: [{ op: 'create', id: 'rule-1', options: { name: 'rule', config: {} } }] }) },
+      { propose: async () => ({ mutations: [{ op: 'create', id: 'rule-1', options: { name: 'rules', config: { text: 'x' } } }] }) },
       'request and samples: it',
     ],
+    ['no change and no reason', { propose: async () => ({ mutations: [] }) }, 'nothing to learn from'],
+    ['a brief that it writes in', { propose: async ({ memory }) => (Object.assign(memory, { mine: 1 }), null) }, 'the brief is afterwards'],
     ['an end that never comes', { propose: () => new Promise(() => undefined) }, 'after an abort'],
   ])('find a proposer with %s', async (_what, change, words) => {
     const proposer = { ...oneRule.plugin, ...change }
-    await expect(sentence(words, (runner) => proposerConformance({ ...runner, proposer, entries }))()).rejects.toThrow()
+    await expect(
+      sentence(words, (runner) => proposerConformance({ ...runner, proposer, adapter: rulebook.plugin, entries }))(),
+    ).rejects.toThrow()
   })
 })
 
@@ -307,6 +403,24 @@ function publish(content: Content): StepResult {
 function reread(answer: WholeAnswer): WholeAnswer {
   return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString()) }
 }
+
+/** A class keeps its methods where a copy does not find them. */
+function membersOf(store: ContentStore): ContentStore {
+  return {
+    write: (content) => store.write(content),
+    read: (id) => store.read(id),
+    unpack: (id) => store.unpack(id),
+    seal: (id, parent, mark) => store.seal(id, parent, mark),
+    find: (id) => store.find(id),
+    point: (scenario, release) => store.point(scenario, release),
+    hold: (release) => store.hold(release),
+    archive: (scenario, as) => store.archive(scenario, as),
+    close: () => store.close(),
+  }
+}
+
+/** Without what stands for a large file. */
+const shortOnes = (files: Files): Files => Object.fromEntries(Object.entries(files).filter(([, text]) => !text.startsWith('version ')))
 
 const layout =
   (change: (sound: Adapter['layout']) => Partial<Adapter['layout']>) =>

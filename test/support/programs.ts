@@ -5,14 +5,14 @@ import { delimiter, join } from 'node:path'
 
 const INSTALLER = ['apt-get', 'install', '-y'] as const
 
-/** Where that program is. Throws one line that says how to install it. */
-export function program(name: string): string {
+/** Where that program is. Throws one line that says how to install it. Its package may have another name. */
+export function program(name: string, inPackage = name): string {
   const found = programsCalled(name)[0]
   if (found !== undefined) return found
-  const problem = installed(name)
+  const problem = installed(inPackage)
   const there = programsCalled(name)[0]
   if (there !== undefined) return there
-  throw new Error(`this test needs ${name}, which is not on PATH (${problem}): install it with '${[...INSTALLER, name].join(' ')}'`)
+  throw new Error(`this test needs ${name}, which is not on PATH (${problem}): install it with '${[...INSTALLER, inPackage].join(' ')}'`)
 }
 
 /** Every program of that name on PATH, the one a shell would take first. */

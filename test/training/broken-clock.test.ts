@@ -51,6 +51,7 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
   const bench: Bench = {
     name: 's',
     mode: 'auto',
+    model: { model: null, api: 'openai' },
     get commits() {
       return commits
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
 import { headed, printed, printJson, readJsonLines, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import { seed } from './seed.ts'
 
 const layout: Layout = {
   config: { primary: { path: 'native/config.json' }, models: { path: 'native/models.json' } },
@@ -31,6 +32,8 @@ const native: Adapter = {
       { target: 'models', data: { api: 'openai', base_url: `${url}/v1`, api_key: apiKey ?? NO_TOKEN, model } },
     ],
   },
+
+  seed,
 
   finish(draft) {
     for (const setting of settingsIn(draft.entries)) refuseOthers(setting, SETTINGS)

@@ -1,22 +1,31 @@
-/** Serves a harness for one agent and keeps its traffic. No trainer works on it: only what the service ships in it ever changes. */
+/** Serves a harness for one agent, and improves it from reports and from what people ask for. */
+import { readFileSync } from 'node:fs'
 import { define } from '../../../src/contract/index.ts'
+import { openEvolution } from '../../../src/evolution/index.ts'
 import { openHarness } from '../../../src/harness/index.ts'
-import { keepOnly } from '../../../src/training/index.ts'
+import { processorOf } from '../../../src/training/index.ts'
 
 export default define('recipe', {
   async make(config, parts) {
     const { adapter, seed, files } = await openHarness(config, parts)
+    const evolution = await openEvolution(config, { adapter, parts, bundled: bundledTasks() })
     return {
       adapter,
       seed,
-      bind: ({ runtime, gateway, read }) =>
-        Promise.resolve({
-          runtime,
-          surface: { files: files(read) },
-          processors: { '': keepOnly('harness') },
-          ...(gateway && { gateway }),
-          close: () => Promise.resolve(),
-        }),
+      bind: async (scope) => ({
+        runtime: scope.runtime,
+        surface: { files: files(scope.read) },
+        processors: {
+          '': processorOf(config, { name: 'harness', modes: evolution.acceptsRequests ? ['auto', 'manual', 'hybrid'] : ['auto'] }),
+        },
+        ...(scope.gateway && { gateway: scope.gateway }),
+        ...evolution.bind(scope),
+        close: () => Promise.resolve(),
+      }),
+      trainers: () => ({ '': evolution.plan }),
     }
   },
 })
+
+/** Small general tasks, for whoever has none of their own yet. */
+const bundledTasks = () => JSON.parse(readFileSync(new URL('./tasks.json', import.meta.url), 'utf8'))

@@ -1,23 +1,33 @@
 /** Session logs as agents leave them: mostly one JSON object per line, else one document per session. */
-import { readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
+/** More than an agent says in an episode. It writes the log itself, and whoever reads it holds all of it. */
+const LOG_BYTES_MAX = 64 * 1024 * 1024
+
 /** Every `*.jsonl` below the folder, in the order of their paths; none where there is no such folder. */
 export async function readJsonLines(folder: string): Promise<readonly JsonObject[]> {
-  const logs = (await filesBelow(folder)).filter((path) => path.endsWith('.jsonl'))
+  const logs = await logsBelow(folder, '.jsonl')
   const read = await Promise.all(logs.map(async (path) => eventsIn(path, await readFile(join(folder, path), 'utf8'))))
   return read.flat()
 }
 
 /** Every `*.json` below the folder with its path, in the order of the paths. */
 export async function readDocuments(folder: string): Promise<readonly (readonly [path: string, document: Json])[]> {
-  const paths = (await filesBelow(folder)).filter((path) => path.endsWith('.json'))
+  const paths = await logsBelow(folder, '.json')
   return Promise.all(paths.map(async (path) => [path, JSON.parse(await readFile(join(folder, path), 'utf8'))] as const))
 }
 
 /** Array.isArray says nothing of lists that may not be written to. */
 export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
+
+async function logsBelow(folder: string, ending: string): Promise<readonly string[]> {
+  const paths = (await filesBelow(folder)).filter((path) => path.endsWith(ending))
+  const sizes = await Promise.all(paths.map(async (path) => (await lstat(join(folder, path))).size))
+  if (sizes.reduce((sum, size) => sum + size, 0) > LOG_BYTES_MAX) throw new Error(`the session log is larger than ${LOG_BYTES_MAX} bytes`)
+  return paths
+}
 
 /** Paths of plain files below a folder, sorted; links are not followed. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -37,6 +37,14 @@ describe('a session log', () => {
     await symlink(folder, join(folder, 'e'))
     expect(await readJsonLines(`${folder}/`)).toEqual([{ at: 1 }, { at: 2 }])
     expect(await filesBelow(folder)).toEqual(['a.jsonl', 'b/1.jsonl', 'c.txt'])
+  })
+
+  it('that is larger than anybody would read is refused before it is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'logs-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(join(folder, 'a.jsonl'), '{"at":1}\n')
+    await truncate(join(folder, 'a.jsonl'), 2 ** 40)
+    await expect(readJsonLines(folder)).rejects.toThrow('the session log is larger than')
   })
 
   it('of a folder that is not there is empty', async () => {

@@ -1,5 +1,13 @@
 /** Where trainers run: the room's own words for it. Threads in production (thread-pool.ts), the weight lane inline (weight-lane.ts). */
-import { unavailable, type Batch, type Reporter, type StepOrder, type StepResult, type TrainerScope } from '../../contract/index.ts'
+import {
+  unavailable,
+  type Batch,
+  type JsonObject,
+  type Reporter,
+  type StepOrder,
+  type StepResult,
+  type TrainerScope,
+} from '../../contract/index.ts'
 
 /** A trainer by everything needed to make it elsewhere: plain data. */
 export interface TrainerAddress extends PlainScope {
@@ -36,9 +44,13 @@ export interface TrainerHost {
 
 /** The trainer failed, not the house: in words for the row and for the status. */
 export class StepFailure extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What the row tells beside the words. */
+  readonly metrics: JsonObject
+
+  constructor(message: string, { metrics = {}, ...options }: ErrorOptions & { readonly metrics?: JsonObject } = {}) {
     super(message, options)
     this.name = 'StepFailure'
+    this.metrics = metrics
   }
 }
 

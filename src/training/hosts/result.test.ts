@@ -10,6 +10,7 @@ describe('a step result', () => {
     { kind: 'hold', content: { kind: 'checkpoint', path: 'weights/3' } },
     { kind: 'reject' },
     { kind: 'skip', reason: '' },
+    { kind: 'fail', error: 'no answer', metrics: { failed_stage: 'proposing' } },
     { kind: 'reject', metrics: { loss: 1 }, state: {}, requires: [{ name: 'x' }, 1] },
   ])('is every verdict there is, with or without what goes beside it: %j', (answer) => {
     expect(parseResult(answer)).toEqual(answer)

@@ -11,6 +11,7 @@ import {
   type ModelApi,
   type RequestType,
 } from '../../../src/contract/index.ts'
+import type { Settings } from '../../support/settings.ts'
 import type { Received, Script } from '../../support/upstream.ts'
 import { world, type World } from '../../support/world.ts'
 import { makeHome, type Ended, type Home, type Running, type Variables } from './home.ts'
@@ -21,6 +22,8 @@ export interface AgentSpec {
   readonly api: ModelApi
   /** What its seed has beside a rule, a skill and a command. */
   readonly seed: readonly Entry[]
+  /** What its service is set up with beside, or instead. */
+  readonly settings?: Settings
   /** What the person's home has from before. */
   readonly home?: Files
 }
@@ -38,6 +41,8 @@ export interface Stage {
   readonly session: (args: readonly string[], model: Script, env?: Variables) => Promise<readonly Received[]>
   /** In their order. */
   readonly records: (type: RequestType) => Promise<readonly Kept[]>
+  /** The harness catalog, oldest first. */
+  readonly catalog: () => Promise<readonly JsonObject[]>
   /** The release that is served. */
   readonly head: () => Promise<string>
   readonly close: () => Promise<void>
@@ -80,7 +85,7 @@ export async function openStage(spec: AgentSpec): Promise<Stage> {
   }
 }
 
-const settingsFor = ({ adapter, api, seed }: AgentSpec) => ({
+const settingsFor = ({ adapter, api, seed, settings }: AgentSpec): Settings => ({
   'svc.token': TOKEN,
   recipe: RECIPE,
   'data.training_mode': 'manual',
@@ -88,6 +93,7 @@ const settingsFor = ({ adapter, api, seed }: AgentSpec) => ({
   'inference.upstream_api': api,
   'evolution.adapter': adapter,
   'evolution.seed': JSON.stringify([...SEED, ...seed]),
+  ...settings,
 })
 
 function writeFiles(folder: string, files: Files): void {
@@ -140,6 +146,10 @@ function partsOf(spec: AgentSpec, here: World, home: Home): Omit<Stage, 'here' |
       const { records = null } = await read(`/svc/scenarios/${scenario}/records?request_type=${type}&limit=100`)
       const ids = Array.isArray(records) ? records.filter(isObject).map((row) => textOf(row['agent_record_id'])) : []
       return Promise.all(ids.map(async (id) => keptOf(id, await read(`/svc/scenarios/${scenario}/records/${id}`))))
+    },
+    async catalog() {
+      const { releases = null } = await read('/svc/harness/releases')
+      return Array.isArray(releases) ? releases.filter(isObject) : []
     },
     head: async () => textOf((await read('/svc/harness'))['release_id']),
   }

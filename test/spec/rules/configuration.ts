@@ -19,6 +19,6 @@ export const configuration = [
     'config.upstream': 'Without any upstream configured or found the practice runtime answers.',
     'config.recipes': 'Several recipes stand under recipes; a single one may stand at the top of the file.',
     'config.postgres': later('the postgres store', 'storage.record_backend takes postgres with its database url.'),
-    'config.evolution': later('evolution', 'The evolution section has its keys and defaults.'),
+    'config.evolution': 'The evolution section has its keys and defaults.',
   }),
 ]

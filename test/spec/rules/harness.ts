@@ -1,7 +1,6 @@
 /** Harness delivery, proposals, pages and progress. */
 import { later, section } from './rule.ts'
 
-const evolution = 'evolution'
 const pages = 'pages'
 
 export const harness = [
@@ -20,7 +19,7 @@ export const harness = [
     'harness.rule-4': 'An unknown adapter is 404.',
     'harness.head-header': 'A resident client learns of a new head from x-svc-release-id.',
     'harness.shipped': 'A built-in entry that the service ships anew is published at load as a row of operation shipped.',
-    'harness.review-hold': later(evolution, 'A review hold commits the tree as pending while the previous head stays served.'),
+    'harness.review-hold': 'A review hold commits the tree as pending while the previous head stays served.',
   }),
   ...section('Install', {
     'harness.install-adapter': 'adapter is required; native and terminus are 400, naming the routes to use instead.',
@@ -35,21 +34,21 @@ export const harness = [
     'harness.setup': 'svc-<adapter> setup records check-offs, also for a pending release.',
   }),
   ...section('Step records', {
-    'steps.inventory': later(evolution, 'The inventory lists path and bytes of the retained files.'),
-    'steps.file': later(evolution, 'path reads one listed JSON or JSONL file.'),
-    'steps.confined': later(evolution, 'Absolute paths, traversal and symlinks are refused.'),
-    'steps.limits': later(evolution, 'Over a limit is 400, never a cut.'),
-    'steps.states': later(evolution, 'not_recorded, disabled and missing carry an empty list.'),
-    'steps.no-store': later(evolution, 'Step reads answer no-store.'),
+    'steps.inventory': 'The inventory lists path and bytes of the retained files.',
+    'steps.file': 'path reads one listed JSON or JSONL file.',
+    'steps.confined': 'Absolute paths, traversal and symlinks are refused.',
+    'steps.limits': 'Over a limit is 400, never a cut.',
+    'steps.states': 'not_recorded, disabled and missing carry an empty list.',
+    'steps.no-store': 'Step reads answer no-store.',
   }),
   ...section('Proposals', {
     'proposal.absent': 'A scenario whose recipe is no harness evolution recipe answers 404 naming that.',
-    'proposal.shape': later(evolution, 'A proposal has mutations, reason, session and release_id; a malformed one is 400.'),
-    'proposal.answer': later(evolution, 'It answers proposal_id, admitted, reason and release_id.'),
-    'proposal.rule-1': later(evolution, 'Mutations are admitted against the head; each refusal names its rule.'),
-    'proposal.rule-2': later(evolution, 'Admitted proposals wait in the inbox and are taken oldest first.'),
-    'proposal.rule-3': later(evolution, 'A full inbox or manual mode is admitted: false with its reason.'),
-    'decisions.proposer-reply': later(evolution, 'The text proposer reads one JSON array out of prose and fences.'),
+    'proposal.shape': 'A proposal has mutations, reason, session and release_id; a malformed one is 400.',
+    'proposal.answer': 'It answers proposal_id, admitted, reason and release_id.',
+    'proposal.rule-1': 'Mutations are admitted against the head; each refusal names its rule.',
+    'proposal.rule-2': 'Admitted proposals wait in the inbox and are taken oldest first.',
+    'proposal.rule-3': 'A full inbox or manual mode is admitted: false with its reason.',
+    'decisions.proposer-reply': 'The text proposer reads one JSON array out of prose and fences.',
   }),
   ...section('Pages and progress', {
     'page.version': later(pages, 'The version page is self-contained HTML with its cards in order.'),

@@ -31,7 +31,7 @@ export const scenarios = [
   ...section('Deletion', {
     'delete.answer': 'DELETE answers {scenario, archived}; unknown is 404.',
     'delete.rule-1': 'Rows move under archived/, the ref is renamed under refs/reef/archived/, releases stay reachable.',
-    'delete.rule-1-recipe': later('evolution', "The recipe's own directories move under an archived sibling."),
+    'delete.rule-1-recipe': "The recipe's own directories move under an archived sibling.",
     'delete.name-free': 'The name is free again and inherits nothing, least of all a key.',
     'delete.rule-2': 'A local step in flight ends without a commit.',
     'delete.rule-3': later('weights', 'While a weight job of the scenario is out, delete is 409.'),
@@ -50,7 +50,7 @@ export const scenarios = [
     'mode.manual': 'manual steps on instructions alone.',
     'mode.hybrid': 'hybrid runs queued instructions first, with the next units riding beside.',
     'mode.budgets': 'Step budgets count every step, stop automatic steps only, and are shown in the status.',
-    'mode.proposer': later('evolution', 'manual and hybrid need a proposer that takes requests, else 501.'),
+    'mode.proposer': 'manual and hybrid need a proposer that takes requests, else 501.',
     'training.threads': 'Each scenario trains beside its requests, so that no record waits for a step.',
     'training.reads': 'Releases, catalog, history and status answer while a step runs.',
     'training.resumes':

@@ -40,7 +40,7 @@ export function textAt(json: JsonObject, key: string): string {
 }
 
 /** The rows a list route answers with under that name. */
-export function rowsOf({ json }: Answer, name: string): readonly JsonObject[] {
+export function rowsOf({ json }: Pick<Answer, 'json'>, name: string): readonly JsonObject[] {
   const rows = json[name]
   return Array.isArray(rows) ? rows.filter(isObject) : []
 }

@@ -1,0 +1,67 @@
+/** A copy of what an agent left, made by the service itself: nothing outside the workspace is read on the way, and nothing waits for ever. */
+import { constants, type Dirent } from 'node:fs'
+import { chmod, copyFile, lstat, mkdir, opendir, readlink, realpath, symlink } from 'node:fs/promises'
+import { isAbsolute, join, sep } from 'node:path'
+
+/** As much as a workspace may hold by default. */
+const LIMITS = { bytesMax: 512 * 1024 * 1024, entriesMax: 20_000 }
+
+/** Into a folder that is there and empty. False when there is more than will be copied. */
+export async function copyWorkspace(from: string, to: string, { bytesMax, entriesMax } = LIMITS): Promise<boolean> {
+  const folders = ['']
+  let entries = 0
+  let bytes = 0
+  for (const folder of folders) {
+    for await (const entry of entriesOf(join(from, folder))) {
+      const path = join(folder, entry.name)
+      entries += 1
+      bytes += entry.isFile() ? await sizeOf(join(from, path)) : 0
+      if (entries > entriesMax || bytes > bytesMax) return false
+      if (entry.isDirectory()) folders.push(path)
+      await unlessUnreadable(copyEntry(entry, from, to, path))
+    }
+  }
+  return true
+}
+
+/** A folder that cannot be read is copied as an empty one. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  const opened = await unlessUnreadable(opendir(folder))
+  if (opened !== null) yield* opened
+}
+
+const sizeOf = async (path: string): Promise<number> => (await unlessUnreadable(lstat(path)))?.size ?? 0
+
+/** Devices, pipes and sockets are left out: reading one may never end. */
+async function copyEntry(entry: Dirent, from: string, to: string, path: string): Promise<void> {
+  const target = join(to, path)
+  if (entry.isDirectory()) await mkdir(target)
+  if (entry.isFile()) await copyPlain(join(from, path), target)
+  if (entry.isSymbolicLink()) await copyLink(from, path, target)
+}
+
+async function copyPlain(source: string, target: string): Promise<void> {
+  const { mode } = await lstat(source)
+  await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  // It stays a program if it was one; whose rights it runs with is not the agent's to say.
+  await chmod(target, 0o600 | (mode & 0o111))
+}
+
+/** Kept where it leads to something in the workspace, as itself; what it leads to is never read through it. */
+async function copyLink(from: string, path: string, target: string): Promise<void> {
+  const destination = await readlink(join(from, path))
+  const [root, reached] = await Promise.all([realpath(from), realpath(join(from, path))])
+  if (!isAbsolute(destination) && `${reached}${sep}`.startsWith(`${root}${sep}`)) await symlink(destination, target)
+}
+
+/** What an agent can do to a file so that it cannot be read; anything else that goes wrong is the machine's fault, and no answer. */
+const UNREADABLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO'])
+
+async function unlessUnreadable<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && UNREADABLE.has(error.code)) return null
+    throw error
+  }
+}

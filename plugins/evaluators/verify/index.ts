@@ -1,0 +1,73 @@
+/**
+ * One point when the task's own command says so, run on a copy of what the agent left: after the agent is dead, in a root of its own,
+ * without a model, and with files that the agent has never seen.
+ */
+import { readlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { define, type Episode, type ModelAddress, type Play, type Scene } from '../../../src/contract/index.ts'
+import { scoreOfEnd } from '../common/episodes.ts'
+import { copyWorkspace } from './copy.ts'
+import { checkOf, type Check } from './check.ts'
+import { placeFiles } from './place.ts'
+
+export default define('evaluator', {
+  async score(task, episode, scene) {
+    const check = checkOf(task)
+    const settled = scoreOfEnd(episode)
+    if (settled !== undefined) return settled
+    return scene.workspace === null ? null : verify(check, scene.workspace, scene)
+  },
+})
+
+async function verify(check: Check, workspace: string, { executor, signal }: Scene): Promise<number | null> {
+  signal.throwIfAborted()
+  const copy = await mkdtemp(copyPrefix())
+  try {
+    // More than can be looked at is no solution.
+    if (!(await copyWorkspace(workspace, copy))) return 0
+    await placeFiles(copy, check.files)
+    return scoreOf(check, await executor.run(playOf(check, copy), signal))
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+/** Named as executors name the folders of episodes: should the service be killed meanwhile, its next start removes this one with them. */
+function copyPrefix(): string {
+  const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
+  return join(tmpdir(), `svc-episode-${namespace}-${process.pid}-`)
+}
+
+const VERIFY_SECONDS_MAX = 600
+/** The command gets a copy of the copy: it may write there, also where the machine's folders can only be read. */
+const COPY_AND_RUN = 'cp -RPp "$1"/. . && shift && exec "$@"'
+/** Nobody answers there, and nothing in the files names it. */
+const NO_MODEL: ModelAddress = { url: 'http://127.0.0.1:0', model: null, api: 'openai', apiKey: null }
+
+function playOf({ words }: Check, copy: string): Play {
+  return {
+    files: () => ({}),
+    workspace: {},
+    model: NO_MODEL,
+    launch: () => ({ argv: ['sh', '-c', COPY_AND_RUN, 'verify', copy, ...words], env: {}, timeoutSeconds: VERIFY_SECONDS_MAX }),
+    readTrajectory: async () => [],
+    needs: [copy],
+  }
+}
+
+/** The command is the same for every candidate, so a limit that it runs into is what the agent left. */
+function scoreOf({ hasReward }: Check, run: Episode): number | null {
+  const settled = scoreOfEnd(run)
+  if (settled !== undefined) return settled
+  if (run.exitCode !== 0) return 0
+  return hasReward ? rewardIn(run.stdout) : 1
+}
+
+/** What is no number from 0 to 1 is no reward. */
+function rewardIn(stdout: string): number {
+  const line = stdout.trimEnd().split('\n').at(-1)?.trim() ?? ''
+  const reward = line === '' ? 0 : Number(line)
+  return reward >= 0 && reward <= 1 ? reward : 0
+}

@@ -1,0 +1,73 @@
+/** The folder of one episode: made, filled, and removed whatever was done to it. */
+import { execFile } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { checkFiles, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
+
+const run = promisify(execFile)
+const WORKSPACE = 'workspace'
+
+export interface Folder {
+  /** Nobody but the service gets into it. */
+  readonly path: string
+  /** Below it: what the agent sees. */
+  readonly root: string
+  readonly workspace: string
+}
+
+export async function makeFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), `${ownPrefix()}${process.pid}-`))
+  const root = join(path, 'root')
+  return { path, root, workspace: join(root, WORKSPACE) }
+}
+
+/** Both are checked before anything is written; `workspace` is the task's, so no file of the tree may take its place. */
+export async function fillFolder({ root, workspace }: Folder, files: Files, given: Files): Promise<void> {
+  if (Object.hasOwn(files, WORKSPACE)) throw invalid('bad_path', `${WORKSPACE} is the folder the agent starts in; name the file otherwise`)
+  checkFiles(given)
+  const all = { ...files, ...Object.fromEntries(Object.entries(given).map(([path, text]) => [`${WORKSPACE}/${path}`, text])) }
+  checkFiles(all)
+  await mkdir(workspace, { recursive: true })
+  for (const [path, text] of Object.entries(all)) {
+    const target = join(root, path)
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, text)
+  }
+}
+
+/** By rm, which follows no link and gets into folders whose path is longer than the system takes; once more with every folder opened. */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await run('rm', ['-rf', '--', path])
+  } catch {
+    await run('chmod', ['-R', 'u+rwX', '--', path]).catch(() => undefined)
+    await run('rm', ['-rf', '--', path]).catch(() => {
+      throw unavailable('episode_folder', 'the folder of an episode cannot be removed; look into the folder for temporary files')
+    })
+  }
+}
+
+/** What a process that was killed left behind. Asked for once, when an executor is made. */
+export async function removeLeftovers(): Promise<void> {
+  const prefix = ownPrefix()
+  const names = await readdir(tmpdir()).catch((): string[] => [])
+  const left = names.filter((name) => name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length).split('-')[0])))
+  for (const name of left) await removeFolder(join(tmpdir(), name)).catch(() => undefined)
+}
+
+/** Folders bear the number of the process that made them and of the namespace it is counted in: a neighbour's are nobody's leftovers. */
+function ownPrefix(): string {
+  const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
+  return `svc-episode-${namespace}-`
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}

@@ -1,0 +1,70 @@
+/** What the processes of an episode use, read from /proc. */
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { freemem, totalmem } from 'node:os'
+import type { EpisodeEnd } from '../../../src/contract/index.ts'
+import type { Limits } from './limits.ts'
+import { unlessGone } from './walk.ts'
+
+const KIB = 1024
+const BLOCK_BYTES = 512
+/** A program may well have a dozen threads, but not all programs at once. */
+const THREADS_PER_PROCESS = 8
+/** Each open file may hold memory of the system's that no process answers for. */
+const OPEN_FILES_MAX = 16_384
+/** What stays free for the service itself, whoever took the rest. */
+const FREE_BYTES_MIN = 128 * KIB * KIB
+const FREE_PART_MIN = 1 / 50
+
+/** Where a kernel that counts for itself should stop: past the limit, so that going past it is seen, and far from what hurts the machine. */
+export const tasksMax = ({ processes }: Limits): number => 2 * processes * THREADS_PER_PROCESS
+
+/** A folder of /proc, for each process of the episode. */
+export type Processes = () => readonly string[]
+
+/** The limit that these processes are past, or null. What several share is counted for each. */
+export function measureProcesses(processes: readonly string[], limits: Limits, unnamedBytes: number): EpisodeEnd | null {
+  if (processes.length > limits.processes) return 'processes'
+  if (freemem() < Math.min(FREE_BYTES_MIN, totalmem() * FREE_PART_MIN)) return 'memory'
+  let threads = 0
+  let bytes = unnamedBytes
+  for (const process of processes) {
+    const status = unlessGone(() => readFileSync(`${process}/status`, 'latin1')) ?? ''
+    threads += numberOf(status, 'Threads')
+    bytes += KIB * (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap'))
+    if (threads > limits.processes * THREADS_PER_PROCESS) return 'processes'
+    if (bytes > limits.memoryBytes) return 'memory'
+  }
+  return null
+}
+
+function numberOf(status: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+}
+
+export interface Unnamed {
+  readonly diskBytes: number
+  readonly memoryBytes: number
+  /** More files are open than anybody needs. */
+  readonly isTooMany: boolean
+}
+
+/** Files that have no name any more, or never had one, and last as long as they are open. No walk of a folder meets them. */
+export function measureUnnamed(processes: readonly string[]): Unnamed {
+  const seen = new Set<string>()
+  let diskBytes = 0
+  let memoryBytes = 0
+  let files = 0
+  for (const folder of processes.map((process) => `${process}/fd`)) {
+    for (const name of unlessGone(() => readdirSync(folder)) ?? []) {
+      if ((files += 1) > OPEN_FILES_MAX) return { diskBytes, memoryBytes, isTooMany: true }
+      const target = unlessGone(() => readlinkSync(`${folder}/${name}`)) ?? ''
+      if (!target.endsWith(' (deleted)')) continue
+      const stats = unlessGone(() => statSync(`${folder}/${name}`))
+      if (stats === null || seen.has(`${stats.dev} ${stats.ino}`)) continue
+      seen.add(`${stats.dev} ${stats.ino}`)
+      if (target.startsWith('/memfd:')) memoryBytes += stats.blocks * BLOCK_BYTES
+      else diskBytes += stats.blocks * BLOCK_BYTES
+    }
+  }
+  return { diskBytes, memoryBytes, isTooMany: false }
+}

@@ -1,0 +1,102 @@
+/** The agent at work: turn after turn, until it says that it is done or its limits are reached. */
+import type { Brief, ChatCall, ChatMessage, Model } from '../../../src/contract/index.ts'
+import type { Drafted } from '../../../src/evolution/index.ts'
+import { messagesOf } from './prompt.ts'
+import { openTools, TOOLS, type Toolbox } from './tools.ts'
+import { openWorkspace } from './workspace.ts'
+
+export interface Limits {
+  readonly turnsMax: number
+  readonly seconds: number
+}
+
+export interface Session {
+  /** The change that was admitted last. */
+  readonly checked: Drafted | null
+  /** Why the session ended before the agent said so; null when it did. */
+  readonly problem: string | null
+  /** What the model failed with, when that is the problem. */
+  readonly failure?: unknown
+}
+
+const TURN_TOKENS_MAX = 32_768
+const TURN_SECONDS_MAX = 600
+/** A model that only talks does not know its tools. */
+const IDLE_TURNS_MAX = 3
+const CALLS_PER_TURN_MAX = 16
+/** Of a longer conversation the oldest answers of tools are left out. */
+const CONVERSATION_CHARACTERS_MAX = 400_000
+
+export async function work(brief: Brief, model: Model, limits: Limits): Promise<Session> {
+  const tools = openTools(brief, openWorkspace(brief))
+  const limit = AbortSignal.timeout(limits.seconds * 1000)
+  const over = AbortSignal.any([brief.signal, limit])
+  try {
+    const problem = await converse(tools, model, [...messagesOf(brief)], limits, over)
+    return { checked: tools.checked, problem }
+  } catch (failure) {
+    brief.signal.throwIfAborted()
+    const { checked } = tools
+    return limit.aborted
+      ? { checked, problem: `not done after ${limits.seconds} s` }
+      : { checked, problem: 'the model call failed', failure }
+  }
+}
+
+async function converse(
+  tools: Toolbox,
+  model: Model,
+  messages: ChatMessage[],
+  { turnsMax }: Limits,
+  over: AbortSignal,
+): Promise<string | null> {
+  let idle = 0
+  for (let turn = 1; turn <= turnsMax && !tools.isFinished; turn += 1) {
+    over.throwIfAborted()
+    const { text, calls } = await until(
+      over,
+      model.turn(shortened(messages), TOOLS, { tokensMax: TURN_TOKENS_MAX, timeoutSeconds: TURN_SECONDS_MAX }),
+    )
+    messages.push({ role: 'assistant', content: text, calls })
+    idle = calls.length === 0 ? idle + 1 : 0
+    if (idle === IDLE_TURNS_MAX) return `the model called no tool ${IDLE_TURNS_MAX} times in a row`
+    if (calls.length === 0) messages.push({ role: 'user', content: 'Go on with the tools. Call finish when the work is done.' })
+    for (const [index, call] of calls.entries()) {
+      messages.push({ role: 'tool', call_id: call.id, content: await until(over, resultOf(tools, call, index)) })
+    }
+  }
+  return tools.isFinished ? null : `not done after ${turnsMax} turns`
+}
+
+/** A tool that fails is the agent's to know: a trial cannot always be played. */
+async function resultOf(tools: Toolbox, call: ChatCall, index: number): Promise<string> {
+  if (index >= CALLS_PER_TURN_MAX) return `not done: at most ${CALLS_PER_TURN_MAX} calls in one turn`
+  try {
+    return await tools.run(call)
+  } catch (error) {
+    return `it failed: ${error instanceof Error ? error.message : 'without saying why'}`
+  }
+}
+
+/** Whatever is still under way then is nobody's any more. */
+async function until<T>(over: AbortSignal, pending: Promise<T>): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(over.reason)
+  if (over.aborted) end()
+  over.addEventListener('abort', end, { once: true })
+  pending.catch(() => undefined)
+  try {
+    return await Promise.race([pending, ended])
+  } finally {
+    over.removeEventListener('abort', end)
+  }
+}
+
+function shortened(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  let excess = messages.reduce((sum, { content }) => sum + content.length, 0) - CONVERSATION_CHARACTERS_MAX
+  return messages.map((message) => {
+    if (excess <= 0 || message.role !== 'tool') return message
+    excess -= message.content.length
+    return { ...message, content: '(left out: it was long ago)' }
+  })
+}

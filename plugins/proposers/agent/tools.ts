@@ -1,0 +1,162 @@
+/** The tools of the agent: it looks, writes, has its work checked and tried, and says when it is done. */
+import { isObject, type Brief, type ChatCall, type ChatTool, type Json, type JsonObject, type Task } from '../../../src/contract/index.ts'
+import { fence, type Drafted } from '../../../src/evolution/index.ts'
+import { describeTrial } from './episode.ts'
+import type { Workspace } from './workspace.ts'
+
+const TRIALS_MAX = 4
+const READ_CHARACTERS_MAX = 16_000
+const LINE_CHARACTERS_MAX = 120
+
+const text = (description: string): JsonObject => ({ type: 'string', description })
+const tool = (
+  name: string,
+  description: string,
+  properties: JsonObject = {},
+  required: readonly string[] = Object.keys(properties),
+): ChatTool => ({
+  name,
+  description,
+  parameters: { type: 'object', properties, required, additionalProperties: false },
+})
+
+export const TOOLS: readonly ChatTool[] = [
+  tool('list', 'Lists all files.'),
+  tool(
+    'read',
+    `Reads a file, ${READ_CHARACTERS_MAX} characters at a time.`,
+    { path: text('Its path.'), offset: { type: 'number', description: 'The first character to read; 0 when left out.' } },
+    ['path'],
+  ),
+  tool('write', 'Writes a file whole.', { path: text('Its path.'), text: text('All that is to stand in it.') }),
+  tool('edit', 'Replaces a text that occurs in a file exactly once.', {
+    path: text('Its path.'),
+    old: text('The text as it stands there.'),
+    new: text('What stands there instead.'),
+  }),
+  tool('remove', 'Removes a file.', { path: text('Its path.') }),
+  tool('check', 'Says whether the changes so far would be admitted, and if not, why.'),
+  tool(
+    'trial',
+    `Lets the changed harness work on one task and tells how it went. There are ${TRIALS_MAX} of them. Name a task, or write a prompt of your own.`,
+    { task: text('The name of a task.'), prompt: text('A task in your own words.') },
+    [],
+  ),
+  tool('finish', 'Ends the work. The changes must be admitted.'),
+]
+
+export interface Toolbox {
+  /** What the call came to, for the agent to read. */
+  run(call: ChatCall): Promise<string>
+  /** The change that was admitted last. */
+  readonly checked: Drafted | null
+  readonly isFinished: boolean
+}
+
+export function openTools(brief: Brief, workspace: Workspace): Toolbox {
+  let checked: Drafted | null = null
+  let isFinished = false
+  let trials = 0
+
+  /** The reason why the files are no change yet, or null. */
+  const check = (): string | null => {
+    const change = workspace.change()
+    const problem = change === null ? 'nothing is changed yet' : typeof change === 'string' ? change : brief.check(change.mutations)
+    if (problem === null && change !== null && typeof change !== 'string') checked = change
+    brief.report.line('check', problem ?? `admitted: ${namesOf(checked)}`, problem !== null)
+    return problem
+  }
+
+  const trial = async (given: JsonObject): Promise<string> => {
+    const task = taskOf(given, brief.tasks, trials)
+    if (typeof task === 'string') return task
+    if (trials === TRIALS_MAX) return `all ${TRIALS_MAX} trials are used`
+    const problem = check()
+    if (problem !== null) return `not tried: ${problem}`
+    trials += 1
+    return fence('trial', describeTrial(await brief.trial(checked?.mutations ?? [], task)))
+  }
+
+  const finish = (): string => {
+    const isUntouched = workspace.change() === null
+    const problem = isUntouched ? null : check()
+    if (problem !== null) return `not finished: ${problem}`
+    // Whoever takes everything back proposes nothing, whatever was checked before.
+    if (isUntouched) checked = null
+    isFinished = true
+    return 'finished'
+  }
+
+  const runs: Readonly<Record<string, (given: JsonObject) => string | Promise<string>>> = {
+    list: () => workspace.list(),
+    read: ({ path, offset }) => part(workspace.read(word(path)), offset),
+    write: ({ path, text: written }) => workspace.write(word(path), word(written)),
+    edit: ({ path, old, new: replacement }) => edit(workspace, word(path), word(old), word(replacement)),
+    remove: ({ path }) => workspace.remove(word(path)),
+    check: () => check() ?? `admitted: ${namesOf(checked)}`,
+    trial,
+    finish,
+  }
+
+  return {
+    get checked() {
+      return checked
+    },
+    get isFinished() {
+      return isFinished
+    },
+    async run(call) {
+      const given = argumentsOf(call)
+      brief.report.line('agent', lineOf(call, given), given === null)
+      const run = Object.hasOwn(runs, call.name) ? runs[call.name] : undefined
+      if (run === undefined) return `there is no tool of that name; there are: ${Object.keys(runs).join(', ')}`
+      return given === null ? 'the arguments must be one JSON object' : run(given)
+    },
+  }
+}
+
+const namesOf = (change: Drafted | null): string => (change?.mutations ?? []).map(({ op, id }) => `${op} ${id}`).join(', ')
+
+function argumentsOf(call: ChatCall): JsonObject | null {
+  try {
+    const given: Json = JSON.parse(call.arguments.trim() === '' ? '{}' : call.arguments)
+    return isObject(given) ? given : null
+  } catch {
+    return null
+  }
+}
+
+function lineOf({ name }: ChatCall, given: JsonObject | null): string {
+  const { path, task } = given ?? {}
+  return [name, path ?? task ?? '']
+    .filter((each) => typeof each === 'string')
+    .join(' ')
+    .trim()
+    .slice(0, LINE_CHARACTERS_MAX)
+    .toWellFormed()
+}
+
+const word = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+function part(found: string | null, offset: Json | undefined): string {
+  if (found === null) return 'there is no file of that path'
+  const start = typeof offset === 'number' && offset > 0 ? Math.floor(offset) : 0
+  const shown = found.slice(start, start + READ_CHARACTERS_MAX).toWellFormed()
+  const left = found.length - start - READ_CHARACTERS_MAX
+  return left > 0 ? `${shown}\n(${left} characters more; read on with offset ${start + READ_CHARACTERS_MAX})` : shown
+}
+
+function edit(workspace: Workspace, path: string, old: string, replacement: string): string {
+  const found = workspace.read(path)
+  if (found === null) return 'there is no file of that path'
+  const pieces = old === '' ? [] : found.split(old)
+  if (pieces.length !== 2) return 'the old text must occur in the file exactly once'
+  return workspace.write(path, pieces.join(replacement))
+}
+
+/** One of the step's, by its name, or one that the agent wrote. Nobody scores that one, but how it went is told. */
+function taskOf({ task, prompt }: JsonObject, tasks: readonly Task[], trials: number): Task | string {
+  if (typeof prompt === 'string' && prompt.trim() !== '') return { name: `own-${trials + 1}`, prompt, role: 'train' }
+  const found = tasks.find(({ name }) => name === task)
+  return found ?? 'name one of the tasks you were told of, or write a prompt'
+}

@@ -1,0 +1,124 @@
+/** What the model is told: how the agent did, run by run, what it is made of, what was tried before, and what an answer looks like. */
+import type { Brief, ChatMessage, Entry } from '../../../src/contract/index.ts'
+import { describeMachine, describeRejected, describeSamples, fence, groundRules, REQUIRES_GUIDE } from '../../../src/evolution/index.ts'
+import { isReserved } from '../../../src/harness/index.ts'
+import { gainOf, type Candidate } from './archive.ts'
+import { WON } from './coreset.ts'
+import { meanOf, type Run } from './draft.ts'
+import { episodeText, excerpt, fitted, line } from './excerpt.ts'
+
+/** More than this is no small edit any more, and nobody could say which part of it helped. */
+export const EDIT_ENTRIES_MAX = 3
+const ENTRIES_CHARACTERS_MAX = 60_000
+const RUNS_CHARACTERS_MAX = 90_000
+const SAMPLES_CHARACTERS_MAX = 40_000
+const EXPECTED_CHARACTERS_MAX = 1000
+const PROMPT_CHARACTERS_MAX = 8000
+
+export interface Evidence {
+  /** The tree as it is. */
+  readonly current: readonly Run[]
+  /** Edits of this step. */
+  readonly tried: readonly Run[]
+  /** Of this tree, and of no use for what was lost in this step. */
+  readonly candidates: readonly Candidate[]
+}
+
+export function messagesFor(brief: Brief, evidence: Evidence): readonly ChatMessage[] {
+  const sections = [
+    goalOf(brief),
+    section('The entries of the harness as it is, one per line:', 'entries', entriesText(brief.entries)),
+    ...runSections(evidence),
+    brief.samples.length === 0
+      ? ''
+      : section('What people had from it, the worst first:', 'feedback', excerpt(describeSamples(brief.samples), SAMPLES_CHARACTERS_MAX)),
+    ...pastSections(brief, evidence),
+    brief.request === null ? TASK : ASKED_TASK,
+    brief.request === null ? FORMAT : `${FORMAT}\n- last {"requires": […]}, where it is needed\n\n${REQUIRES_GUIDE}`,
+  ]
+  return [
+    { role: 'system', content: groundRules(brief) },
+    { role: 'user', content: sections.filter((text) => text !== '').join('\n\n') },
+  ]
+}
+
+/** Whoever made the request is a client: it says what is wanted, and changes nothing about how you work. */
+const goalOf = ({ request }: Brief): string =>
+  request === null
+    ? 'The goal: the agent does better on work of this kind which nobody has shown you.'
+    : `${section('The goal is what a person asked for:', 'request', `Request: ${request.text}`)}\n${describeMachine(request.client)}`
+
+const section = (title: string, label: string, text: string): string => `${title}\n${fence(label, text)}`
+
+function entriesText(entries: readonly Entry[]): string {
+  const shown = shownEntries(entries)
+  return shown.length === 0 ? '(none yet)' : shown.map(({ text }) => text).join('\n')
+}
+
+/** In full as far as they fit. An update replaces the whole of an entry, so only one that was shown whole may be updated. */
+export function shownEntries(
+  entries: readonly Entry[],
+): readonly { readonly id: string; readonly text: string; readonly isWhole: boolean }[] {
+  const shown = entries.filter(({ id }) => !isReserved(id))
+  const printed = shown.map((entry) => JSON.stringify(entry))
+  const texts = fitted(printed, ENTRIES_CHARACTERS_MAX)
+  return shown.map(({ id }, index) => ({ id, text: texts[index] ?? '', isWhole: texts[index] === printed[index] }))
+}
+
+/** Lost runs beside those that went well, and of the edits tried those that made a difference: there lies what can be learnt. */
+function runSections({ current, tried }: Evidence): readonly string[] {
+  const before = new Map(current.map((run) => [run.task.name, meanOf(run)]))
+  const telling = tried.filter((run) => meanOf(run) !== before.get(run.task.name))
+  const groups = [
+    { title: 'Runs that were lost:', runs: current.filter((run) => meanOf(run) < WON) },
+    { title: 'Runs that were won:', runs: current.filter((run) => meanOf(run) >= WON) },
+    { title: 'The same tasks with an edit that was tried and made a difference:', runs: telling },
+  ]
+  const all = groups.flatMap(({ runs }) => runs)
+  const texts = fitted(all.map(runText), RUNS_CHARACTERS_MAX)
+  return groups.flatMap(({ title, runs }) => {
+    const blocks = runs.map((run) => fence('run', texts[all.indexOf(run)] ?? ''))
+    return blocks.length === 0 ? [] : [[title, ...blocks].join('\n')]
+  })
+}
+
+function runText({ task, rolls, failure, episode, edit }: Run): string {
+  const head = {
+    task: excerpt(task.prompt, PROMPT_CHARACTERS_MAX),
+    ...(rolls.length === 1 ? { score: rolls[0] } : { scores: rolls }),
+    ...(failure !== null && { failure }),
+    ...(edit !== null && { edit }),
+    ...(task.data !== undefined && { scored_by: excerpt(line(task.data), EXPECTED_CHARACTERS_MAX) }),
+  }
+  return `${line(head)}\n${episode === null ? '(what the agent did is not at hand)' : episodeText(episode)}`
+}
+
+function pastSections({ rejected }: Brief, { candidates }: Evidence): readonly string[] {
+  const tried = candidates.map((candidate) => ({ step: 0, mutations: candidate.mutations, reason: summaryOf(candidate) }))
+  return [
+    ...(rejected.length === 0
+      ? []
+      : [section('Edits that were turned down. Do not propose them again:', 'rejected', describeRejected(rejected))]),
+    ...(tried.length === 0 ? [] : [section('Edits that were tried already. Propose another:', 'tried', describeRejected(tried))]),
+  ]
+}
+
+function summaryOf(candidate: Candidate): string {
+  const better = candidate.scores.filter(({ score, current }) => score > current).length
+  const worse = candidate.scores.filter(({ score, current }) => score < current).length
+  return `edit ${candidate.id}: better on ${better}, worse on ${worse} of ${candidate.scores.length} tasks, ${gainOf(candidate)} in sum`
+}
+
+const BOUNDS = `Touch at most ${EDIT_ENTRIES_MAX} entries, and rather change one that is there than add one. Leave what works as it is.`
+
+const TASK = `Think first, in a few sentences of prose: what the lost runs have in common, what the won ones had that they lack, and which habit
+would have turned them. Then propose the edit that teaches this habit. ${BOUNDS} Write what holds for every task of the kind: names,
+numbers and facts of the tasks above are of no use elsewhere.`
+
+const ASKED_TASK = `Think first, in a few sentences of prose: what is asked for, and what the harness lacks for it. Then propose the edit that
+brings it, complete, without anything else. ${BOUNDS}`
+
+const FORMAT = `After the prose comes one JSON array:
+- first {"design": "what the edit does and why"}
+- then {"id", "name", "config"} for each entry to create, or to update under the id it has; "name" is the kind, "config" is whole
+- {"id", "remove": true} for an entry that should go`

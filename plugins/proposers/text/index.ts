@@ -1,0 +1,72 @@
+/**
+ * Text: the served model writes entries as one JSON array, from exchanges that went badly or from what a person asked for, and is asked again
+ * for what cannot be used. Does not play anything.
+ */
+import { define, unavailable, type Brief, type ChatMessage, type Model, type Proposal } from '../../../src/contract/index.ts'
+import { failureOf, lostModel, proposalOf, review, type Proposed } from '../../../src/evolution/index.ts'
+import { read } from './answer.ts'
+import { planOf } from './plan.ts'
+import { againOf, messagesOf } from './prompt.ts'
+
+const ANSWERS_MAX = 3
+/** A person's request may take whole programs to write; one small change does not. */
+const REQUEST_OPTIONS = { tokensMax: 65_536, timeoutSeconds: 600 }
+const TRAFFIC_OPTIONS = { tokensMax: 8192, timeoutSeconds: 120 }
+
+export default define('proposer', {
+  acceptsRequests: true,
+
+  async propose(brief) {
+    if (brief.request === null && brief.samples.length === 0) return null
+    const { served } = brief.models
+    if (served === undefined) throw unavailable('no_model', 'the text proposer asks the model `served`, and the step has none')
+    const plan = brief.request === null ? null : await planOf(brief, served)
+    return write(brief, served, messagesOf(brief, plan))
+  },
+})
+
+/** Up to three answers. The one that leaves the fewest points of a request open is kept, also when a later call fails. */
+async function write(brief: Brief, model: Model, asked: readonly ChatMessage[]): Promise<Proposal> {
+  const messages = [...asked]
+  let kept: Proposed | null = null
+  let problem = ''
+  for (let attempts = 1; attempts <= ANSWERS_MAX; attempts += 1) {
+    const text = await answer(brief, model, messages)
+    if (typeof text !== 'string') return kept === null ? lostModel(brief, text.error) : proposalOf(kept)
+    const found = read(text, brief)
+    if (typeof found === 'string') {
+      problem = found
+      brief.report.line('check', `an answer cannot be used and is asked for again: ${found}`, true)
+      messages.push(...againOf(text, found))
+      continue
+    }
+    const seen: Proposed = {
+      ...found,
+      attempts,
+      review: brief.request === null ? null : await review(model, brief.request, found, brief.signal),
+    }
+    kept = kept === null || openPoints(seen) < openPoints(kept) ? seen : kept
+    const open = uncovered(seen)
+    if (open.length === 0) break
+    messages.push(...againOf(text, `these points of the request are still open: ${open.join(' | ')}`))
+  }
+  return kept === null ? failureOf(`no usable answer after ${ANSWERS_MAX}: ${problem}`) : proposalOf(kept)
+}
+
+async function answer(
+  { request, signal }: Brief,
+  model: Model,
+  messages: readonly ChatMessage[],
+): Promise<string | { readonly error: unknown }> {
+  try {
+    return await model.chat(messages, request === null ? TRAFFIC_OPTIONS : REQUEST_OPTIONS)
+  } catch (error) {
+    signal.throwIfAborted()
+    return { error }
+  }
+}
+
+const uncovered = ({ review: seen }: Proposed): readonly string[] => (seen === null || typeof seen === 'string' ? [] : seen.uncovered)
+
+/** One that nobody looked at is kept only where there is no other. */
+const openPoints = (proposed: Proposed): number => (typeof proposed.review === 'string' ? Infinity : uncovered(proposed).length)

@@ -1,0 +1,11 @@
+/** Selects whatever could be played at all. For trying things out, and where a person reviews every release. */
+import { define } from '../../../src/contract/index.ts'
+
+export default define('selection', {
+  decide(pairs) {
+    const scored = pairs.filter(({ candidate }) => candidate !== null).length
+    return scored > 0
+      ? { selected: true, reason: `it ran: ${scored} of ${pairs.length} episodes of the candidate were scored, and no score is compared` }
+      : { selected: false, reason: 'no episode of the candidate was scored, so nothing shows that it runs' }
+  },
+})

@@ -1,0 +1,71 @@
+/** The gate's own tasks: a candidate from traffic must be better on them. */
+import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
+import { intervalOf } from './interval.ts'
+import { logEvidenceMax } from './leanings.ts'
+import { levelOf } from './levels.ts'
+import type { Settings } from './settings.ts'
+import { countsOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type Seen, type Stage } from './stage.ts'
+import { Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
+import { counted, evidenceOf, outlook, standing, weighed } from './words.ts'
+
+/** `pairsKept` of the budget are for what comes after. */
+export function openGate(pairs: readonly Pair[], question: Question, { alpha }: Settings, pairsKept: number): Stage {
+  const tasks = tasksOf(question, 'gate')
+  const seen = seenOf(pairs, tasks)
+  const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
+  const terms = { tasks: tasks.length, seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
+  const exam = new Superiority(terms)
+  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
+  return {
+    draws: drawsOf(exam.next(), tasks),
+    passed: exam.stopped === 'success',
+    reason: reasonOf(exam, terms),
+    metrics: () => ({ evidence: evidenceOfGate(exam, seen, terms, question, alpha), ...countsOf(seen) }),
+  }
+}
+
+function reasonOf(exam: Superiority, { tasks, pairsMax, level }: Terms): string {
+  const log = Math.min(exam.logDraws, exam.logTasks)
+  const said = `${standing(exam.tallies)}: ${weighed(log, exam.threshold)}`
+  const episodes = 2 * exam.pairs
+  switch (exam.stopped) {
+    case 'success':
+      return said
+    case 'tasks':
+      return `the gate has ${counted(tasks, 'task')}, and this decision needs ${tasksNeeded(level)} at least to tell a gain from luck`
+    case 'futility':
+      return `${said} after ${counted(episodes, 'episode')}, and the ${2 * pairsMax - episodes} left are not expected to reach it`
+    case 'budget':
+      return `${said} when the budget ended after ${counted(episodes, 'episode')}; ${outlook(log, exam.threshold, episodes)}`
+    default:
+      return `${said}, and it was not played out`
+  }
+}
+
+function tasksNeeded(level: number): number {
+  let tasks = 1
+  while (logEvidenceMax(tasks) < -Math.log(level)) tasks += 1
+  return tasks
+}
+
+function evidenceOfGate(exam: Superiority, seen: readonly Seen[], terms: Terms, { history }: Question, alpha: number): JsonObject {
+  const gains = seen.map(({ difference, weight }, place) => ({
+    value: difference * Math.min(WEIGHT_MAX, weight),
+    weightMax: place < exam.firstRoundPairs ? 1 : WEIGHT_MAX,
+  }))
+  return {
+    test: 'superiority',
+    e_value: evidenceOf(exam.logDraws),
+    e_value_tasks: evidenceOf(exam.logTasks),
+    threshold: evidenceOf(exam.threshold),
+    alpha_spent: terms.level,
+    decided_before: history.decided,
+    selected_before: history.selected,
+    mean_difference: rounded(exam.mean),
+    interval: intervalOf(gains, alpha).map(rounded),
+    pairs: exam.pairs,
+    tasks: terms.tasks,
+    episodes_cap: 2 * terms.pairsMax,
+    stopped: exam.stopped ?? 'unfinished',
+  }
+}

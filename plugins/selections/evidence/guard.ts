@@ -1,0 +1,54 @@
+/** The protected tasks: a candidate must not be worse on them than the margin allows. */
+import type { JsonObject, Pair, Question, Task } from '../../../src/contract/index.ts'
+import { intervalOf } from './interval.ts'
+import { NonInferiority } from './noninferiority.ts'
+import type { Settings } from './settings.ts'
+import { countsOf, drawsOf, pairsMaxOf, rounded, seenOf, type Stage } from './stage.ts'
+import { counted, evidenceOf, outlook, weighed } from './words.ts'
+
+export function openGuard(pairs: readonly Pair[], tasks: readonly Task[], question: Question, { alpha, margin }: Settings): Stage {
+  const seen = seenOf(pairs, tasks)
+  const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0)
+  const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
+  for (const { task, difference } of seen) exam.add(task, difference)
+  return {
+    draws: drawsOf(exam.next(), tasks),
+    passed: exam.stopped === 'success',
+    reason: reasonOf(exam, margin, tasks.length),
+    metrics: () => ({ evidence: evidenceOfGuard(exam, alpha, tasks.length, pairsMax), ...countsOf(seen) }),
+  }
+}
+
+function reasonOf(exam: NonInferiority, margin: number, tasks: number): string {
+  const { log, threshold } = exam
+  const episodes = 2 * exam.pairs
+  const said = `at most ${margin} worse on the ${counted(tasks, 'protected task')}: ${weighed(log, threshold)}`
+  switch (exam.stopped) {
+    case 'success':
+      return said
+    case 'budget':
+      return `${said} when the budget ended after ${counted(episodes, 'episode')}; ${outlook(log, threshold, episodes)}`
+    case 'futility':
+      return `${said} after ${counted(episodes, 'episode')}, and those left are not expected to reach it`
+    default:
+      return `${said}, and it was not played out`
+  }
+}
+
+function evidenceOfGuard(exam: NonInferiority, alpha: number, tasks: number, pairsMax: number): JsonObject {
+  const { differences } = exam
+  const mean = differences.reduce((sum, difference) => sum + difference, 0) / Math.max(1, differences.length)
+  const gains = differences.map((value) => ({ value, weightMax: 1 }))
+  return {
+    test: 'non_inferiority',
+    e_value: evidenceOf(exam.log),
+    threshold: evidenceOf(exam.threshold),
+    alpha_spent: alpha,
+    mean_difference: rounded(mean),
+    interval: intervalOf(gains, alpha).map(rounded),
+    pairs: exam.pairs,
+    tasks,
+    episodes_cap: 2 * pairsMax,
+    stopped: exam.stopped ?? 'unfinished',
+  }
+}

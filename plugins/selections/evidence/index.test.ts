@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest'
+import { playSelection, selectionConformance, type SimulatedGate } from '../../../conformance/index.ts'
+import type { Decision, Json, Question, Task, TaskRole } from '../../../src/contract/index.ts'
+import evidence from './index.ts'
+
+const tasksOf = (role: TaskRole, count: number): readonly Task[] =>
+  Array.from({ length: count }, (_, n) => ({ name: `${role}-${n}`, prompt: 'do it', role }))
+const asked = (tasks: readonly Task[], changes: Partial<Question> = {}): Question => {
+  const history = { decided: 0, selected: 0 }
+  return { kind: 'traffic', tasks, pairs: [], repeats: 1, episodesLeft: null, seed: 'step-1', history, ...changes }
+}
+const better: SimulatedGate = (_, side) => (side === 'candidate' ? 1 : 0)
+const same: SimulatedGate = () => 1
+const evidenceIn = ({ metrics }: Decision): Json | undefined => metrics?.['evidence']
+/** What the candidate alone can do, of tasks by their number. */
+const solves =
+  (can: (number: number) => boolean): SimulatedGate =>
+  ({ name }, side) =>
+    side === 'candidate' && can(Number(name.replace(/\D+/, ''))) ? 1 : 0
+/** What the candidate alone cannot do any more. */
+const breaks =
+  (cannot: (number: number) => boolean): SimulatedGate =>
+  ({ name }, side) =>
+    side === 'candidate' && cannot(Number(name.replace(/\D+/, ''))) ? 0 : 1
+/** Better at the gate, and something else on what is protected. */
+const byRole =
+  (onRegression: SimulatedGate): SimulatedGate =>
+  (task, side, repeat) =>
+    (task.role === 'gate' ? better : onRegression)(task, side, repeat)
+/** Changes from play to play by a task's place alone. */
+const byPlace =
+  (tasks: readonly Task[]): SimulatedGate =>
+  (task, side, repeat) =>
+    (tasks.findIndex(({ name }) => name === task.name) * 5 + repeat * (side === 'candidate' ? 3 : 2)) % 3 === 0 ? 1 : 0
+
+describe('evidence', async () => {
+  const selection = await evidence.plugin.make({})
+  selectionConformance({ describe, it, selection })
+
+  it('says in numbers what it rests on', () => {
+    const { decision, pairs } = playSelection(
+      selection,
+      asked(tasksOf('gate', 12)),
+      solves((number) => number < 9),
+    )
+    expect(pairs).toHaveLength(12)
+    expect(decision).toEqual({
+      selected: true,
+      reason: expect.stringMatching(/^better on 9 of 12 tasks, worse on none: evidence \d+ of the 41 needed$/),
+      metrics: {
+        evidence: {
+          test: 'superiority',
+          e_value: expect.any(Number),
+          e_value_tasks: expect.any(Number),
+          threshold: expect.closeTo(40.55, 1),
+          alpha_spent: expect.closeTo(0.02466, 4),
+          decided_before: 0,
+          selected_before: 0,
+          mean_difference: 0.75,
+          interval: [expect.any(Number), expect.any(Number)],
+          pairs: 12,
+          tasks: 12,
+          episodes_cap: 480,
+          stopped: 'success',
+        },
+        wins: 9,
+        losses: 0,
+        ties: 3,
+      },
+    })
+  })
+
+  it('asks for a harder proof the more was decided, and for a less hard one the more of it was published', () => {
+    const tasks = tasksOf('gate', 40)
+    const levels = [
+      asked(tasks),
+      asked(tasks, { history: { decided: 30, selected: 0 } }),
+      asked(tasks, { history: { decided: 30, selected: 10 } }),
+    ]
+    const thresholds = levels.map((question) => /the (\d+) needed/.exec(playSelection(selection, question, better).decision.reason)?.[1])
+    const [fresh, tried, trusted] = thresholds.map(Number)
+    expect(tried).toBeGreaterThan(Number(trusted))
+    expect(trusted).toBeGreaterThan(Number(fresh))
+  })
+
+  it('says how many tasks it needs where there are too few to tell a gain from luck, and plays none', () => {
+    const { decision, pairs } = playSelection(selection, asked(tasksOf('gate', 3)), better)
+    expect(pairs).toEqual([])
+    expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/has 3 tasks, and this decision needs 7 at least/) })
+  })
+
+  it('says that the gate is empty', () => {
+    expect(playSelection(selection, asked([]), better).decision.reason).toMatch(/no task of role gate/)
+  })
+
+  it('says how far it got when the budget ended, and what it would still take', () => {
+    const { decision, pairs } = playSelection(
+      selection,
+      asked(tasksOf('gate', 12), { episodesLeft: 12 }),
+      solves((number) => number % 2 === 0),
+    )
+    expect(pairs).toHaveLength(6)
+    expect(decision.selected).toBe(false)
+    expect(decision.reason).toMatch(/budget ended after 12 episodes; (at this rate it would take about \d+ more episodes|what was seen)/)
+  })
+
+  it('never lets a candidate win by keeping the current side from being scored', () => {
+    const { decision } = playSelection(selection, asked(tasksOf('gate', 20)), (_, side) => (side === 'candidate' ? 1 : null))
+    expect(decision).toMatchObject({ selected: false, metrics: { wins: 0, losses: 0 } })
+  })
+
+  it('counts scores from 0 to 1, whatever an evaluator says', () => {
+    expect(playSelection(selection, asked(tasksOf('gate', 20)), (_, side) => (side === 'current' ? 1 : 1e9)).decision.selected).toBe(false)
+  })
+
+  it('draws the same for the same step, and the names of tasks change nothing', () => {
+    const tasks = tasksOf('gate', 15)
+    const renamed = tasks.map((task, n) => ({ ...task, name: `other ${(n * 7) % 15}` }))
+    const one = playSelection(selection, asked(tasks), byPlace(tasks))
+    const two = playSelection(selection, asked(renamed), byPlace(renamed))
+    expect(two.decision).toEqual(one.decision)
+    expect(two.pairs.map(({ task }) => renamed.indexOf(task))).toEqual(one.pairs.map(({ task }) => tasks.indexOf(task)))
+  })
+
+  it('plays every task of the gate once before it plays one again', () => {
+    const { pairs } = playSelection(
+      selection,
+      asked(tasksOf('gate', 30)),
+      solves((number) => number > 20),
+    )
+    expect(new Set(pairs.slice(0, 30).map(({ task }) => task.name)).size).toBe(30)
+  })
+
+  describe('health tasks', () => {
+    const tasks = [...tasksOf('gate', 12), ...tasksOf('health', 2)]
+
+    it('are played by the candidate alone, once, before anything else', () => {
+      const { pairs, decision } = playSelection(selection, asked(tasks), better)
+      expect(pairs.slice(0, 2).map(({ task, current, repeat }) => [task.name, current, repeat])).toEqual([
+        ['health-0', null, 0],
+        ['health-1', null, 0],
+      ])
+      expect(decision.selected).toBe(true)
+    })
+
+    it.each(['traffic', 'request'] as const)('end a %s at once when one fails', (kind) => {
+      const { pairs, decision } = playSelection(selection, asked(tasks, { kind }), ({ name }) => (name === 'health-1' ? 0.9 : 1))
+      expect(pairs).toHaveLength(2)
+      expect(decision).toMatchObject({
+        selected: false,
+        reason: '1 of 2 health tasks failed',
+        metrics: { evidence: { stopped: 'health' } },
+      })
+    })
+
+    it('fail when they could not be scored', () => {
+      expect(playSelection(selection, asked(tasks), () => null).decision.selected).toBe(false)
+    })
+  })
+
+  describe('a change that was asked for', () => {
+    it('is selected where nothing got worse, without having to be better', () => {
+      const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 4)]
+      const { pairs, decision } = playSelection(selection, asked(tasks, { kind: 'request' }), same)
+      expect(pairs.every(({ task }) => task.role === 'regression')).toBe(true)
+      expect(decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/) })
+      expect(evidenceIn(decision)).toMatchObject({ test: 'non_inferiority', mean_difference: 0, stopped: 'success' })
+    })
+
+    it("is held against the gate's tasks where none are protected by themselves", () => {
+      const { decision } = playSelection(
+        selection,
+        asked(tasksOf('gate', 12), { kind: 'request' }),
+        breaks((number) => number < 4),
+      )
+      expect(decision.selected).toBe(false)
+      expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility' })
+    })
+
+    it('is selected where nothing is protected, and says so', () => {
+      const { decision } = playSelection(selection, asked([], { kind: 'request' }), same)
+      expect(decision).toEqual({ selected: true, reason: expect.stringMatching(/no task of role regression or gate is there/) })
+    })
+
+    it('is not selected on a budget that cannot show it', () => {
+      const { decision } = playSelection(selection, asked(tasksOf('regression', 4), { kind: 'request', episodesLeft: 20 }), same)
+      expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/budget ended/) })
+    })
+  })
+
+  describe('a candidate from traffic with protected tasks', () => {
+    const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 3)]
+
+    it('must also not be worse on them, which is looked at once it is better', () => {
+      const { pairs, decision } = playSelection(selection, asked(tasks), byRole(same))
+      expect(pairs.findIndex(({ task }) => task.role === 'regression')).toBe(12)
+      expect(decision).toMatchObject({ selected: true, metrics: { evidence_regression: { test: 'non_inferiority', stopped: 'success' } } })
+      expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse on the 3 protected tasks/)
+    })
+
+    it('is rejected when it breaks one of them', () => {
+      const { decision } = playSelection(selection, asked(tasks), byRole(breaks((number) => number === 0)))
+      expect(decision).toMatchObject({ selected: false, metrics: { evidence: { stopped: 'success' } } })
+    })
+
+    it('keeps enough of the budget to look at them', () => {
+      const { decision } = playSelection(selection, asked(tasks, { episodesLeft: 110 }), byRole(same))
+      expect(decision.selected).toBe(true)
+    })
+  })
+
+  it.each([{ alpha: 0 }, { alpha: 0.6 }, { alpha: 'low' }, { margin: 0 }, { margin: 2 }])(
+    'refuses settings it cannot use: %o',
+    async (config) => {
+      await expect(async () => evidence.plugin.make(config)).rejects.toMatchObject({ code: 'bad_setting' })
+    },
+  )
+})

@@ -1,0 +1,17 @@
+/**
+ * Evidence: publishes what was shown to be better, at a rate of mistakes that stays within alpha over a scenario's whole life, and stops as soon
+ * as that is clear either way. Scores count from 0 to 1. Does not play, score or keep anything. docs/decisions/0016-evidence.md has the reasons.
+ */
+import { define } from '../../../src/contract/index.ts'
+import { examine } from './examine.ts'
+import { readSettings } from './settings.ts'
+
+export default define('selection', {
+  make(config) {
+    const settings = readSettings(config)
+    return {
+      next: (question) => examine(question.pairs, question, settings).draws,
+      decide: (pairs, question) => examine(pairs, question, settings).decide(),
+    }
+  },
+})

@@ -1,0 +1,85 @@
+/** Whether a candidate is no worse than a margin allows, on tasks that are protected: played in whole rounds, every task once in each. */
+import { reachOf, Wealth } from './wealth.ts'
+import type { Stop, Turn } from './superiority.ts'
+
+export interface GuardTerms {
+  readonly tasks: number
+  readonly margin: number
+  /** How likely a candidate that is worse by the margin may pass. */
+  readonly level: number
+  readonly pairsMax: number
+}
+
+const STAKES = [0.3, 0.95]
+const BATCH_PAIRS = 4
+const PAIRS_MIN = 20
+
+export class NonInferiority {
+  readonly #terms: GuardTerms
+  readonly #played: number[][]
+
+  constructor(terms: GuardTerms) {
+    this.#terms = terms
+    this.#played = Array.from({ length: terms.tasks }, () => [])
+  }
+
+  add(task: number, difference: number): void {
+    this.#played[task]?.push(difference)
+  }
+
+  /** Judged between rounds alone: within one, the tasks still to come are not like those that were played. */
+  get stopped(): Stop | null {
+    const { tasks, pairsMax } = this.#terms
+    const roundOver = this.pairs === this.#rounds * tasks
+    if (!roundOver && this.pairs < pairsMax) return null
+    if (this.log >= this.threshold) return 'success'
+    if (pairsMax - this.pairs < tasks) return 'budget'
+    return this.pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
+  }
+
+  next(): readonly Turn[] {
+    if (this.stopped !== null) return []
+    const rounds = this.#rounds
+    const waiting = [...this.#played.keys()].filter((task) => this.#played[task]?.length === rounds)
+    return waiting.slice(0, BATCH_PAIRS).map((task) => ({ task, weight: 1, repeat: rounds }))
+  }
+
+  get log(): number {
+    const wealth = new Wealth(STAKES)
+    for (const difference of this.differences) wealth.add(difference + this.#terms.margin, 1)
+    return wealth.log
+  }
+  get threshold(): number {
+    return -Math.log(this.#terms.level)
+  }
+  get pairs(): number {
+    return this.#played.reduce((sum, { length }) => sum + length, 0)
+  }
+  /** Of the rounds that are over. */
+  get differences(): readonly number[] {
+    return this.#played.flatMap((differences) => differences.slice(0, this.#rounds))
+  }
+
+  get #rounds(): number {
+    return Math.min(...this.#played.map(({ length }) => length))
+  }
+
+  get #hopeless(): boolean {
+    const gains = this.differences.map((difference) => difference + this.#terms.margin)
+    const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length
+    const meanSquare = gains.reduce((sum, gain) => sum + gain ** 2, 0) / gains.length
+    const gainsLeft = this.#terms.pairsMax - gains.length
+    return reachOf({ log: this.log, gains: gains.length, mean, meanSquare, gainsLeft }) < this.threshold
+  }
+}
+
+/** The fewest pairs that can show it: every one a tie, in whole rounds. */
+export function pairsNeeded({ tasks, margin, level }: Omit<GuardTerms, 'pairsMax'>): number {
+  const wealth = new Wealth(STAKES)
+  let pairs = 0
+  while (wealth.log < -Math.log(level)) {
+    wealth.add(margin, 1)
+    pairs += 1
+  }
+  return Math.ceil(pairs / tasks) * tasks
+}

@@ -1,0 +1,121 @@
+/** Whether a candidate is better: what was seen so far, whether that decides, and what to play next. */
+import { logEvidenceMax, logEvidenceOf, logReachOf, type Tally } from './leanings.ts'
+import { choose, orderOf, type Chosen } from './lots.ts'
+import { reachOf, Wealth } from './wealth.ts'
+
+export interface Terms {
+  readonly tasks: number
+  readonly seed: string
+  /** How likely a candidate that is no better may be selected. */
+  readonly level: number
+  readonly pairsMax: number
+}
+/** `tasks`: there are too few to tell a gain from luck. */
+export type Stop = 'success' | 'futility' | 'budget' | 'tasks'
+
+export interface Turn extends Chosen {
+  readonly repeat: number
+}
+
+const STAKES = [0.15, 0.3, 0.5, 0.9]
+/** Tasks are played once first, in an order by lot; so many of them, where there are more. */
+const FIRST_ROUND_TASKS_MAX = 64
+const BATCH_PAIRS = 4
+const PAIRS_MIN = 20
+/** No weight is above 2, so that with half of what they own at stake nobody loses more than everything. */
+export const WEIGHT_MAX = 2
+
+export class Superiority {
+  readonly #terms: Terms
+  readonly #threshold: number
+  readonly #order: readonly number[]
+  readonly #tallies: Tally[]
+  readonly #wealth = new Wealth(STAKES)
+  #pairs = 0
+  #sum = 0
+  #squares = 0
+
+  constructor(terms: Terms) {
+    this.#terms = terms
+    this.#threshold = -Math.log(terms.level)
+    this.#order = orderOf(terms.seed, terms.tasks)
+    this.#tallies = Array.from({ length: terms.tasks }, () => ({ draws: 0, sum: 0, squares: 0 }))
+  }
+
+  add(task: number, difference: number, weight: number): void {
+    const { draws, sum, squares } = this.#tallies[task] ?? { draws: 0, sum: 0, squares: 0 }
+    this.#tallies[task] = { draws: draws + 1, sum: sum + difference, squares: squares + difference ** 2 }
+    this.#wealth.add(weight * difference, this.#pairs < this.#firstRound ? 1 : 1 / WEIGHT_MAX)
+    this.#pairs += 1
+    this.#sum += weight * difference
+    this.#squares += (weight * difference) ** 2
+  }
+
+  /** Null while there is more to play. A round that is not over is not judged: its tasks were drawn without putting any back. */
+  get stopped(): Stop | null {
+    const { tasks, pairsMax } = this.#terms
+    if (logEvidenceMax(tasks) < this.#threshold) return 'tasks'
+    if (this.#pairs < Math.min(this.#firstRound, pairsMax)) return null
+    if (this.logDraws >= this.#threshold && this.logTasks >= this.#threshold) return 'success'
+    if (this.#pairs >= pairsMax) return 'budget'
+    return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
+  }
+
+  /** A few at a time, so that they can be played at once and the lots follow what is seen. */
+  next(): readonly Turn[] {
+    if (this.stopped !== null) return []
+    const { seed, pairsMax } = this.#terms
+    const count = Math.min(BATCH_PAIRS, pairsMax - this.#pairs)
+    if (this.#pairs < this.#firstRound) return this.#first(count)
+    const chosen = choose(seed, this.#pairs, count, this.#tallies)
+    return chosen.map((one, n) => ({ ...one, repeat: this.#drawsOf(one.task) + timesIn(chosen.slice(0, n), one.task) }))
+  }
+
+  get logDraws(): number {
+    return this.#wealth.log
+  }
+  get logTasks(): number {
+    return logEvidenceOf(this.#tallies)
+  }
+  get threshold(): number {
+    return this.#threshold
+  }
+  get mean(): number {
+    return this.#pairs === 0 ? 0 : this.#sum / this.#pairs
+  }
+  get pairs(): number {
+    return this.#pairs
+  }
+  get tallies(): readonly Tally[] {
+    return this.#tallies
+  }
+  get firstRoundPairs(): number {
+    return this.#firstRound
+  }
+
+  get #firstRound(): number {
+    return Math.min(this.#terms.tasks, FIRST_ROUND_TASKS_MAX)
+  }
+  #first(count: number): readonly Turn[] {
+    const waiting = this.#order.slice(0, this.#firstRound).filter((task) => this.#drawsOf(task) === 0)
+    return waiting.slice(0, count).map((task) => ({ task, weight: 1, repeat: 0 }))
+  }
+  #drawsOf(task: number): number {
+    return this.#tallies[task]?.draws ?? 0
+  }
+
+  get #hopeless(): boolean {
+    const gains = this.#pairs
+    const course = {
+      log: this.logDraws,
+      gains,
+      mean: this.mean,
+      meanSquare: this.#squares / gains,
+      gainsLeft: this.#terms.pairsMax - gains,
+    }
+    if (reachOf(course) < this.#threshold) return true
+    return logReachOf(this.#tallies) < this.#threshold && this.logTasks < this.#threshold
+  }
+}
+
+const timesIn = (chosen: readonly Chosen[], task: number): number => chosen.filter((other) => other.task === task).length

@@ -1,0 +1,112 @@
+/** The keys of `evolution`: how a harness is improved. */
+import * as z from 'zod'
+import { STATE_DIRECTORY } from '../contract/index.ts'
+import { count, flag, from0, none, oneOf, seconds, section, text, whole } from './types.ts'
+
+const json = (rule: string) => z.record(z.string(), z.json(rule), rule)
+const share = (most: number) => {
+  const rule = `must be a number above 0, and ${most} at most`
+  return z.number(rule).gt(0, rule).max(most, rule)
+}
+const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
+
+export const evolution = section({
+  adapter: text()
+    .default('native')
+    .describe(
+      'The agent that the harness is for: `pi`, `opencode`, `claude`, `codex`, `hermes`, `dsh`, `native`, `terminus`, or an adapter plug-in.',
+    ),
+  seed: z
+    .array(entry(), 'must be a list of entries {id, name, config}')
+    .default([])
+    .describe(
+      'The tree that a new scenario starts with: a list of `{id, name, config, disabled?}`, where `name` is the kind. Taken as it is: nothing in it is filled from the environment.',
+    ),
+  version_check: flag()
+    .nullable()
+    .default(null)
+    .describe("Whether a person's session says that a newer release is served. Unset: where the adapter ships the entry."),
+  requests: flag()
+    .nullable()
+    .default(null)
+    .describe('Whether a person can ask for a change from inside a session. Unset: where the adapter ships the entry.'),
+  binary: text()
+    .nullable()
+    .default(null)
+    .describe("The agent's program in episodes. Unset: the adapter's pinned one, which is installed when the first episode needs it."),
+  tasks: z
+    .array(
+      z.union([text(), json('must be a task {name, prompt, …}')], 'must be text, or a task {name, prompt, …}'),
+      'must be a list of tasks',
+    )
+    .nullable()
+    .default(null)
+    .describe(
+      'What candidates are measured by: a list of prompts, or of `{name, prompt, role?, answer?, files?, verify?, rubric?}`. Unset, and no `tasks_dir`: a set of small general tasks. See docs/evolution.md.',
+    ),
+  tasks_dir: text().nullable().default(null).describe('A folder with one folder per task; relative to the configuration file.'),
+  proposer: text().default('text').describe('Who writes changes: `text`, `reflect`, `agent`, or a proposer plug-in.'),
+  evaluator: text().default('answer').describe('Who scores episodes: `answer`, `verify`, `judge`, `module`, or an evaluator plug-in.'),
+  evaluator_module: text()
+    .nullable()
+    .default(null)
+    .describe('With the evaluator `module`: the module whose default export scores an episode; relative to the configuration file.'),
+  selection: text().default('evidence').describe('Who decides: `evidence`, `score_comparison`, `floor`, `always`, or a selection plug-in.'),
+  executor: text()
+    .nullable()
+    .default(null)
+    .describe(
+      'Where episodes run: `sandbox`, `local`, or an executor plug-in. Unset: `sandbox` where it works, else `local` with a warning.',
+    ),
+  alpha: share(0.5)
+    .default(0.05)
+    .describe('With `evidence`: the share of published changes that may turn out not to help, over the life of a scenario.'),
+  margin: share(1)
+    .default(0.1)
+    .describe('With `evidence`: by how much of a point protected tasks may seem worse before a change counts as harmful.'),
+  min_win_margin: none().describe('With `score_comparison`: by how many a candidate must win more tasks than it loses.'),
+  floor_score: z.number('must be a number').default(1).describe('With `floor`: the least score of every task.'),
+  publish: oneOf(['auto', 'review'])
+    .default('auto')
+    .describe('`auto` serves what proved better at once; `review` holds every release until a person promotes it.'),
+  review_kinds: z
+    .array(text(), 'must be a list of kinds')
+    .default(['code_extension'])
+    .describe('Kinds of entries whose change is always held for review. `native_loop` always is.'),
+  episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
+  episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),
+  episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),
+  max_model_calls_per_step: none().describe('How many calls of the model one step may make, those of `judge` included. 0: no limit.'),
+  max_episodes_per_step: none().describe('How many episodes one step may play, trials included. 0: as many as the selection likes.'),
+  sandbox: section({
+    memory_bytes: count().default(2_147_483_648).describe('How much memory the processes of one episode may hold together.'),
+    processes: count().default(256).describe('How many processes one episode may have; of threads eight times as many.'),
+    disk_bytes: count().default(536_870_912).describe('How much one episode may write.'),
+    files: count().default(20_000).describe('How many files and folders one episode may make.'),
+  })
+    .prefault({})
+    .describe('What one episode may use.'),
+  reflect: section({
+    trials_max: from0().default(12).describe('How many episodes one step of `reflect` may play before it proposes.'),
+    candidates_max: count().default(3).describe('How many edits one step of `reflect` may try.'),
+  })
+    .prefault({})
+    .describe('The proposer `reflect`.'),
+  promote_failures: flag()
+    .default(false)
+    .describe('Whether failing reports become tasks: half of them are kept from the proposer and join the gate.'),
+  max_promoted_tasks: count().default(50).describe('How many tasks may come from reports.'),
+  max_promoted_per_client: count().default(5).describe('How many of them may come from one client.'),
+  max_rejected_history: count().default(25).describe('How many rejected proposals a proposer is shown.'),
+  proposals_dir: text().default(`${STATE_DIRECTORY}/proposals`).describe('Where proposals of agents wait.'),
+  max_pending_proposals: count().default(8).describe('How many proposals may wait in one scenario.'),
+  step_record_dir: text()
+    .nullable()
+    .default(`${STATE_DIRECTORY}/steps`)
+    .describe('Where steps leave what they asked, proposed and played. `null` records nothing.'),
+  step_record_bytes: count().default(1_073_741_824).describe("How much of that is kept per scenario; the oldest steps' go first."),
+  max_steps: none().describe('After so many steps no automatic one starts any more; instructions still run. 0: no limit.'),
+  max_failure_streak: none().describe(
+    'After so many steps in a row that brought nothing better no automatic one starts any more; instructions still run. 0: no limit.',
+  ),
+})

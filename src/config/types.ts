@@ -1,0 +1,79 @@
+/** Types of values in the configuration, each with one sentence that says what would be right. */
+import { isIP } from 'node:net'
+import * as z from 'zod'
+import { hasCredentials } from '../contract/index.ts'
+
+/** A Node timer set further ahead than this many seconds fires at once. */
+const TIMER_SECONDS_MAX = 2_147_483
+const SECRET_SHAPE = /^[\x21-\x7e]*$/
+
+export const text = () => z.string('must be text').min(1, 'must not be empty')
+/** What must fit into a header line as it is. */
+export const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
+export const flag = () => z.boolean('must be true or false')
+export const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
+/** A limit that is off at 0, as it is by default. */
+export const none = () => from0().default(0)
+export const from0 = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER)
+export const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
+
+export function whole(rule: string, least: number, most: number) {
+  return z.int(rule).min(least, rule).max(most, rule)
+}
+
+export function seconds(least: 'zero' | 'above zero') {
+  const rule = `must be a number of seconds ${least === 'zero' ? 'from 0' : 'above 0'} to ${TIMER_SECONDS_MAX}`
+  const number = z.number(rule).max(TIMER_SECONDS_MAX, rule)
+  return least === 'zero' ? number.min(0, rule) : number.gt(0, rule)
+}
+
+/** A base address. Its own messages never quote it, since a wrong one may hold a password. */
+export function baseUrl() {
+  return text()
+    .check((context) => {
+      const problem = baseUrlProblem(context.value)
+      if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
+    })
+    .overwrite((url) => url.replace(/\/+$/, ''))
+}
+
+function baseUrlProblem(value: string): string | null {
+  if (!URL.canParse(value)) return 'must be a whole URL such as https://host:port'
+  const url = new URL(value)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must start with http:// or https://'
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials; give the key in its own key'
+  if (/[?#]/.test(value)) return 'must have no query and no fragment'
+  if (/\/v1\/*$/.test(url.pathname)) return 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
+  return null
+}
+
+function originProblem(value: string): string | null {
+  const wanted = 'must be an origin such as https://console.example.com: scheme, host and port, and nothing else'
+  if (value.includes('*')) return `${wanted}; wildcards are not supported, list each origin`
+  if (!URL.canParse(value)) return wanted
+  const url = new URL(value)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${wanted}; the scheme is http or https`
+  return url.origin === value ? null : `${wanted}; browsers send ${url.origin}`
+}
+
+export const origin = () =>
+  text().check((context) => {
+    const problem = originProblem(context.value)
+    if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
+  })
+
+export const host = () =>
+  text().refine(
+    (value) => isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value),
+    'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
+  )
+
+export const backend = () =>
+  text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
+
+export const repository = () =>
+  text().refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
+
+export function section<S extends z.core.$ZodLooseShape>(shape: S) {
+  return z.strictObject(shape, 'must be a section with keys of its own')
+}

@@ -1,0 +1,80 @@
+/** What is known of episodes, over restarts and torn files. */
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cacheKey, EpisodeCache } from './cache.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cache-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const path = (): string => join(folder, 'deep/er/episodes.jsonl')
+const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
+const known = { score: 0.5, failure: null }
+
+describe('a cache of episodes', () => {
+  it('knows what was put into it, also after it was opened again', async () => {
+    const cache = await EpisodeCache.open(path())
+    expect(cache.get('a')).toBeNull()
+    await cache.put('a', known)
+    await cache.put('b', { score: 0, failure: 'it took too long and was ended' })
+    const again = await EpisodeCache.open(path())
+    expect([again.get('a'), again.get('b')]).toEqual([known, { score: 0, failure: 'it took too long and was ended' }])
+  })
+
+  it('keeps what it knew first', async () => {
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', known)
+    await cache.put('a', { score: 1, failure: null })
+    expect((await EpisodeCache.open(path())).get('a')).toEqual(known)
+  })
+
+  it('leaves out a line that a crash cut short and lines that are none of its own', async () => {
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', known)
+    await appendFile(path(), '["b",1]\n["c","high",null]\n{}\nnot json\n["d",0.2')
+    const again = await EpisodeCache.open(path())
+    expect(['a', 'b', 'c', 'd'].map((key) => again.get(key)?.score)).toEqual([0.5, 1, undefined, undefined])
+  })
+
+  it('writes nothing on to a line that a crash cut short', async () => {
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', known)
+    await appendFile(path(), '["b",0.2')
+    await (await EpisodeCache.open(path())).put('c', known)
+    const again = await EpisodeCache.open(path())
+    expect(['a', 'b', 'c'].map((key) => again.get(key)?.score)).toEqual([0.5, undefined, 0.5])
+  })
+
+  it('goes on without a disk', async () => {
+    await writeFile(join(folder, 'deep'), 'a file where a folder should be')
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', known)
+    expect(cache.get('a')).toEqual(known)
+  })
+
+  it('is written again with the newest half once it is long', async () => {
+    const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null]\n`).join('')
+    await writeFile(join(folder, 'long.jsonl'), lines)
+    const cache = await EpisodeCache.open(join(folder, 'long.jsonl'))
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { score: 1, failure: null }])
+    expect((await readFile(join(folder, 'long.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
+  })
+
+  it('remembers studied episodes up to a number, and none that is large or cannot be printed', async () => {
+    const cache = await EpisodeCache.open(path())
+    for (let n = 0; n <= 256; n += 1) cache.study(`k${n}`, episode(String(n)))
+    cache.study('large', episode('x'.repeat(300_000)))
+    cache.study('deep', { ...episode(''), trajectory: [JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)] })
+    const kept = [cache.episode('k0'), cache.episode('k256')?.stdout, cache.episode('large'), cache.episode('deep')]
+    expect(kept).toEqual([null, '256', null, null])
+  })
+})
+
+it('a key is the same for the same values, however their fields are ordered, and another for anything else', () => {
+  expect(cacheKey([{ a: 1, b: 2 }, 0])).toBe(cacheKey([{ b: 2, a: 1 }, 0]))
+  expect(cacheKey([{ a: 1 }, 0])).not.toBe(cacheKey([{ a: 1 }, 1]))
+})

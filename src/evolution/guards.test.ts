@@ -1,0 +1,102 @@
+/** What stands between a change and the gate, and between the gate and whoever proposes. */
+import { describe, expect, it } from 'vitest'
+import { isRefusal, type Mutation, type Parts } from '../contract/index.ts'
+import { loadMethod } from './method.ts'
+import type { EvolutionSettings } from './settings.ts'
+import { GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench } from './testing/workshop.ts'
+
+const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
+
+describe('what was turned down', () => {
+  it('is not judged again on the same tree, and may be on another', async () => {
+    const offers = [WORSE, WORSE, RULE, WORSE]
+    const bench = await testBench({ propose: () => ({ mutations: offers.splice(0, 1) }) })
+    expect(await bench.step()).toMatchObject({ kind: 'reject' })
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('turned down before') })
+    expect(await bench.step()).toMatchObject({ kind: 'publish' })
+    expect(await bench.step()).toMatchObject({ kind: 'reject' })
+  })
+
+  it('may be asked for by a person', async () => {
+    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }) })
+    await bench.step()
+    expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'reject' })
+  })
+
+  it('tells its proposer nothing of how far it got', async () => {
+    const told: string[] = []
+    const bench = await testBench({
+      propose: ({ rejected }) => {
+        told.push(...rejected.map(({ reason }) => reason))
+        return { mutations: [WORSE] }
+      },
+    })
+    await bench.step()
+    await bench.step()
+    expect(told).toEqual(['it was played, and found no better than what is served'])
+  })
+})
+
+describe('a task of role health', () => {
+  it('is passed by whatever is published, whoever decides and whoever asked', async () => {
+    const tasks = [...GATE, taskNamed('healthy', { role: 'health' })]
+    const evaluator = { score: async ({ role }: { readonly role: string }) => (role === 'health' ? 0 : 1) }
+    const bench = await testBench({ tasks, evaluator, selection: { decide: () => ({ selected: true, reason: 'always' }) } })
+    const refused = { kind: 'reject', metrics: { selected: false, selection: { reason: 'it fails the health task healthy' } } }
+    expect(await bench.step()).toMatchObject(refused)
+    expect(await bench.step({ request: REQUEST })).toMatchObject(refused)
+  })
+})
+
+describe('what a proposer leaves', () => {
+  it('is kept as far as a row should hold it', async () => {
+    let memory: Record<string, string> = { small: 'kept' }
+    const bench = await testBench({ propose: () => ({ mutations: [], memory, notes: { memory } }) })
+    expect(await bench.step()).toMatchObject({ state: { memory: { small: 'kept' } }, metrics: { proposal_notes: { memory } } })
+    memory = { large: 'x'.repeat(2 * 1024 * 1024) }
+    expect(await bench.step()).toMatchObject({
+      state: { memory: { small: 'kept' } },
+      metrics: { proposal_notes: { dropped: expect.any(String) } },
+    })
+  })
+})
+
+const run = (): Promise<never> => Promise.reject(new Error('never'))
+const PLUGINS = {
+  sandbox: { contains: true, check: async () => 'no bubblewrap', make: () => ({ run }) },
+  local: { make: () => ({ run }) },
+  evaluator: { score: async () => 1 },
+  proposer: { acceptsRequests: true, propose: async () => null },
+  selection: { decide: () => ({ selected: false, reason: 'x' }) },
+}
+
+describe('without a sandbox', () => {
+  const warned: string[] = []
+  const parts: Parts = {
+    plugin: (kind, name) => Promise.resolve(Reflect.get({ ...PLUGINS }, kind === 'executor' ? name : kind)),
+    baseDirectory: '.',
+    warn: (message) => void warned.push(message),
+  }
+  const load = (settings: Partial<EvolutionSettings>) => loadMethod({ ...SETTINGS, ...settings }, {}, parts)
+  const refusalOf = async (settings: Partial<EvolutionSettings>): Promise<unknown> => {
+    const refusal: unknown = await load(settings).catch((error: unknown) => error)
+    return isRefusal(refusal) ? refusal.message : refusal
+  }
+
+  it('nobody who chose it gets another', async () => {
+    expect(await refusalOf({ executor: 'sandbox' })).toBe('evolution.executor: sandbox does not work here: no bubblewrap')
+  })
+
+  it('whoever chose none is warned, and neither code of models nor what strangers write is played', async () => {
+    const method = await load({ executor: null })
+    expect(warned.at(-1)).toContain('no bubblewrap')
+    expect(method.codeProblem).toContain('no bubblewrap')
+    expect(method.strangersProblem).toContain('evolution.executor: local')
+    expect(await refusalOf({ executor: null, promote_failures: true })).toContain('evolution.promote_failures')
+  })
+
+  it('whoever chose to do without has said so, and still no code of models runs', async () => {
+    const { codeProblem, strangersProblem } = await load({ executor: 'local', promote_failures: true })
+    expect([codeProblem, strangersProblem]).toEqual([expect.stringContaining('local'), null])
+  })
+})

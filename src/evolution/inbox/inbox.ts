@@ -1,0 +1,178 @@
+/** The inbox of a scenario: proposals wait here as files until a step takes them, oldest first. */
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { unavailable } from '../../contract/index.ts'
+import { Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
+import { nextId, PROPOSAL_FILE } from './id.ts'
+import { readProposal, type KeptProposal, type NewProposal } from './proposal.ts'
+
+/** A proposal whose step never came to a row is tried this often in all. */
+const ATTEMPTS_MAX = 3
+const ABORTED = 'aborted three times'
+/** What was refused or settled is kept for people to look at, the newest of each. */
+const SHOWN_FILES_MAX = 200
+
+const PLACES = ['claimed', 'refused', 'settled'] as const
+type Place = 'pending' | (typeof PLACES)[number]
+
+/** What a row says of a proposal that it settled. */
+export interface SettledProposal {
+  readonly id: string
+  readonly step: number
+  readonly selected: boolean
+  readonly reason: string
+}
+
+/**
+ * Proposals are offered in the service's process; the rest is done by the one trainer of the scenario. A move writes the file in its new
+ * place before it leaves the old one, so a crash in between leaves it in both, and the next `reconcile` does the move again.
+ */
+export class Inbox {
+  readonly #folder: string
+  readonly #pendingMax: number
+  readonly #lane = new Lane()
+  #ignored = 0
+
+  constructor(folder: string, pendingMax: number) {
+    this.#folder = folder
+    this.#pendingMax = pendingMax
+  }
+
+  /** Keeps the proposal, or says that as many wait as may. In turn: two at once would both take the last place. */
+  offer(proposal: NewProposal, headReleaseId: string): Promise<{ readonly proposal_id: string } | 'full'> {
+    return this.#lane.run(async () => {
+      try {
+        const waiting = await this.#idsIn('pending')
+        if (waiting.length >= this.#pendingMax) return 'full'
+        const proposal_id = nextId(waiting.at(-1))
+        await this.#write('pending', {
+          ...proposal,
+          proposal_id,
+          received_at: Date.now() / 1000,
+          head_release_id: headReleaseId,
+          attempts: 0,
+        })
+        return { proposal_id }
+      } catch (cause) {
+        throw unavailable('inbox_failed', 'the proposal cannot be kept; check the disk of evolution.proposals_dir, then send it again', {
+          cause,
+        })
+      }
+    })
+  }
+
+  /**
+   * Before every step. Rows are the truth about what was settled, also where a power cut took back that it was claimed. Whatever else is
+   * claimed was left by a crash or by a step that never came to a row, and goes back to its old place.
+   */
+  async reconcile(settled: readonly SettledProposal[]): Promise<void> {
+    for (const place of ['claimed', 'pending'] as const)
+      for (const id of await this.#idsIn(place)) {
+        const row = settled.find((each) => each.id === id)
+        if (row === undefined && place === 'pending') continue
+        const kept = await this.#read(place, id)
+        if (kept === null) await this.#setAside(place, id)
+        else if (row === undefined) await this.#giveBack(kept)
+        else await this.#move(kept, place, 'settled', { settled: { step: row.step, selected: row.selected, reason: row.reason } })
+      }
+  }
+
+  /** The oldest, from now on nobody else's; null when none waits. One that cannot be read is set aside: it may not keep others waiting. */
+  async claim(): Promise<KeptProposal | null> {
+    this.#ignored = await this.#countForeign()
+    for (const id of await this.#idsIn('pending')) {
+      const kept = await this.#read('pending', id)
+      if (kept === null) await this.#setAside('pending', id)
+      else if (await this.#rename(id, 'pending', 'claimed')) return kept
+    }
+    return null
+  }
+
+  /** A claimed one that no step is to take again. */
+  async refuse(id: string, reason: string): Promise<void> {
+    const kept = await this.#read('claimed', id)
+    if (kept !== null) await this.#move(kept, 'claimed', 'refused', { refused: reason })
+  }
+
+  /** How many files the latest claim met that are no proposals. */
+  get ignored(): number {
+    return this.#ignored
+  }
+
+  /** Oldest first. */
+  async #idsIn(place: Place): Promise<readonly string[]> {
+    return (await namesIn(this.#folderOf(place))).flatMap((name) => PROPOSAL_FILE.exec(name)?.[1] ?? []).sort()
+  }
+
+  async #countForeign(): Promise<number> {
+    return (await namesIn(this.#folder)).filter((name) => !PROPOSAL_FILE.test(name) && !PLACES.some((place) => place === name)).length
+  }
+
+  async #read(place: Place, id: string): Promise<KeptProposal | null> {
+    const text = await readFile(this.#path(place, id), 'utf8').catch(() => '')
+    return readProposal(id, text)
+  }
+
+  async #giveBack(kept: KeptProposal): Promise<void> {
+    // It was refused, and the crash came before it left its old place.
+    if ((await this.#read('refused', kept.proposal_id)) !== null) return removeFile(this.#path('claimed', kept.proposal_id))
+    const attempts = kept.attempts + 1
+    if (attempts >= ATTEMPTS_MAX) await this.#move({ ...kept, attempts }, 'claimed', 'refused', { refused: ABORTED })
+    else await this.#move({ ...kept, attempts }, 'claimed', 'pending', {})
+  }
+
+  /** As it is, since nobody can tell what it was. */
+  async #setAside(place: Place, id: string): Promise<void> {
+    if (await this.#rename(id, place, 'refused')) this.#ignored += 1
+    await this.#trim('refused')
+  }
+
+  /** With what became of it. */
+  async #move(kept: KeptProposal, from: Place, to: Place, more: object): Promise<void> {
+    await this.#write(to, { ...kept, ...more })
+    await removeFile(this.#path(from, kept.proposal_id))
+    if (to === 'refused' || to === 'settled') await this.#trim(to)
+  }
+
+  async #write(place: Place, file: KeptProposal): Promise<void> {
+    await writeAtomicFile(this.#path(place, file.proposal_id), `${JSON.stringify(file, null, 2)}\n`)
+  }
+
+  /** False when it is gone: a person removed it. */
+  async #rename(id: string, from: Place, to: Place): Promise<boolean> {
+    const path = this.#path(to, id)
+    await mkdir(dirname(path), { recursive: true })
+    try {
+      await rename(this.#path(from, id), path)
+      return true
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+  }
+
+  async #trim(place: Place): Promise<void> {
+    const ids = await this.#idsIn(place)
+    for (const id of ids.slice(0, -SHOWN_FILES_MAX)) await rm(this.#path(place, id), { recursive: true, force: true })
+  }
+
+  #path(place: Place, id: string): string {
+    return join(this.#folderOf(place), `${id}.json`)
+  }
+
+  #folderOf(place: Place): string {
+    return place === 'pending' ? this.#folder : join(this.#folder, place)
+  }
+}
+
+/** A folder appears with its first file. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,0 +1,75 @@
+/** The four slots of a method, put together from the plug-ins that the configuration names. */
+import {
+  invalid,
+  type Evaluator,
+  type Executor,
+  type JsonObject,
+  type Make,
+  type MakeExecutor,
+  type Parts,
+  type Proposer,
+  type Selection,
+} from '../contract/index.ts'
+import type { EvolutionSettings } from './settings.ts'
+
+export interface Method {
+  readonly proposer: Proposer
+  readonly selection: Selection
+  readonly executor: Executor
+  /** Why code that a model wrote may not run, or null where the executor keeps it apart. */
+  readonly codeProblem: string | null
+  /** Why nothing that strangers wrote is played, or null: where nobody chose to do without a sandbox, any words could run programs. */
+  readonly strangersProblem: string | null
+  /** The evaluator of that name: a task may name its own. */
+  evaluator(name: string): Promise<Evaluator>
+}
+
+const SANDBOX = 'sandbox'
+const LOCAL = 'local'
+
+/** `config` is the recipe's `evolution` section, with the folder that relative paths start from. */
+export async function loadMethod(settings: EvolutionSettings, config: JsonObject, parts: Parts): Promise<Method> {
+  const { maker, codeProblem, strangersProblem } = await chooseExecutor(settings, parts)
+  if (strangersProblem !== null && settings.promote_failures) throw invalid('no_sandbox', `evolution.promote_failures: ${strangersProblem}`)
+  const evaluators = new Map<string, Promise<Evaluator>>()
+  const evaluator = (name: string): Promise<Evaluator> => {
+    const known = evaluators.get(name) ?? parts.plugin('evaluator', name).then((plugin) => made(plugin, config))
+    evaluators.set(name, known)
+    return known
+  }
+  await evaluator(settings.evaluator)
+  return {
+    proposer: await made(await parts.plugin('proposer', settings.proposer), config),
+    selection: await made(await parts.plugin('selection', settings.selection), config),
+    executor: await maker.make(config),
+    codeProblem,
+    strangersProblem,
+    evaluator,
+  }
+}
+
+interface Chosen {
+  readonly maker: MakeExecutor
+  readonly codeProblem: string | null
+  readonly strangersProblem: string | null
+}
+
+/** Nobody who named an executor gets another: what cannot run keeps the service from starting, and a default gives way with a warning. */
+async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts): Promise<Chosen> {
+  const name = executor ?? SANDBOX
+  const maker = await parts.plugin('executor', name)
+  const problem = (await maker.check?.()) ?? null
+  if (problem === null) return { maker, codeProblem: codeProblemOf(name, maker), strangersProblem: null }
+  if (executor !== null) throw invalid('no_executor', `evolution.executor: ${name} does not work here: ${problem}`)
+  const cure = `mend that, or set evolution.executor: ${LOCAL} to let agents act on this machine as the service itself`
+  parts.warn(`episodes run without a sandbox, so code that a model writes and proposals of agents are refused: ${problem}; ${cure}`)
+  const local = await parts.plugin('executor', LOCAL)
+  const because = `the sandbox does not work here (${problem})`
+  return { maker: local, codeProblem: because, strangersProblem: `${because}; ${cure}` }
+}
+
+const codeProblemOf = (name: string, { contains }: MakeExecutor): string | null =>
+  contains === true ? null : `executor ${name} does not keep code apart from this machine`
+
+const made = async <T extends object>(plugin: T | Make<T>, config: JsonObject): Promise<T> =>
+  'make' in plugin ? plugin.make(config) : plugin

@@ -1,0 +1,73 @@
+/** The agent's program on this machine: the one the configuration names, our own, or the pinned one, installed when an episode first needs it. */
+import { hash } from 'node:crypto'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import { dirname, delimiter, join } from 'node:path'
+import { ensureVendor } from 'svc-client/vendor'
+import { unavailable, type Adapter } from '../../contract/index.ts'
+import { wordsOf } from '../../kit/index.ts'
+import type { Program } from '../episodes.ts'
+
+export interface ProgramOrder {
+  readonly adapter: Adapter
+  /** A path, where the configuration names one. */
+  readonly binary: string | null
+  /** Where programs of all scenarios are installed. */
+  readonly directory: string
+}
+
+const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
+
+export async function openProgram({ adapter, binary, directory }: ProgramOrder): Promise<Program> {
+  if (binary !== null) return named(await realpath(binary).catch(() => binary))
+  const { install } = adapter
+  if (install !== undefined) return installed({ ...adapter, install }, directory)
+  if (adapter.binary !== NATIVE)
+    throw unavailable('no_program', `evolution.binary: adapter ${adapter.name} pins no program; name the one that episodes should run`)
+  const path = await realpath(createRequire(import.meta.url).resolve('svc-client/native'))
+  return startedAs([process.execPath, path], [dirname(path)], hash('sha256', await readFile(path)))
+}
+
+const NATIVE = 'svc-native'
+
+/** Nothing of the service's own environment but where programs are: its own Node first. */
+function startedAs(argv: readonly string[], needs: readonly string[], version: string): Program {
+  return { argv, needs, version, env: { PATH: [dirname(process.execPath), ...SYSTEM_PATH].join(delimiter) } }
+}
+
+/** With the folder it lies in, since most programs are more than one file; not with a person's whole home. */
+async function named(path: string): Promise<Program> {
+  const { mtimeMs, size } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0 }))
+  const folder = dirname(path)
+  return startedAs([path], [folder === homedir() || folder === '/' ? path : folder], `${path} ${mtimeMs} ${size}`)
+}
+
+/** As a person's machine installs it: at its pin, tried, and whole whatever is killed on the way. */
+async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, directory: string): Promise<Program> {
+  const { install, binary, client } = adapter
+  const prefix = join(directory, `${adapter.name}-${install.version}`)
+  const session = client ?? { env: {}, env_defaults: {}, state: [], tools: [] }
+  try {
+    await ensureVendor({
+      installation: { binary, install, client: session },
+      prefix,
+      env: process.env,
+      node: process.execPath,
+      terminal: SILENT,
+    })
+  } catch (error) {
+    throw unavailable('no_program', `${binary} ${install.version} could not be installed for episodes: ${wordsOf(error)}`, { cause: error })
+  }
+  return startedAs([join(prefix, install.binary_path)], [prefix], `${install.package}@${install.version}`)
+}
+
+/** Nobody is there to be asked, and the step's own failure says what went wrong. */
+const SILENT = {
+  interactive: false,
+  print: () => undefined,
+  warn: () => undefined,
+  confirm: async () => false,
+  ask: async () => '',
+  during: <T>(_label: string, work: () => Promise<T>) => work(),
+}

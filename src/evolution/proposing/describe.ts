@@ -1,0 +1,89 @@
+/** What a proposer tells a model of the harness, of how it did, and of the machine it is for. All but the machine is text of others: fence it. */
+import { isObject, type Entry, type Json, type JsonObject, type Mutation, type Rejected, type Sample } from '../../contract/index.ts'
+import { isReserved } from '../../harness/index.ts'
+import { firstCodePoints } from '../../kit/index.ts'
+import { answerText, userTexts } from '../exchanges.ts'
+import type { Reply } from './reply.ts'
+
+const EXCERPT_CHARACTERS = 240
+const EXCHANGE_TEXT_CHARACTERS = 2000
+const FEEDBACK_CHARACTERS = 1000
+const SAMPLES_SHOWN_MAX = 24
+const REJECTED_SHOWN_MAX = 10
+const REASON_CHARACTERS = 240
+
+/** One line of JSON each, so that no text in it can begin a line. Those the service keeps are nobody's to change and left out. */
+export function describeEntries(entries: readonly Entry[]): string {
+  const shown = entries.filter(({ id }) => !isReserved(id))
+  return shown.length === 0 ? '(no entries yet)' : shown.map((entry) => JSON.stringify(rowOf(entry))).join('\n')
+}
+
+function rowOf({ id, name, config, disabled }: Entry): JsonObject {
+  return { id, name, ...(disabled === true && { disabled }), excerpt: excerptOf(config) }
+}
+
+function excerptOf(config: JsonObject): string {
+  const { text, prompt, code, description } = config
+  return shortened([text, prompt, description, code].find((part) => typeof part === 'string') ?? printed(config), EXCERPT_CHARACTERS)
+}
+
+function shortened(text: string, characters: number): string {
+  const first = firstCodePoints(text, characters)
+  return first.length < text.length ? `${first}…` : text
+}
+
+const printed = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+
+/** The entries of an answer as far as whoever wrote them needs to know them again. */
+export function describeReply({ entries }: Pick<Reply, 'entries'>): string {
+  return entries
+    .map(({ id = null, name = null, config }) => JSON.stringify({ id, name, excerpt: excerptOf(isObject(config) ? config : {}) }))
+    .join('\n')
+}
+
+/** The worst first. What was not scored comes last, and nobody is told of more than a prompt can hold. */
+export function describeSamples(samples: readonly Sample[]): string {
+  const worst = samples.toSorted((one, other) => (one.score ?? Infinity) - (other.score ?? Infinity) || 0).slice(0, SAMPLES_SHOWN_MAX)
+  const more = samples.length - worst.length
+  const lines = worst.map((sample) => JSON.stringify(sampleRow(sample)))
+  return [...lines, ...(more > 0 ? [`(${more} more are not shown)`] : [])].join('\n')
+}
+
+function sampleRow({ exchanges, score, feedback }: Sample): JsonObject {
+  const last = exchanges.at(-1) ?? {}
+  return {
+    user: shortened(userTexts(last).at(-1) ?? '', EXCHANGE_TEXT_CHARACTERS),
+    answer: shortened(answerText(last), EXCHANGE_TEXT_CHARACTERS),
+    score,
+    ...(feedback !== null && { feedback: shortened(printed(feedback), FEEDBACK_CHARACTERS) }),
+  }
+}
+
+/** The newest last, as they come. */
+export function describeRejected(rejected: readonly Rejected[]): string {
+  return rejected
+    .slice(-REJECTED_SHOWN_MAX)
+    .map(({ mutations, reason }) => JSON.stringify({ changes: mutations.map(changeRow), reason: shortened(reason, REASON_CHARACTERS) }))
+    .join('\n')
+}
+
+function changeRow(mutation: Mutation): JsonObject {
+  const { op, id } = mutation
+  return { op, id, ...(mutation.op !== 'remove' && { excerpt: excerptOf(mutation.options.config ?? {}) }) }
+}
+
+/** In the service's own words: of the report only short names are left, which were held to their shape when it came in. */
+export function describeMachine(client: JsonObject | undefined): string {
+  const { platform, arch, release, commands } = client ?? {}
+  const system = [platform, release, arch].filter((part) => typeof part === 'string')
+  if (system.length === 0 && !isObject(commands))
+    return 'The machine is unknown: support macOS, Linux and WSL, and rely on no extra command.'
+  const named = Object.entries(isObject(commands) ? commands : {})
+  const present = named.flatMap(([name, found]) => (found === true ? [name] : []))
+  const absent = named.flatMap(([name, found]) => (found === false ? [name] : []))
+  return [
+    system.length === 0 ? 'The system of the machine is unknown.' : `The machine: ${system.join(', ')}.`,
+    ...(present.length > 0 ? [`Commands it has: ${present.join(', ')}.`] : []),
+    ...(absent.length > 0 ? [`Commands it lacks: ${absent.join(', ')}.`] : []),
+  ].join('\n')
+}

@@ -1,0 +1,10 @@
+/** Proposing: what proposers tell a model and what they make of its answer. */
+export { DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './briefing.ts'
+export { describeMachine, describeRejected, describeReply, describeSamples } from './describe.ts'
+export { fence } from './fence.ts'
+export { describeKinds, kindProblem } from './kinds.ts'
+export { mutationsOf } from './mutations.ts'
+export { failureOf, lostModel, proposalOf, type Drafted, type Proposed } from './proposal.ts'
+export { objectIn, replyIn } from './reply.ts'
+export { needsIn } from './requires.ts'
+export { review } from './review.ts'

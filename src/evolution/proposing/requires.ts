@@ -1,0 +1,81 @@
+/** What a model says its change needs on a person's machine: brought into shape, or refused item by item. */
+import {
+  isObject,
+  REQUIRES_ITEMS_MAX,
+  REQUIRES_PROMPT_CHARACTERS_MAX,
+  type Json,
+  type JsonObject,
+  type Mutation,
+} from '../../contract/index.ts'
+import { firstCodePoints, screenText } from '../../kit/index.ts'
+
+const NAME_CHARACTERS_MAX = 128
+const KINDS = new Set(['permission', 'env', 'service'])
+
+export interface Needs {
+  readonly requires: readonly JsonObject[]
+  readonly refused: readonly JsonObject[]
+}
+
+/** Those that come later are held to the same screens as a person's; here is only mended what models often get wrong. */
+export function needsIn(items: readonly Json[]): Needs {
+  const judged = items.map(needOf)
+  const requires = judged.filter((need) => typeof need !== 'string')
+  const refused = judged.flatMap((need, index) => (typeof need === 'string' ? [{ item: shownName(items[index]), reason: need }] : []))
+  const over = requires
+    .slice(REQUIRES_ITEMS_MAX)
+    .map(({ name = null }) => ({ item: name, reason: `there may be ${REQUIRES_ITEMS_MAX} items` }))
+  return { requires: requires.slice(0, REQUIRES_ITEMS_MAX), refused: [...refused, ...over] }
+}
+
+function needOf(item: Json): JsonObject | string {
+  if (!isObject(item)) return 'an item must be an object {name, kind}'
+  const { name, kind, check, prompt } = item
+  if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARACTERS_MAX) return 'name must be a short text'
+  if (typeof kind !== 'string' || !KINDS.has(kind)) return 'kind must be permission, env or service'
+  if (screenText(JSON.stringify(item)) !== null) return 'it holds what looks like a credential or like an order'
+  return {
+    name: name.trim(),
+    kind,
+    ...(typeof check === 'string' && check.trim() !== '' && { check: kind === 'env' ? variableIn(check) : check.trim() }),
+    ...(typeof prompt === 'string' && prompt.trim() !== '' && { prompt: firstCodePoints(prompt.trim(), REQUIRES_PROMPT_CHARACTERS_MAX) }),
+  }
+}
+
+/** A shell's test of one variable is that variable. */
+function variableIn(check: string): string {
+  const named = new Set([...check.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
+  const [only] = named
+  return named.size === 1 && only !== undefined ? only : check.trim()
+}
+
+function shownName(item: Json | undefined): Json {
+  const name = isObject(item) ? item['name'] : null
+  return typeof name === 'string' && name.length <= NAME_CHARACTERS_MAX && screenText(name) === null ? name : null
+}
+
+/** What a session has by itself, or its agent and the service set. */
+const AT_HAND =
+  /^(?:HOME|PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TMPDIR|TEMP|TMP|PWD|NODE_ENV|EDITOR|CI|(?:SVC|PI|OPENCODE|CLAUDE|XDG)_\w+)$/
+const READ_BY_NAME = /process\.env(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*['"`]([A-Za-z_]\w*)['"`]\s*\])/g
+const READ_AT_ONCE = /\{([^{}]*)\}\s*=\s*process\.env/g
+
+/** Variables that the written code reads and nothing in requires names: a person would never learn that they are missing. */
+export function undeclaredEnv(mutations: readonly Mutation[], requires: readonly JsonObject[]): readonly string[] {
+  const declared = new Set(requires.filter(({ kind }) => kind === 'env').flatMap(({ name, check }) => [name, check]))
+  const read = mutations.flatMap((mutation) => variablesOf(writtenCode(mutation)))
+  return [...new Set(read)].filter((name) => !declared.has(name) && !AT_HAND.test(name)).toSorted()
+}
+
+function writtenCode(mutation: Mutation): string {
+  const code = mutation.op === 'remove' ? '' : mutation.options.config?.['code']
+  return typeof code === 'string' ? code : ''
+}
+
+function variablesOf(code: string): readonly string[] {
+  const byName = [...code.matchAll(READ_BY_NAME)].map(([, dotted, quoted]) => dotted ?? quoted ?? '')
+  const atOnce = [...code.matchAll(READ_AT_ONCE)].flatMap(([, names = '']) =>
+    names.split(',').map((name) => /^\s*([A-Za-z_]\w*)/.exec(name)?.[1] ?? ''),
+  )
+  return [...byName, ...atOnce].filter((name) => name !== '')
+}

@@ -1,0 +1,30 @@
+/** Which held-out tasks a batch gives away: whoever learns from it would be measured by what it has seen. */
+import type { Sample, Task } from '../../contract/index.ts'
+import { userTexts } from '../exchanges.ts'
+import { findAll } from './find-all.ts'
+import { plain, textsIn } from './texts.ts'
+
+/** A shorter prompt may stand in any text by chance: it counts where a user said just that. */
+const CONTAINED_CHARACTERS_MIN = 20
+
+/** The names of those of role gate or regression that a sample names, or holds the prompt of. */
+export function exposedBy(samples: readonly Sample[], tasks: readonly Task[]): readonly string[] {
+  const heldOut = tasks.filter(({ role }) => role === 'gate' || role === 'regression')
+  const prompts = [...new Set(heldOut.map(({ prompt }) => plain(prompt)))]
+  const [long, short] = [prompts.filter(isLong), prompts.filter((prompt) => !isLong(prompt))]
+  const found = new Set([...findAll(long, CONTAINED_CHARACTERS_MIN, plainTexts(samples)), ...saidIn(samples, short)])
+  const named = new Set(samples.map(({ task }) => task?.['name']))
+  return heldOut.filter(({ name, prompt }) => named.has(name) || found.has(plain(prompt))).map(({ name }) => name)
+}
+
+const isLong = (prompt: string): boolean => prompt.length >= CONTAINED_CHARACTERS_MIN
+
+function* plainTexts(samples: readonly Sample[]): Generator<string> {
+  for (const { exchanges, feedback } of samples) for (const text of textsIn([...exchanges, feedback])) yield plain(text)
+}
+
+function saidIn(samples: readonly Sample[], prompts: readonly string[]): readonly string[] {
+  if (prompts.length === 0) return []
+  const said = new Set(samples.flatMap(({ exchanges }) => exchanges.flatMap(userTexts)).map(plain))
+  return prompts.filter((prompt) => said.has(prompt))
+}

@@ -1,0 +1,67 @@
+/** The fields that a task may have, each with its rule as the end of a sentence. */
+import { z } from 'zod'
+import { checkFiles, isRefusal, type Files } from '../../contract/index.ts'
+
+/** Every task that comes from a report begins so, and no other does. */
+export const PROMOTED_PREFIX = 'promoted-'
+
+const NAME_CHARACTERS_MAX = 128
+/** A prompt is one word of a command, and Linux takes none beyond 128 KiB. */
+const PROMPT_BYTES_MAX = 100_000
+const TASK_FILES_MAX = 1000
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${NAME_CHARACTERS_MAX} characters at most`
+const PROMOTED_RULE = `must not start with ${PROMOTED_PREFIX}: tasks that come from reports do`
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= NAME_CHARACTERS_MAX && NAME.test(value)
+const name = z.custom<string>(isName, NAME_RULE).refine((chosen) => !chosen.startsWith(PROMOTED_PREFIX), PROMOTED_RULE)
+
+const TEXT_RULE = 'must be non-blank text; put quotes around a number'
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const text = z.custom<string>(isText, TEXT_RULE)
+
+const PROMPT_RULE = `must be at most ${PROMPT_BYTES_MAX} bytes and hold no NUL: it is one word of a command; put the rest into files`
+const prompt = text.refine((words) => Buffer.byteLength(words) <= PROMPT_BYTES_MAX && !words.includes('\0'), PROMPT_RULE)
+
+const TEXTS_RULE = 'must be non-blank text, or a list of such texts; put quotes around a number'
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)
+const textOrTexts = z.custom<string | string[]>((value) => isText(value) || areTexts(value), TEXTS_RULE)
+
+const files = z.record(z.string(), z.string('must be text'), 'must be an object of paths and texts').superRefine((given, context) => {
+  const problem = filesProblem(given)
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+})
+
+function filesProblem(given: Files): string | null {
+  if (Object.keys(given).length > TASK_FILES_MAX) return `must be ${TASK_FILES_MAX} files at most`
+  try {
+    checkFiles(given)
+    return null
+  } catch (error) {
+    if (isRefusal(error)) return `cannot be laid out: ${error.message}`
+    throw error
+  }
+}
+
+const ROLES = ['gate', 'train', 'regression', 'health'] as const
+
+const shape = {
+  name,
+  prompt,
+  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`).default('gate'),
+  answer: textOrTexts.exactOptional(),
+  files: files.exactOptional(),
+  verify: textOrTexts.exactOptional(),
+  verify_files: files.exactOptional(),
+  verify_reward: z.boolean('must be true or false').exactOptional(),
+  rubric: text.exactOptional(),
+  evaluator: text.exactOptional(),
+}
+const KNOWN = Object.keys(shape).join(', ')
+
+/** Fields it does not know are refused: a word misspelt must not pass for one left out. */
+export const FIELDS = z.strictObject(shape, {
+  error: ({ code }) =>
+    code === 'unrecognized_keys' ? `holds an unknown field; there are: ${KNOWN}` : `must be text, or an object of ${KNOWN}`,
+})

@@ -1,0 +1,116 @@
+/**
+ * Tasks that lie in a folder, one folder each: `task.yaml` or `task.json` with the fields, `instruction.md` for the prompt, `workspace/` for
+ * the files, `verify/` for those of the verifier. One with a `task.toml` is a task as Harbor lays them out, of which the instruction and
+ * `tests/` are read; what it says about images and limits is not.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { invalid, isObject, isRefusal, type Files, type Json, type JsonObject, type Refusal, type Task } from '../../contract/index.ts'
+import { filesBelow, textAt } from './disk.ts'
+import { TASK_BYTES_MAX, taskFrom } from './task.ts'
+
+const KEY = 'evolution.tasks_dir'
+
+export async function readFolder(directory: string, tasksMax: number): Promise<readonly Task[]> {
+  const names = await foldersIn(directory)
+  if (names.length === 0) throw invalid('no_tasks', `${KEY}: there is no folder in it; put one there per task, each with a task.yaml`)
+  if (names.length > tasksMax) throw invalid('too_many_tasks', `${KEY}: there are ${names.length} folders in it; ${tasksMax} at most`)
+  const tasks: Task[] = []
+  for (const name of names) tasks.push(await readTask(directory, name))
+  return tasks
+}
+
+async function foldersIn(directory: string): Promise<readonly string[]> {
+  const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    throw invalid('no_tasks', `${KEY}: it cannot be read (${codeOf(error)}); name a folder that is there`)
+  })
+  const folders = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  return folders.map(({ name }) => name).sort()
+}
+
+async function readTask(directory: string, name: string): Promise<Task> {
+  try {
+    return taskFrom(await fieldsIn(join(directory, name), name), KEY)
+  } catch (error) {
+    if (isRefusal(error)) throw error
+    throw refused(name, `cannot be read (${codeOf(error)})`)
+  }
+}
+
+const refused = (name: string, problem: string): Refusal => invalid('task_invalid', `${KEY}: task ${name}: ${problem}`)
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error ? ('code' in error && typeof error.code === 'string' ? error.code : error.message) : String(error)
+
+/** What lies there and what is written down, neither of which may say what the other says already. */
+async function fieldsIn(folder: string, name: string): Promise<JsonObject> {
+  const { written, ofHarbor } = await writtenIn(folder, name)
+  const lying = { ...(await promptIn(folder)), ...(ofHarbor ? await harborFiles(folder, name) : await ownFiles(folder)) }
+  const twice = Object.keys(lying).find((field) => field !== 'verify' && field in written)
+  if (twice !== undefined) throw refused(name, `${twice} is written down and lies in the folder too; keep one of them`)
+  return { name, ...lying, ...written }
+}
+
+interface Written {
+  readonly written: JsonObject
+  readonly ofHarbor: boolean
+}
+
+const KINDS = ['task.yaml', 'task.yml', 'task.json', 'task.toml'] as const
+
+async function writtenIn(folder: string, name: string): Promise<Written> {
+  const texts = await Promise.all(KINDS.map(async (kind) => ({ kind, text: await textAt(join(folder, kind), TASK_BYTES_MAX) })))
+  const [first, second] = texts.filter(({ text }) => text !== null)
+  if (first === undefined) throw refused(name, `has no ${KINDS.join(', ')}`)
+  if (second !== undefined) throw refused(name, `has both ${first.kind} and ${second.kind}; keep one of them`)
+  if (first.kind === 'task.toml') return { written: {}, ofHarbor: true }
+  const written = parsed(name, first.kind, first.text ?? '')
+  if (isObject(written)) return { written, ofHarbor: false }
+  throw refused(name, `${first.kind} must hold an object of fields`)
+}
+
+/** JSON is YAML too. Where the parser stopped is told, and nothing of the text. */
+function parsed(name: string, kind: string, text: string): Json {
+  try {
+    const value: Json = parse(text, { prettyErrors: false })
+    // A file of comments alone says as little as an empty one.
+    return value ?? {}
+  } catch (error) {
+    throw refused(name, `${kind} does not parse (${error instanceof Error ? error.message.split('\n', 1)[0] : 'it is no YAML'})`)
+  }
+}
+
+async function promptIn(folder: string): Promise<{ readonly prompt?: string }> {
+  const prompt = await textAt(join(folder, 'instruction.md'), TASK_BYTES_MAX)
+  return prompt === null ? {} : { prompt: prompt.trim() }
+}
+
+/** Where the verifier's files come to lie; nothing that an agent leaves there survives. */
+const VERIFY = 'verify'
+
+async function ownFiles(folder: string): Promise<JsonObject> {
+  const workspace = await filesBelow(join(folder, 'workspace'), TASK_BYTES_MAX)
+  const hidden = await filesBelow(join(folder, VERIFY), TASK_BYTES_MAX)
+  return {
+    ...(workspace !== null && { files: workspace }),
+    ...(hidden !== null && { verify_files: under(VERIFY, hidden) }),
+    ...commandOf(hidden ?? {}, 'run.sh'),
+  }
+}
+
+async function harborFiles(folder: string, name: string): Promise<JsonObject> {
+  const hidden = (await filesBelow(join(folder, 'tests'), TASK_BYTES_MAX)) ?? {}
+  if (!Object.hasOwn(hidden, 'test.sh')) throw refused(name, 'has a task.toml and no tests/test.sh, so nothing says whether it was solved')
+  return { verify_files: under(VERIFY, hidden), ...commandOf(hidden, 'test.sh') }
+}
+
+const under = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))
+
+/** By its own shell: files lose who may run them on the way. */
+function commandOf(files: Files, script: string): { readonly verify?: readonly string[] } {
+  const text = Object.hasOwn(files, script) ? files[script] : undefined
+  if (text === undefined) return {}
+  return { verify: [/^#!.*\bbash\b/.test(text) ? 'bash' : 'sh', `${VERIFY}/${script}`] }
+}

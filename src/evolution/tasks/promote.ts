@@ -1,0 +1,111 @@
+/** What failed becomes tasks: half of them to learn from, half kept from the proposer to measure by. */
+import { createHmac } from 'node:crypto'
+import { isObject, type Json, type Sample, type Task } from '../../contract/index.ts'
+import { countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
+import { userTexts } from '../exchanges.ts'
+import { PROMOTED_PREFIX } from './fields.ts'
+import { plain } from './texts.ts'
+
+export interface PromotionLimits {
+  /** How many more tasks there may be. */
+  readonly tasksMax: number
+  /** How many one client may bring, over the life of the scenario. */
+  readonly perClientMax: number
+}
+export interface Promoted {
+  readonly tasks: readonly Task[]
+  /** The samples that no proposer may see: their prompt is one of the gate. */
+  readonly held: readonly Sample[]
+  /** How many were dropped for what they said. */
+  readonly screened: number
+  /** How many tasks each client has brought so far. */
+  readonly clients: Readonly<Record<string, number>>
+}
+
+/** `key` is the scenario's own, so that nobody outside can choose which half a report falls into. */
+export function promote(
+  samples: readonly Sample[],
+  existing: readonly Task[],
+  limits: PromotionLimits,
+  key: string,
+  clients: Readonly<Record<string, number>>,
+): Promoted {
+  const failures = samples
+    .filter(hasFailed)
+    .map((sample) => ({ sample, prompt: promptOf(sample) }))
+    .filter(({ prompt }) => isUsable(prompt))
+  const clean = failures.filter(({ sample, prompt }) => screenText(`${prompt}\n${feedbackText(sample)}`) === null)
+  const known = new Set(existing.map(({ prompt }) => plain(prompt)))
+  const counts = new Map(Object.entries(clients))
+  const tasks: Task[] = []
+  for (const { sample, prompt } of clean) {
+    const client = clientOf(sample, key)
+    const brought = client === null ? 0 : (counts.get(client) ?? 0)
+    if (tasks.length >= limits.tasksMax || brought >= limits.perClientMax || known.has(plain(prompt))) continue
+    known.add(plain(prompt))
+    if (client !== null) counts.set(client, brought + 1)
+    tasks.push(taskOf(sample, prompt, key))
+  }
+  const held = heldBack(samples, [...existing, ...tasks])
+  return { tasks, held, screened: failures.length - clean.length, clients: Object.fromEntries(counts) }
+}
+
+/** From here on a score is a success. */
+const PASSING_SCORE = 0.5
+
+const hasFailed = (sample: Sample): boolean => (sample.score === null ? feedbackText(sample) !== '' : sample.score < PASSING_SCORE)
+
+/** Longer ones are documents rather than tasks. */
+const PROMPT_CHARACTERS_MAX = 20_000
+
+const isUsable = (prompt: string): boolean =>
+  prompt.trim() !== '' && !prompt.includes('\0') && countCodePoints(prompt) <= PROMPT_CHARACTERS_MAX
+
+const promptOf = ({ exchanges: [first = {}] }: Sample): string => userTexts(first).at(-1)?.toWellFormed() ?? ''
+
+function feedbackText({ feedback }: Sample): string {
+  if (feedback === null) return ''
+  return typeof feedback === 'string' ? feedback.trim() : JSON.stringify(feedback)
+}
+
+/** Only clients that say who they are: the others cannot be told apart. */
+function clientOf({ exchanges }: Sample, key: string): string | null {
+  for (const { metadata } of exchanges) {
+    const tags = isObject(metadata) && isObject(metadata['tags']) ? metadata['tags'] : {}
+    const tag = [tags['client'], tags['session']].find(isNonBlank)
+    if (tag !== undefined) return digest(key, 'client', tag)
+  }
+  return null
+}
+
+const isNonBlank = (value: Json | undefined): value is string => typeof value === 'string' && value.trim() !== ''
+
+const DIGEST_HEX_DIGITS = 12
+const digest = (key: string, ...parts: readonly string[]): string =>
+  createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex').slice(0, DIGEST_HEX_DIGITS)
+
+/** Named by its prompt, so that the same one never comes back under another name; which half it is in depends on the report. */
+function taskOf(sample: Sample, prompt: string, key: string): Task {
+  const isForGate = Number.parseInt(digest(key, 'role', ...sample.record_ids), 16) % 2 === 0
+  return {
+    name: `${PROMOTED_PREFIX}${digest(key, 'prompt', plain(prompt))}`,
+    prompt,
+    role: isForGate ? 'gate' : 'train',
+    data: { rubric: rubricOf(sample), evaluator: 'judge' },
+  }
+}
+
+const FEEDBACK_CHARACTERS_MAX = 2000
+
+function rubricOf(sample: Sample): string {
+  const said = firstCodePoints(feedbackText(sample), FEEDBACK_CHARACTERS_MAX).toWellFormed()
+  const known = 'An earlier answer to this was found unsatisfactory. A good answer does all of what was asked.'
+  return said === '' ? known : `${known} What was said of the earlier one, which a good answer gives no cause for:\n${said}`
+}
+
+/** Also one that passed, or that came again later: the prompt is in it all the same. */
+function heldBack(samples: readonly Sample[], tasks: readonly Task[]): readonly Sample[] {
+  const gate = tasks.filter(({ name, role }) => role === 'gate' && name.startsWith(PROMOTED_PREFIX))
+  const prompts = new Set(gate.map(({ prompt }) => plain(prompt)))
+  return samples.filter(({ exchanges }) => exchanges.some((exchange) => userTexts(exchange).some((text) => prompts.has(plain(text)))))
+}

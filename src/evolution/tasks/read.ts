@@ -1,0 +1,48 @@
+/** The tasks that a configuration names: in a list, in a folder, or none, which means the bundled ones. */
+import { resolve } from 'node:path'
+import { invalid, type Json, type Task } from '../../contract/index.ts'
+import { readFolder } from './folder.ts'
+import { bytesOf, taskFrom } from './task.ts'
+
+const TASKS_MAX = 2000
+/** Every task's files together: they are held in memory, by each thread that trains. */
+const TASKS_BYTES_MAX = 256 * 1024 * 1024
+
+export interface TaskSettings {
+  readonly tasks: readonly Json[] | null
+  readonly tasks_dir: string | null
+  /** Who scores a task that does not say. */
+  readonly evaluator: string
+}
+
+/** Throws Refusal 'invalid' that names the task and the field. */
+export async function readTasks(settings: TaskSettings, baseDirectory: string, bundled: readonly Json[]): Promise<readonly Task[]> {
+  const { tasks, tasks_dir: folder } = settings
+  const listed = tasks ?? (folder === null ? bundled : [])
+  const found = folder === null ? [] : await readFolder(resolve(baseDirectory, folder), TASKS_MAX)
+  const all = [...listed.map(listedTask), ...found]
+  checkTogether(all)
+  return all.map((task) => withEvaluator(task, settings.evaluator))
+}
+
+/** A text is a task of the gate that has nothing but its prompt. */
+function listedTask(value: Json, index: number): Task {
+  const fields = typeof value === 'string' ? { name: `task-${index + 1}`, prompt: value } : value
+  return taskFrom(fields, `evolution.tasks[${index}]`)
+}
+
+function checkTogether(tasks: readonly Task[]): void {
+  if (tasks.length > TASKS_MAX) throw invalid('too_many_tasks', `evolution.tasks: there are ${tasks.length} tasks; ${TASKS_MAX} at most`)
+  const names = tasks.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw invalid('task_twice', `evolution.tasks: two tasks are named ${twice}; rename one of them`)
+  if (tasks.reduce((sum, task) => sum + bytesOf(task), 0) > TASKS_BYTES_MAX)
+    throw invalid('tasks_too_large', `evolution.tasks: the files of all tasks together must be at most ${TASKS_BYTES_MAX} bytes`)
+}
+
+/** The default evaluator looks for an answer. A task that has none, and says how else it is solved, is scored that way. */
+function withEvaluator(task: Task, configured: string): Task {
+  const data = task.data ?? {}
+  if (configured !== 'answer' || 'evaluator' in data || 'answer' in data) return task
+  return { ...task, data: { ...data, evaluator: 'verify' in data ? 'verify' : 'judge' } }
+}

@@ -1,0 +1,205 @@
+/** A workshop for tests: a small agent that is played in process, a proposer that offers what it is told to, and folders that go again. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type {
+  Adapter,
+  Brief,
+  Decision,
+  Entry,
+  Episode,
+  Evaluator,
+  Executor,
+  JsonObject,
+  Mutation,
+  Pair,
+  Proposal,
+  Question,
+  Reporter,
+  Sample,
+  Selection,
+  StepOrder,
+  StepResult,
+  Task,
+  TrainRequest,
+} from '../../contract/index.ts'
+import { contentOf } from '../../harness/index.ts'
+import { EpisodeCache } from '../cache.ts'
+import { Inbox } from '../inbox/index.ts'
+import type { Workshop } from '../run.ts'
+import { makeTrainer } from '../trainer.ts'
+
+/** Reads rules, commands and code, and is told its model in a file. */
+const agent: Adapter = {
+  name: 'plain',
+  binary: 'agent',
+  trajectory_format: 'none',
+  layout: {
+    config: { primary: { path: 'agent/settings.json' } },
+    rules: 'agent/RULES.md',
+    named: { agent_command: 'agent/commands/{name}.md', code_extension: 'agent/extensions/{name}.ts' },
+  },
+  bindings: { openai: ({ url, model }) => [{ target: 'primary', data: { url, model } }] },
+  install: { manager: 'npm', package: 'agent', version: '1.0.0', binary_path: 'node_modules/.bin/agent' },
+  launch: ({ prompt }) => ({ argv: ['agent', prompt], env: {}, timeoutSeconds: 1 }),
+  readTrajectory: () => Promise.resolve([]),
+}
+
+export const RULE: Mutation = { op: 'create', id: 'hint', options: { name: 'rules', config: { text: 'Say the magic word.' } } }
+const SEED: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'Be brief.' } }]
+
+export const taskNamed = (name: string, more: Partial<Task> = {}): Task => ({
+  name,
+  prompt: `the prompt of ${name}, which is long enough`,
+  role: 'gate',
+  ...more,
+})
+
+export const GATE: readonly Task[] = ['one', 'two', 'three'].map((name) => taskNamed(name))
+
+export interface Tools {
+  readonly propose?: (brief: Brief) => Promise<Proposal | null> | Proposal | null
+  readonly selection?: Selection
+  readonly evaluator?: Evaluator
+  readonly run?: Executor['run']
+  readonly tasks?: readonly Task[]
+  readonly settings?: Partial<Workshop['settings']>
+  readonly codeProblem?: string
+  /** Another bench, whose cache this one goes on with. */
+  readonly cacheFrom?: Pick<TestBench, 'folder'>
+}
+
+export interface TestBench {
+  readonly folder: string
+  readonly inbox: Inbox
+  /** Names of what was played, in order: `candidate one 0`. */
+  readonly played: string[]
+  readonly lines: string[]
+  /** The current content; a published one takes its place. */
+  step(batch?: TestBatch, signal?: AbortSignal): Promise<StepResult>
+}
+
+interface TestBatch {
+  readonly samples?: readonly Sample[]
+  readonly request?: TrainRequest | null
+  /** Of the release that the step starts from. */
+  readonly components?: Readonly<Record<string, string>>
+}
+
+/** An agent that answers the magic word once its rules tell it to. */
+const obedient =
+  (played: string[]): Executor['run'] =>
+  async (play) => {
+    const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
+    const { argv } = play.launch('/root')
+    const rules = files['agent/RULES.md'] ?? ''
+    played.push(`${rules.includes('magic') ? 'candidate' : 'current'} ${argv.at(-1)}`)
+    const episode: Episode = { exitCode: 0, stdout: rules.includes('magic') ? 'magic' : 'nothing', stderr: '', trajectory: [{ rules }] }
+    await play.inspect?.('/root/workspace', episode)
+    return episode
+  }
+
+const saysMagic: Evaluator = { score: async (_task, { stdout }) => (stdout === 'magic' ? 1 : 0) }
+
+/** More wins than losses. */
+const moreWins: Selection = {
+  decide(pairs: readonly Pair[], _question: Question): Decision {
+    const margin = pairs.reduce((sum, { candidate, current }) => sum + Math.sign((candidate ?? -1) - (current ?? -1)), 0)
+    return { selected: margin > 0, reason: `a margin of ${margin}`, metrics: { margin } }
+  },
+}
+
+export const SETTINGS: Workshop['settings'] = {
+  binary: null,
+  tasks: null,
+  tasks_dir: null,
+  proposer: 'test',
+  evaluator: 'test',
+  evaluator_module: null,
+  selection: 'test',
+  executor: null,
+  publish: 'auto',
+  review_kinds: ['code_extension'],
+  sandbox: {},
+  episode_timeout_s: 10,
+  episode_repeats: 1,
+  episode_workers: 1,
+  max_model_calls_per_step: 0,
+  max_episodes_per_step: 0,
+  promote_failures: false,
+  max_promoted_tasks: 50,
+  max_promoted_per_client: 5,
+  max_rejected_history: 3,
+  proposals_dir: '',
+  max_pending_proposals: 8,
+  step_record_dir: null,
+  step_record_bytes: 1_000_000,
+}
+
+export async function testBench(tools: Tools = {}): Promise<TestBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'evolution-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const played: string[] = []
+  const lines: string[] = []
+  const inbox = new Inbox(join(folder, 'inbox'), 8)
+  const evaluator = tools.evaluator ?? saysMagic
+  const workshop: Workshop = {
+    settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
+    method: {
+      proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
+      selection: tools.selection ?? moreWins,
+      executor: { run: tools.run ?? obedient(played) },
+      codeProblem: tools.codeProblem ?? null,
+      strangersProblem: null,
+      evaluator: async () => evaluator,
+    },
+    adapter: agent,
+    tasks: tools.tasks ?? GATE,
+    evaluation: { url: 'http://127.0.0.1:9', apiKey: 'evaluation-token' },
+    cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
+    inbox,
+    scenario: 'test',
+    component: 'harness',
+    folder: 'scenario',
+    program: async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' }),
+  }
+  const trainer = makeTrainer(workshop)
+  const report: Reporter = {
+    phase: (name) => void lines.push(`phase ${name}`),
+    line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),
+  }
+  let files = contentOf(agent, SEED)
+  let state: JsonObject = {}
+  let step = 0
+  return {
+    folder,
+    inbox,
+    played,
+    lines,
+    async step({ samples = [SAMPLE], request = null, components = {} } = {}, signal = new AbortController().signal) {
+      step += 1
+      const order: StepOrder = {
+        step,
+        batch: { id: `batch-${step}`, samples, request },
+        base: { release_id: `r${step}`, parent_release_id: null, content_id: 'c', components },
+        files,
+        model: { model: 'm', api: 'openai' },
+        state,
+      }
+      const result = await trainer.step(order, report, signal)
+      if (result.kind === 'publish' && result.content.kind === 'files') files = result.content.files
+      state = result.state ?? state
+      return result
+    },
+  }
+}
+
+export const SAMPLE: Sample = {
+  record_ids: ['x', 'r'],
+  exchanges: [{ messages: [{ role: 'user', content: 'what is the word?' }] }],
+  score: 0,
+  feedback: 'it did not say the word',
+}
+
+export const REQUEST: TrainRequest = { id: 'i', text: 'say the word', session: 's', release_id: 'r', requires: [] }

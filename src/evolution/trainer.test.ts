@@ -1,0 +1,443 @@
+/** One step after another, from a proposal to what its row tells: every way a step can end. */
+import { existsSync } from 'node:fs'
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { isObject, type Draw, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
+import type { Workshop } from './run.ts'
+import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/workshop.ts'
+
+const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
+const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
+
+describe('a step', () => {
+  it('publishes what does better, with everything its row tells', async () => {
+    const bench = await testBench()
+    const result = await bench.step()
+    expect(result).toMatchObject({
+      kind: 'publish',
+      metrics: {
+        steps: 1,
+        traces: 1,
+        mutation: RULE,
+        candidate_score: 3,
+        current_score: 0,
+        evaluation_task_count: 3,
+        episode_failures: 0,
+        episodes_used: 6,
+        evaluation_context: { model: 'm', adapter: 'plain', adapter_version: '1.0.0' },
+        selected: true,
+        selection: { policy: 'test', outcome: 'select', reason: 'a margin of 3' },
+        margin: 3,
+        step_record: 'scenario/1',
+        proposer_calls: 0,
+      },
+    })
+    expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating', 'check admitted: create hint']))
+  })
+
+  it('plays the two sides of a pair by turns, and no unchanged side twice', async () => {
+    const bench = await testBench({ propose: ({ rejected }) => ({ mutations: [rejected.length === 0 ? WORSE : RULE] }) })
+    await bench.step()
+    expect(bench.played.map((name) => name.split(' ')[0])).toEqual(['current', 'current', 'current', 'current', 'current', 'current'])
+    const second = await bench.step()
+    expect(second).toMatchObject({ kind: 'publish', metrics: { episodes_used: 3, episodes_cached: 3 } })
+  })
+
+  it('forgets what was turned down first once it is more than a row should hold', async () => {
+    const text = 'x'.repeat(60_000)
+    const large: readonly Mutation[] = Array.from({ length: 6 }, (_, n) => ({
+      op: 'create',
+      id: `large-${n}`,
+      options: { name: 'rules', config: { text } },
+    }))
+    const bench = await testBench({ settings: { max_rejected_history: 25 }, propose: () => ({ mutations: large }) })
+    for (let step = 1; step <= 4; step += 1) await bench.step()
+    const { state } = await bench.step()
+    expect(JSON.stringify(state).length).toBeLessThan(1_100_000)
+    expect(state?.['rejected']).toMatchObject([{ step: 4 }, { step: 5 }])
+  })
+
+  it.each<[string, Partial<Workshop['settings']>]>([
+    ['another time limit', { episode_timeout_s: 20 }],
+    ['another module that scores', { evaluator_module: './other.ts' }],
+    ['another program', { binary: '/opt/agent' }],
+  ])('takes no score that was made with %s', async (_what, settings) => {
+    const before = await testBench()
+    await before.step()
+    const after = await testBench({ settings, cacheFrom: before })
+    expect(await after.step()).toMatchObject({ metrics: { episodes_used: 6, episodes_cached: 0 } })
+    expect(await (await testBench({ cacheFrom: before })).step()).toMatchObject({ metrics: { episodes_cached: 6 } })
+  })
+
+  it('takes no score that was made beside another content of another component', async () => {
+    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }) })
+    const request = REQUEST
+    await bench.step({ request, components: { harness: 'h1', weights: 'w1' } })
+    expect(await bench.step({ request, components: { harness: 'h2', weights: 'w1' } })).toMatchObject({ metrics: { episodes_used: 0 } })
+    expect(await bench.step({ request, components: { harness: 'h2', weights: 'w2' } })).toMatchObject({ metrics: { episodes_used: 6 } })
+  })
+
+  it('rejects what does not, and shows it to the proposer the next time', async () => {
+    const seen: number[] = []
+    const bench = await testBench({
+      propose: ({ rejected }) => {
+        seen.push(rejected.length)
+        return { mutations: [{ ...WORSE, id: `worse-${seen.length}` }] }
+      },
+    })
+    for (let step = 1; step <= 5; step += 1) expect(await bench.step()).toMatchObject({ kind: 'reject' })
+    expect(seen).toEqual([0, 1, 2, 3, 3])
+  })
+
+  it('counts what came from traffic for the gate, and nothing that a person asked for', async () => {
+    const asked: Question['history'][] = []
+    const selection = {
+      decide: (_: unknown, { history }: Question) => {
+        asked.push(history)
+        return { selected: asked.length !== 2, reason: 'x' }
+      },
+    }
+    const bench = await testBench({
+      selection,
+      propose: ({ entries }) => ({ mutations: [{ ...RULE, id: `hint-${entries.length}-${asked.length}` }] }),
+    })
+    await bench.step()
+    await bench.step()
+    await bench.step({ request: REQUEST })
+    await bench.step()
+    expect(asked).toEqual([
+      { decided: 0, selected: 0 },
+      { decided: 1, selected: 1 },
+      { decided: 2, selected: 1 },
+      { decided: 2, selected: 1 },
+    ])
+  })
+
+  it('that has no proposal is skipped with that word, and tells what the proposer said of it', async () => {
+    const none = await testBench({ propose: () => null })
+    expect(await none.step()).toMatchObject({ kind: 'skip', reason: 'no proposal' })
+    const failed = await testBench({ propose: () => ({ mutations: [], notes: { failure: 'no usable reply' } }) })
+    expect(await failed.step()).toMatchObject({ kind: 'skip', metrics: { proposal_notes: { failure: 'no usable reply' } } })
+  })
+
+  it.each<[string, Mutation, RegExp]>([
+    ['an entry that is not there', { op: 'remove', id: 'nobody' }, /there is no entry nobody/],
+    ['a reserved entry', { op: 'remove', id: 'svc-requests' }, /kept by the service/],
+    ['nothing', { op: 'update', id: 'base', options: {} }, /nothing would change/],
+  ])('whose proposal touches %s is skipped with the rule', async (_what, mutation, reason) => {
+    const result = await (await testBench({ propose: () => ({ mutations: [mutation] }) })).step()
+    expect(result).toMatchObject({ kind: 'skip', reason: expect.stringMatching(reason), metrics: { mutation } })
+  })
+
+  it('keeps what the proposer remembers, whatever came of its proposal', async () => {
+    const bench = await testBench({
+      propose: ({ memory }) => ({ mutations: [WORSE], memory: { times: Number(memory['times'] ?? 0) + 1 } }),
+    })
+    await bench.step()
+    expect(await bench.step()).toMatchObject({ state: { memory: { times: 2 } } })
+  })
+})
+
+const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
+
+const both = (mutation: Mutation) => ({ propose: () => ({ mutations: [RULE, mutation] }) })
+const command = (text: string): Mutation => ({
+  op: 'create',
+  id: 'go',
+  options: { name: 'agent_command', config: { name: 'go', text } },
+})
+
+describe('review', () => {
+  const extension: Mutation = {
+    op: 'create',
+    id: 'ext',
+    options: { name: 'code_extension', config: { name: 'ext', code: 'export default 1' } },
+  }
+
+  it('holds every release where the configuration says so', async () => {
+    expect(await (await testBench({ settings: { publish: 'review' } })).step()).toMatchObject({ kind: 'hold' })
+  })
+
+  it('holds what touches a reviewed kind, and a command that runs programs when it is called', async () => {
+    expect(await (await testBench(both(extension))).step()).toMatchObject({ kind: 'hold' })
+    expect(await (await testBench(both(command('Look at !`git log`.')))).step()).toMatchObject({ kind: 'hold' })
+    expect(await (await testBench(both(command('Look at the log.')))).step()).toMatchObject({ kind: 'publish' })
+  })
+
+  it('goes by the trees and not by the mutations: an id that is removed may come back as code', async () => {
+    const again: readonly Mutation[] = [RULE, { op: 'remove', id: 'base' }, { ...extension, id: 'base' }]
+    const later: readonly Mutation[] = [
+      RULE,
+      command('Look at the log.'),
+      { op: 'update', id: 'go', options: { config: { name: 'go', text: 'Look at !`git log`.' } } },
+    ]
+    for (const mutations of [again, later]) {
+      expect(await (await testBench({ propose: () => ({ mutations }) })).step()).toMatchObject({ kind: 'hold' })
+      const unsafe = await testBench({ propose: () => ({ mutations }), codeProblem: 'no sandbox' })
+      expect(await unsafe.step()).toMatchObject({ kind: 'skip', reason: expect.stringMatching(/code that a model wrote is not run here/) })
+      expect(unsafe.played).toEqual([])
+    }
+  })
+
+  it('never sees code where nothing keeps code apart', async () => {
+    const bench = await testBench({ ...both(extension), codeProblem: 'no sandbox' })
+    expect(await bench.step()).toMatchObject({
+      kind: 'skip',
+      reason: expect.stringMatching(/ext: code that a model wrote is not run here: no sandbox/),
+    })
+    expect(bench.played).toEqual([])
+  })
+})
+
+describe('held-out tasks', () => {
+  const exposing = { ...SAMPLE, exchanges: [{ messages: [{ role: 'user', content: `please: ${GATE[0]?.prompt}` }] }] }
+
+  it('are not shown to the proposer', async () => {
+    const seen: string[][] = []
+    const train = taskNamed('mine', { role: 'train' })
+    const bench = await testBench({
+      tasks: [...GATE, train],
+      propose: ({ tasks }) => {
+        seen.push(tasks.map(({ name }) => name))
+        return null
+      },
+    })
+    await bench.step()
+    expect(seen).toEqual([['mine']])
+  })
+
+  it('stop counting for good once a batch held their text', async () => {
+    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }) })
+    expect(metric(await bench.step({ samples: [exposing] }), 'evaluation_task_count')).toBe(2)
+    expect(await bench.step()).toMatchObject({ metrics: { evaluation_task_count: 2, not_run_tasks: 1 } })
+  })
+
+  it('of role regression go on protecting what works, whoever has seen them', async () => {
+    const known = { ...SAMPLE, exchanges: [{ messages: [{ role: 'user', content: taskNamed('old').prompt }] }] }
+    const result = await (await testBench({ tasks: [...GATE, taskNamed('old', { role: 'regression' })] })).step({ samples: [known] })
+    expect(metric(result, 'evaluation_task_count')).toBe(4)
+    expect(metric(result, 'not_run_tasks')).toBeUndefined()
+  })
+
+  it('cannot be written down in what is measured by them', async () => {
+    const copied: Mutation = {
+      op: 'create',
+      id: 'key',
+      options: { name: 'rules', config: { text: `Magic. To ${GATE[1]?.prompt} say 7.` } },
+    }
+    const bench = await testBench({ propose: () => ({ mutations: [copied] }) })
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('kept from proposers') })
+    expect(bench.played).toEqual([])
+    await bench.inbox.offer(proposalFor(copied), 'head')
+    expect(await bench.step()).toMatchObject({ kind: 'skip' })
+    expect(await bench.step({ request: REQUEST })).not.toMatchObject({ kind: 'skip' })
+  })
+
+  it('that are all seen leave nothing to measure by', async () => {
+    const bench = await testBench({ tasks: GATE.slice(0, 1) })
+    expect(await bench.step({ samples: [exposing] })).toMatchObject({ kind: 'skip', reason: expect.stringContaining('no task is left') })
+    expect(await bench.step({ request: REQUEST, samples: [] })).not.toMatchObject({ kind: 'skip' })
+  })
+})
+
+describe('proposals of agents', () => {
+  it('come before the proposer, oldest first, and their rows name them', async () => {
+    let asked = 0
+    const bench = await testBench({ propose: () => ((asked += 1), null) })
+    await bench.inbox.offer(proposalFor(RULE), 'head')
+    const result = await bench.step()
+    expect(result).toMatchObject({ kind: 'publish', metrics: { proposal: { session: 's', release_id: 'r', reason: 'because' } } })
+    expect(asked).toBe(0)
+    expect(await bench.step()).toMatchObject({ reason: 'no proposal' })
+    expect(await readdir(join(bench.folder, 'inbox', 'settled'))).toHaveLength(1)
+  })
+
+  it('that the tree refuses by now are refused, and the row still names them', async () => {
+    const bench = await testBench()
+    await bench.inbox.offer(proposalFor({ op: 'remove', id: 'gone' }), 'head')
+    expect(await bench.step()).toMatchObject({ kind: 'skip', metrics: { proposal: { reason: 'because' } } })
+    expect(await readdir(join(bench.folder, 'inbox', 'refused'))).toHaveLength(1)
+  })
+
+  it('wait while a person asked for something', async () => {
+    const bench = await testBench()
+    await bench.inbox.offer(proposalFor(WORSE), 'head')
+    expect(metric(await bench.step({ request: REQUEST }), 'proposal')).toBeUndefined()
+  })
+
+  it('go back to the inbox when their step came to no row', async () => {
+    let broken = true
+    const bench = await testBench({
+      run: async () => {
+        if (broken) throw new Error('never')
+        return { exitCode: 0, stdout: 'magic', stderr: '', trajectory: [] }
+      },
+      selection: {
+        decide: () => {
+          if (broken) throw new Error('the step dies here')
+          return { selected: true, reason: 'fine' }
+        },
+      },
+    })
+    await bench.inbox.offer(proposalFor(RULE), 'head')
+    const failed = await bench.step()
+    expect(failed).toMatchObject({ kind: 'fail', error: 'the step dies here' })
+    expect(metric(failed, 'proposal')).toBeUndefined()
+    broken = false
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { proposal: { reason: 'because' } } })
+  })
+})
+
+describe('what goes wrong', () => {
+  it('with the proposer fails the step and names the stage', async () => {
+    const bench = await testBench({
+      propose: () => {
+        throw new Error('no model')
+      },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'fail', error: 'no model', metrics: { failed_stage: 'proposing', steps: 1 } })
+    expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail' })
+  })
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'with a scorer that answers %s settles the step with the reason, and nothing is published',
+    async (score) => {
+      const bench = await testBench({ evaluator: { score: async () => score } })
+      expect(await bench.step()).toMatchObject({
+        kind: 'skip',
+        reason: 'the evaluation failed',
+        metrics: { error: expect.stringContaining(String(score)) },
+      })
+      expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail', metrics: { failed_stage: 'evaluating' } })
+    },
+  )
+
+  it('with an episode counts as no score of its side', async () => {
+    const bench = await testBench({
+      run: async () => {
+        throw new Error('cannot start')
+      },
+    })
+    const result = await bench.step()
+    expect(result).toMatchObject({ kind: 'reject', metrics: { episode_failures: 6 } })
+    expect(metric(result, 'candidate_episodes')).toContainEqual({ task: 'one', score: null, failure: 'could not be run: cannot start' })
+  })
+
+  it('with one score ends the round, and nothing is played after its step', async () => {
+    const tasks = Array.from({ length: 12 }, (_, n) => taskNamed(`task-${n}`))
+    let [running, scored] = [0, 0]
+    const bench = await testBench({
+      tasks,
+      settings: { episode_workers: 3 },
+      run: async (play) => {
+        running += 1
+        const episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+        for (let turns = 0; turns < 20; turns += 1) await Promise.resolve()
+        await play.inspect?.('/root/workspace', episode).finally(() => (running -= 1))
+        return episode
+      },
+      evaluator: { score: async () => ((scored += 1) === 2 ? Number.NaN : 1) },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed' })
+    expect(running).toBe(0)
+    expect(scored).toBeLessThan(2 * tasks.length)
+  })
+
+  it('with a current side that never started leaves nothing that a candidate could win against', async () => {
+    const bench = await testBench({
+      evaluator: { compares: true, score: async () => 1 },
+      run: async (play) => {
+        const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
+        const isCandidate = files['agent/RULES.md']?.includes('magic') === true
+        return {
+          exitCode: isCandidate ? 0 : 127,
+          stdout: 'x',
+          stderr: '',
+          trajectory: [],
+          ...(!isCandidate && { ended: 'start' as const }),
+        }
+      },
+      selection: {
+        decide: (pairs) => ({ selected: false, reason: pairs.map(({ current, candidate }) => `${current} ${candidate}`).join(', ') }),
+      },
+    })
+    expect(metric(await bench.step(), 'selection')).toMatchObject({ reason: 'null 1, null 1, null 1' })
+  })
+
+  it('in an agent is told without the key that the agent was given', async () => {
+    const bench = await testBench({
+      run: async () => ({ exitCode: 1, stdout: '', stderr: 'refused: Bearer evaluation-token', trajectory: [] }),
+    })
+    const told = JSON.stringify(await bench.step())
+    expect(told).toContain('exit code 1: refused: Bearer')
+    expect(told).not.toContain('evaluation-token')
+  })
+
+  it('with a selection that never decides ends the step', async () => {
+    const forever = {
+      next: ({ pairs }: Question): readonly Draw[] => [{ task: 'one', repeat: pairs.length % 2 }],
+      decide: () => ({ selected: true, reason: 'x' }),
+    }
+    expect(await (await testBench({ selection: forever })).step()).toMatchObject({
+      kind: 'fail',
+      error: expect.stringContaining('without deciding'),
+    })
+  })
+
+  it('by an abort leaves no answer', async () => {
+    const aborting = new AbortController()
+    const bench = await testBench({
+      propose: () => {
+        aborting.abort(new Error('stopped'))
+        return { mutations: [RULE] }
+      },
+    })
+    await expect(bench.step({}, aborting.signal)).rejects.toThrow('stopped')
+  })
+})
+
+describe('the budget of episodes', () => {
+  it('ends the evaluation, trials included, and the selection decides on what there is', async () => {
+    const bench = await testBench({
+      settings: { max_episodes_per_step: 4 },
+      propose: async (brief) => {
+        expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
+        return { mutations: [RULE] }
+      },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 1 - 1 } })
+  })
+
+  it('that a proposer spends is over for it', async () => {
+    const bench = await testBench({
+      settings: { max_episodes_per_step: 1 },
+      propose: async (brief) => {
+        await brief.trial([], taskNamed('own'))
+        await brief.trial([], taskNamed('own'))
+        return null
+      },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
+  })
+})
+
+describe('the record of a step', () => {
+  it('holds what was asked, what was proposed and what was played', async () => {
+    const bench = await testBench()
+    await bench.step()
+    const record = join(bench.folder, 'steps', 'scenario', '1')
+    expect(JSON.parse(await readFile(join(record, 'proposer.json'), 'utf8'))).toEqual([])
+    expect(JSON.parse(await readFile(join(record, 'mutations.json'), 'utf8'))).toEqual([RULE])
+    const episode: Json = JSON.parse(await readFile(join(record, 'episodes', 'candidate-0', 'episode.json'), 'utf8'))
+    expect(isObject(episode) && episode).toMatchObject({ side: 'candidate', task: 'one', score: 1, exit_code: 0, stdout: 'magic' })
+    expect(existsSync(join(record, 'episodes', 'current-2', 'trajectory.jsonl'))).toBe(true)
+  })
+
+  it('is not there where recording is off, and the step is the same', async () => {
+    const bench = await testBench({ settings: { step_record_dir: null } })
+    const result = await bench.step()
+    expect(result.kind).toBe('publish')
+    expect(metric(result, 'step_record')).toBeUndefined()
+  })
+})

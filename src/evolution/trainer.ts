@@ -1,0 +1,53 @@
+/** The step: claim a proposal or ask for one, admit it, play both sides, decide, settle. */
+import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
+import { wordsOf } from '../kit/index.ts'
+import { admitCandidate, findCandidate } from './candidate.ts'
+import { chooseTasks } from './choose-tasks.ts'
+import { ScorerProblem } from './episodes.ts'
+import { judge, unplayable } from './verdict.ts'
+import { beginRun, endRun, metricsOf, stateOf, type Run, type Workshop } from './run.ts'
+
+export function makeTrainer(workshop: Workshop): Trainer {
+  return {
+    async step(order, report, signal) {
+      const run = await beginRun(workshop, order, report, signal)
+      const result = await takeStep(run).catch((error: unknown) => failed(run, error))
+      const kept = await endRun(run)
+      signal.throwIfAborted()
+      return { ...result, metrics: { ...toldOf(run, result), ...result.metrics, ...kept } }
+    },
+  }
+}
+
+/** The row that names a proposal settles it; a step that failed gives its own back. */
+function toldOf(run: Run, { kind }: StepResult): JsonObject {
+  const { proposal, ...metrics } = metricsOf(run)
+  return kind === 'fail' || proposal === undefined ? metrics : { ...metrics, proposal }
+}
+
+async function takeStep(run: Run): Promise<StepResult> {
+  await run.workshop.inbox.reconcile(run.state.proposals)
+  const choice = chooseTasks(run)
+  if ('skip' in choice) return skipped(run, choice.skip)
+  const problem = unplayable(run, choice)
+  if (problem !== null) return skipped(run, problem)
+  const found = await findCandidate(run, choice)
+  if ('skip' in found) return skipped(run, found.skip)
+  const candidate = await admitCandidate(run, choice, found)
+  if ('skip' in candidate) return skipped(run, candidate.skip)
+  return judge(run, choice, candidate)
+}
+
+/** A step that had nothing to try. Its row tells why. */
+function skipped(run: Run, reason: string): StepResult {
+  return { kind: 'skip', reason, state: stateOf(run) }
+}
+
+/** What cannot go better the next time is not tried again with the same traffic; a person's request is never tried twice. */
+function failed(run: Run, error: unknown): StepResult {
+  const words = wordsOf(error)
+  const metrics = { failed_stage: run.phase }
+  if (error instanceof ScorerProblem && run.order.batch.request === null)
+    return { kind: 'skip', reason: 'the evaluation failed', metrics: { ...metrics, error: words }, state: stateOf(run) }
+  return { kind: 'fail', error: words, metrics }
+}

@@ -1,0 +1,137 @@
+/** From an admitted change to the step's verdict: both sides played, the decision with everything it rests on, publish or hold. */
+import {
+  isObject,
+  type Decision,
+  type Json,
+  type JsonObject,
+  type Pair,
+  type Question,
+  type Side,
+  type StepResult,
+} from '../contract/index.ts'
+import { contentOf } from '../harness/index.ts'
+import type { Candidate } from './candidate.ts'
+import type { Choice } from './choose-tasks.ts'
+import { evaluate } from './evaluate.ts'
+import type { Told } from './players.ts'
+import { stateOf, type Run } from './run.ts'
+import { runsPrograms, touchedEntries } from './touched.ts'
+
+/** How many episodes of the candidate a row tells one by one; the step's record has them all. */
+const TOLD_MAX = 8
+
+export async function judge(run: Run, choice: Choice, candidate: Candidate): Promise<StepResult> {
+  const { decision: selections, pairs } = await play(run, choice, candidate)
+  const decision = healthy(pairs, selections)
+  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), savedMetrics(run, decision))
+  run.report.line('check', decision.reason, !decision.selected)
+  remember(run, candidate, decision)
+  const told = { state: stateOf(run), requires: candidate.requires }
+  if (!decision.selected) return { kind: 'reject', ...told }
+  const content = { kind: 'files', files: contentOf(run.workshop.adapter, candidate.entries) } as const
+  return { kind: isHeld(run, candidate) ? 'hold' : 'publish', content, ...told }
+}
+
+/** Whoever decides, and whoever asked: a candidate that fails a task of role health is not selected. */
+function healthy(pairs: readonly Pair[], decision: Decision): Decision {
+  const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
+  if (!decision.selected || failing === undefined) return decision
+  return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}` }
+}
+
+async function play(run: Run, choice: Choice, { entries }: Candidate) {
+  const { workshop, players, report } = run
+  const { settings, method } = workshop
+  run.phase = 'evaluating'
+  const { left } = players
+  report.phase('evaluating', left === null ? {} : { episodes_total: left })
+  return evaluate({
+    selection: method.selection,
+    players,
+    candidate: entries,
+    current: run.entries,
+    question: questionOf(run, choice),
+    workers: settings.episode_workers,
+    report,
+  })
+}
+
+function questionOf({ workshop, order, state }: Run, { gate }: Choice): Omit<Question, 'pairs' | 'episodesLeft'> {
+  return {
+    kind: order.batch.request === null ? 'traffic' : 'request',
+    tasks: gate,
+    repeats: workshop.settings.episode_repeats,
+    seed: `${workshop.scenario}:${order.step}:${order.batch.id}`,
+    history: { decided: state.decided, selected: state.selected },
+  }
+}
+
+/** Why nothing that traffic could bring would ever be selected, or null: then nobody needs to write anything, and nothing is decided. */
+export function unplayable(run: Run, choice: Choice): string | null {
+  const { selection } = run.workshop.method
+  const question = { ...questionOf(run, choice), pairs: [], episodesLeft: run.players.left }
+  if (question.kind === 'request' || selection.next === undefined || selection.next(question).length > 0) return null
+  const { selected, reason } = selection.decide([], question)
+  return selected ? null : reason
+}
+
+/** Sums over the pairs, and the first episodes one by one. A side that was not played is not spoken of. */
+function evaluationMetrics({ players, workshop }: Run, pairs: readonly Pair[]): JsonObject {
+  const told = players.told.filter(({ side }) => side !== 'trial')
+  const played = (side: Side): boolean => told.some((one) => one.side === side)
+  return {
+    ...(played('candidate') && { candidate_score: sumOf(pairs, 'candidate') }),
+    ...(played('current') && { current_score: sumOf(pairs, 'current') }),
+    ...(!played('current') && played('candidate') && { evaluation_sides: ['candidate'] }),
+    episode_failures: told.filter(({ score }) => score === null).length,
+    episode_repeats: workshop.settings.episode_repeats,
+    episodes_used: players.played,
+    episodes_cached: told.filter(({ cached }) => cached).length,
+    candidate_episodes: told
+      .filter(({ side }) => side === 'candidate')
+      .slice(0, TOLD_MAX)
+      .map(briefly),
+  }
+}
+
+const sumOf = (pairs: readonly Pair[], side: Side): number => pairs.reduce((sum, pair) => sum + (pair[side] ?? 0), 0)
+
+const briefly = ({ task, repeat, score, failure }: Told): Json => ({
+  task: task.name,
+  score,
+  ...(repeat > 0 && { repeat }),
+  ...(failure !== null && { failure }),
+})
+
+function decisionMetrics({ workshop }: Run, { selected, reason, metrics = {} }: Decision): JsonObject {
+  const selection = { policy: workshop.settings.selection, outcome: selected ? 'select' : 'reject', reason }
+  return { ...metrics, selected, published: selected, selection }
+}
+
+/** Against a test that plays its whole budget: what was known already, and what an early end left unplayed. */
+function savedMetrics({ players }: Run, { metrics = {} }: Decision): JsonObject {
+  const { evidence } = metrics
+  const cap = isObject(evidence) ? evidence['episodes_cap'] : undefined
+  return typeof cap === 'number' ? { episodes_saved: Math.max(0, cap - players.played) } : {}
+}
+
+/** All that a proposer is told: how far it got is the gate's own business, or it could be asked for it. */
+const TURNED_DOWN = 'it was played, and found no better than what is served'
+
+/** Only changes that came from traffic were held to be better; what a person asked for spends nothing of the gate's trust. */
+function remember(run: Run, { mutations, proposalId }: Candidate, { selected, reason }: Decision): void {
+  const { step, batch } = run.order
+  const { state } = run
+  const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
+  const rejected = selected ? state.rejected : [...state.rejected, { step, mutations, reason: TURNED_DOWN, tree: run.tree }]
+  const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
+  run.state = { ...state, ...counted, rejected, proposals }
+}
+
+/** A person looks at it first: always, or because of what it touches. Code that replaces the whole loop is never served unseen. */
+function isHeld({ workshop: { settings }, entries }: Run, candidate: Candidate): boolean {
+  const reviewed = new Set([...settings.review_kinds, 'native_loop'])
+  const { before, after } = touchedEntries(entries, candidate.entries)
+  const kinds = [...before, ...after].flatMap((entry) => (runsPrograms(entry) ? [entry.name, 'code_extension'] : [entry.name]))
+  return settings.publish === 'review' || kinds.some((kind) => reviewed.has(kind))
+}

@@ -1,0 +1,203 @@
+/** Programs that use up the machine, and remains that bite whoever reads or removes them. */
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { Episode } from '../../src/contract/index.ts'
+import { describeSandboxed } from '../support/sandbox.ts'
+import { cell, readLog, type Attempt } from './cell.ts'
+
+const at = cell()
+const FS = 'const fs = require("node:fs");'
+const FOREVER = 'setInterval(() => undefined, 1000);'
+const MEMFD_CREATE = process.arch === 'arm64' ? 279 : 319
+
+async function readAll(workspace: string): Promise<void> {
+  for (const name of readdirSync(workspace)) readFileSync(join(workspace, name))
+}
+
+const endOf = async (script: string, attempt?: Attempt): Promise<Episode['ended']> => (await at.attempt(script, attempt)).ended
+
+await describeSandboxed('using everything up', () => {
+  it('forks for ever', async () => {
+    expect(await endOf('b() { b | b & }; b; sleep 30', { program: 'sh' })).toBe('processes')
+  })
+
+  it('forks for ever, each out of reach of the one before', async () => {
+    expect(await endOf('fork, setpgrp while 1', { program: 'perl' })).toBe('processes')
+  })
+
+  it('starts threads without end', async () => {
+    const script = `${FS} for (let i = 0; i < 2000; i += 1) fs.stat("/", () => undefined); ${FOREVER}`
+    expect(await endOf(script, { env: { UV_THREADPOOL_SIZE: '400' } })).toBe('processes')
+  })
+
+  it('takes all memory', async () => {
+    expect(await endOf(`const all = []; setInterval(() => all.push(Buffer.alloc(1 << 26, 1)), 10)`)).toBe('memory')
+  })
+
+  it('takes all memory, a little in each of many processes', async () => {
+    const script = 'for (1..20) { fork or last } my $all = "x" x (64 << 20); sleep 30'
+    expect(await endOf(script, { program: 'perl', limits: { processes: 4096 } })).toBe('memory')
+  })
+
+  it('takes memory that belongs to no process', async () => {
+    const script = `my $name = "m"; my $part = "x" x (1 << 20); open(my $file, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($file, $part) for 1..30; my @all = ($file); for (1..20) { open(my $more, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($more, $part) for 1..30; push @all, $more } sleep 30`
+    expect(await endOf(script, { program: 'perl' })).toBe('memory')
+  })
+
+  it('fills the disk with one file', async () => {
+    expect(await endOf(`${FS} const part = Buffer.alloc(1 << 20, 1); for (;;) fs.appendFileSync("big", part)`)).toBe('disk')
+  })
+
+  it('fills the disk with several, also beside its folder', async () => {
+    const script = `${FS} const part = Buffer.alloc(10 << 20, 1); for (const path of ["a", "/tmp/b", "/dev/shm/c", "d"]) fs.writeFileSync(path, part); ${FOREVER}`
+    expect(await endOf(script)).toBe('disk')
+  })
+
+  it('fills the disk with files that have no name any more', async () => {
+    const script = `${FS} const part = Buffer.alloc(20 << 20, 1); for (const path of ["a", "b", "c"]) { const file = fs.openSync(path, "w"); fs.unlinkSync(path); fs.writeSync(file, part) } ${FOREVER}`
+    expect(await endOf(script)).toBe('disk')
+  })
+
+  it('says that a file is larger than any disk', async () => {
+    const script = `${FS} process.on("SIGXFSZ", () => undefined); try { fs.truncateSync("holes", 1e15) } catch {} try { fs.writeFileSync("holes", ""); fs.truncateSync("holes", 1e15) } catch (error) { process.stdout.write(error.code) }`
+    const sizes: number[] = []
+    const inspect = async (workspace: string): Promise<void> => void sizes.push(statSync(join(workspace, 'holes')).size)
+    expect((await at.attempt(script, { play: { inspect } })).stdout).toBe('EFBIG')
+    expect(sizes).toEqual([0])
+  })
+
+  it('makes files without end', async () => {
+    expect(await endOf(`${FS} for (let i = 0; ; i += 1) fs.writeFileSync("file-" + i, "")`)).toBe('files')
+  })
+
+  it('makes folders and links without end, beside its folder', async () => {
+    expect(
+      await endOf(`${FS} for (let i = 0; ; i += 1) { fs.mkdirSync("/tmp/folder-" + i); fs.symlinkSync("x", "/dev/shm/link-" + i) }`),
+    ).toBe('files')
+  })
+
+  it('opens files without end', async () => {
+    const script = `${FS} const open = () => { try { for (;;) fs.openSync("/dev/null") } catch (error) { process.stdout.write(error.code) } }; open()`
+    expect((await at.attempt(script)).stdout).toBe('EMFILE')
+  })
+
+  it('prints without end, and what it printed first is kept', async () => {
+    const { ended, stdout, stderr } = await at.attempt('yes 1>&2', { program: 'sh' })
+    expect([ended, stdout, stderr.slice(0, 4), stderr.length]).toEqual(['output', '', 'y\ny\n', 16 * 1024 * 1024])
+  })
+
+  it('takes more time than it has, however it hides', async () => {
+    const script = 'trap "" TERM INT HUP; setsid sh -c "trap \'\' TERM; while :; do :; done" & while :; do :; done'
+    expect(await endOf(script, { program: 'sh', timeoutSeconds: 1 })).toBe('time')
+  })
+
+  it('is given up when its signal aborts, whatever it does', async () => {
+    const controller = new AbortController()
+    const files = (): Record<string, string> => {
+      setTimeout(() => controller.abort(new Error('enough')), 300)
+      return {}
+    }
+    const script = 'trap "" TERM; while :; do (setsid sh -c "echo x > file" &); done'
+    await expect(
+      at.attempt(script, { program: 'sh', signal: controller.signal, limits: { processes: 1000 }, play: { files } }),
+    ).rejects.toThrow('enough')
+  })
+})
+
+await describeSandboxed('remains', () => {
+  it('hold no log when the agent removed it', async () => {
+    const { trajectory, exitCode } = await at.attempt(`${FS} fs.writeFileSync("../log.jsonl", "{}"); fs.unlinkSync("../log.jsonl")`)
+    expect([trajectory, exitCode]).toEqual([[], 0])
+  })
+
+  it('lead no reader out of the folder: a log that is a link to a file of the machine', async () => {
+    const target = join(at.house, 'secret.txt')
+    for (const script of [
+      `fs.symlinkSync(${JSON.stringify(target)}, "../log.jsonl")`,
+      `fs.symlinkSync("../../../../../../../..${target}", "../log.jsonl")`,
+    ])
+      expect((await at.attempt(`${FS} ${script}`)).trajectory).toEqual([])
+  })
+
+  it('lead no reader out of the folder: a folder of logs that is a link', async () => {
+    const script = `${FS} fs.symlinkSync(${JSON.stringify(at.house)}, "../logs"); fs.mkdirSync("a"); fs.symlinkSync("..", "a/loop"); fs.symlinkSync("/", "all")`
+    const seen: string[] = []
+    const inspect = async (workspace: string): Promise<void> =>
+      void seen.push(...readdirSync(workspace, { recursive: true, encoding: 'utf8' }))
+    const { trajectory } = await at.attempt(script, { play: { readTrajectory: (root) => readLog(join(root, 'logs/secret.txt')), inspect } })
+    expect([trajectory, seen.sort()]).toEqual([[], ['a', 'task.txt']])
+  })
+
+  it('make no reader wait: a pipe, a socket and a device where a log should be', async () => {
+    expect(
+      (await at.attempt('mkfifo ../log.jsonl pipe; ln -s /dev/zero zero', { program: 'sh', play: { inspect: readAll } })).trajectory,
+    ).toEqual([])
+    const socket = `require("node:net").createServer().listen("../log.jsonl", () => process.kill(process.pid, "SIGKILL"))`
+    expect((await at.attempt(socket)).trajectory).toEqual([])
+  })
+
+  it('are removed without following a link out of them', async () => {
+    const script = `${FS} for (const [name, to] of Object.entries({ a: ${JSON.stringify(at.house)}, b: "/", c: "../../../..", d: "/tmp" })) fs.symlinkSync(to, name); fs.mkdirSync("e"); fs.symlinkSync(${JSON.stringify(join(at.house, 'folder'))}, "e/f")`
+    expect((await at.attempt(script)).exitCode).toBe(0)
+  })
+
+  it('are removed when they are deeper than any path is long', async () => {
+    const { ended } = await at.attempt(`${FS} for (let i = 0; i < 4000; i += 1) { fs.mkdirSync("d"); process.chdir("d") }`, {
+      limits: { files: 20_000 },
+    })
+    expect(ended).toBe('files')
+  })
+
+  it('are removed when names are as long and deep as names can be', async () => {
+    const { ended } = await at.attempt(
+      `${FS} const name = "n".repeat(255); for (let i = 0; i < 60; i += 1) { fs.mkdirSync(name); process.chdir(name) }`,
+    )
+    expect(ended).toBe('files')
+  })
+
+  it('are removed when nobody may enter or read them', async () => {
+    const script = `${FS} fs.mkdirSync("a/b/c", { recursive: true }); fs.writeFileSync("a/b/c/d", "x"); fs.writeFileSync("e", "x"); for (const path of ["a/b/c/d", "a/b/c", "a/b", "a", "e", "..", "."]) fs.chmodSync(path, 0)`
+    const texts: string[] = []
+    const inspect = async (workspace: string): Promise<void> => void texts.push(readFileSync(join(workspace, 'a/b/c/d'), 'utf8'))
+    expect((await at.attempt(script, { play: { inspect } })).ended).toBeUndefined()
+    expect(texts).toEqual(['x'])
+  })
+
+  it('may have any name', async () => {
+    const script = `${FS} for (const name of ["a\\nb", "-rf", "$(touch evil)", "\\u202egnp.exe", " ", "*", "\\\\", "'; rm -rf ~", "\\x1b[2J"]) fs.writeFileSync(name, "x"); fs.writeFileSync(Buffer.from([0xff, 0xfe, 0x80]), "x"); fs.mkdirSync(Buffer.from([0xff])); fs.symlinkSync(${JSON.stringify(at.house)}, Buffer.from([0xff, 0x2f, 0xfe]))`
+    const paths: Buffer[] = []
+    const inspect = async (workspace: string): Promise<void> => {
+      for (const name of readdirSync(workspace, { encoding: 'buffer' })) paths.push(Buffer.concat([Buffer.from(`${workspace}/`), name]))
+      expect(paths.filter((path) => lstatSync(path).isSymbolicLink())).toEqual([])
+    }
+    expect((await at.attempt(script, { play: { inspect } })).exitCode).toBe(0)
+    expect(paths).toHaveLength(12)
+  })
+
+  it('are a workspace, whatever the agent put in its place', async () => {
+    const works = [`fs.symlinkSync(${JSON.stringify(at.house)}, "/episode/workspace")`, 'fs.writeFileSync("/episode/workspace", "x")', '1']
+    for (const work of works) {
+      const seen: unknown[] = []
+      const inspect = async (workspace: string): Promise<void> => void seen.push(readdirSync(workspace))
+      expect(
+        (await at.attempt(`${FS} fs.renameSync("/episode/workspace", "/episode/other"); ${work}`, { play: { inspect } })).exitCode,
+      ).toBe(0)
+      expect(seen).toEqual([[]])
+    }
+  })
+
+  it('print as they are, and nobody’s terminal reads them on the way', async () => {
+    const words = '\u001b]0;owned\u0007\u001b[2J\u0000\r\u0008'
+    expect((await at.attempt(`process.stdout.write(${JSON.stringify(words)})`)).stdout).toBe(words)
+  })
+
+  it('do nothing to the next episode: not by a library, a setting, a hook or a module that it left', async () => {
+    const left = `${FS} for (const path of ["/tmp/evil.js", "/dev/shm/evil.js", "/episode/.bashrc", "/episode/.npmrc", "/episode/.gitconfig", "/episode/node_modules/fs.js", "/episode/workspace/.git/hooks/post-checkout", "/episode/workspace/node_modules/test/index.js"]) { fs.mkdirSync(require("node:path").dirname(path), { recursive: true }); fs.writeFileSync(path, "evil") } try { fs.writeFileSync("/etc/ld.so.preload", "/tmp/evil.so") } catch (error) { process.stdout.write(error.code) }`
+    expect((await at.attempt(left)).stdout).toBe('EROFS')
+    const look = 'find /tmp /dev/shm /episode -type f | sort; cat /etc/ld.so.preload 2>/dev/null; env | grep -c LD_'
+    expect((await at.attempt(look, { program: 'sh' })).stdout).toBe(
+      '/episode/model.json\n/episode/rules.md\n/episode/workspace/task.txt\n0\n',
+    )
+  })
+})

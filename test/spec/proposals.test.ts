@@ -1,0 +1,195 @@
+/** Changes that agents propose by themselves: what is one, what may be made, and what becomes of it. */
+import { globSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../src/contract/index.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+import { expectRefusal } from './support/refusal.ts'
+import { named, scenarioNames, textAt } from './support/speak.ts'
+import { fresh, type Trainee } from './support/trainee.ts'
+
+const RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')
+
+let here: World
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-kept-'))
+  here = await world({
+    backend: 'sqlite',
+    settings: {
+      recipe: RECIPE,
+      'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
+      'evolution.adapter': 'native',
+      'evolution.max_pending_proposals': 3,
+      'evolution.proposals_dir': join(folder, 'proposals'),
+      'evolution.step_record_dir': join(folder, 'steps'),
+    },
+  })
+})
+afterAll(async () => {
+  await here.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const rule = (id: string): JsonObject => ({ op: 'create', id, options: { name: 'rules', config: { text: `Rule ${id}.` } } })
+const bodyOf = (mutations: Json, more: JsonObject = {}): JsonObject => ({
+  mutations,
+  reason: 'people asked for it',
+  session: 'session-1',
+  release_id: 'r',
+  ...more,
+})
+const propose = ({ name }: Trainee, mutations: Json, more: JsonObject = {}): Promise<Answer> =>
+  here.post('/svc/harness/proposals', bodyOf(mutations, more), named(name))
+const settledIn = (id: string): readonly string[] => globSync(join(folder, 'proposals', '*', 'settled', `${id}.json`))
+
+describe('a proposal', () => {
+  let plain: Trainee
+  beforeAll(async () => {
+    plain = await fresh(here)
+  })
+
+  it('is answered with its id and the head it was admitted against [proposal.answer]', async () => {
+    const s = await fresh(here)
+    const { release_id } = await s.head()
+    const { status, json } = await propose(s, [rule('more')])
+    expect({ status, json }).toEqual({
+      status: 200,
+      json: { proposal_id: expect.stringMatching(/^\d{20}-[0-9a-f]{8}$/), admitted: true, reason: null, release_id },
+    })
+  })
+
+  it.each<[string, string | JsonObject]>([
+    ['that is no JSON', '['],
+    ['that is no object', '[]'],
+    ['without mutations', bodyOf(null)],
+    ['with an empty list of mutations', bodyOf([])],
+    ['with a mutation that has no op', bodyOf([{ id: 'a' }])],
+    ['with a mutation whose id is no text', bodyOf([{ op: 'remove', id: 1 }])],
+    ['with options that are no object', bodyOf([{ op: 'create', id: 'a', options: [] }])],
+    ['without a session', bodyOf([rule('a')], { session: null })],
+    ['without a release', bodyOf([rule('a')], { release_id: null })],
+    ['whose reason is no text', bodyOf([rule('a')], { reason: 1 })],
+    ['of more than 1 MiB', bodyOf([rule('a')], { more: 'x'.repeat(1024 * 1024) })],
+  ])('%s is 400 [proposal.shape]', async (_, body) => {
+    const answer = await here.post('/svc/harness/proposals', body, named(plain.name))
+    expectRefusal(answer, 400, typeof body === 'string' ? 'malformed_json' : 'bad_proposal')
+  })
+
+  it.each<[string, Json, string]>([
+    ['creates what exists', rule('tone'), 'tone exists already'],
+    ['updates what is missing', { op: 'update', id: 'other', options: {} }, 'there is no entry other to update'],
+    ['changes a kind', { op: 'update', id: 'tone', options: { name: 'skill' } }, 'tone is of kind rules and stays so'],
+    ['removes what is missing', { op: 'remove', id: 'other' }, 'there is no entry other to remove'],
+    ['removes with options', { op: 'remove', id: 'tone', options: {} }, 'must be left out'],
+    ['does what is no operation', { op: 'replace', id: 'tone' }, 'must be create, update or remove'],
+    ['breaks the rule of a kind', { op: 'create', id: 'a', options: { name: 'rules', config: {} } }, 'config.text'],
+    ['is of a kind that is not rendered', { op: 'create', id: 'a', options: { name: 'agent_command', config: {} } }, 'native renders'],
+    [
+      'makes a tree that does not render',
+      { op: 'create', id: 'a', options: { name: 'native_agent', config: { name: 'a', prompt: 'p', tools: ['nowhere'] } } },
+      'names nowhere',
+    ],
+    ['touches svc-version-check', rule('svc-version-check'), 'is kept by the service'],
+    ['touches svc-requests', { op: 'remove', id: 'svc-requests' }, 'is kept by the service'],
+    ['touches svc-pi-extension-api', { op: 'update', id: 'svc-pi-extension-api', options: {} }, 'is kept by the service'],
+  ])('that %s is not admitted, and told the rule [proposal.rule-1]', async (_, mutation, reason) => {
+    const { release_id } = await plain.head()
+    const { status, json } = await propose(plain, [rule('fine'), mutation])
+    expect({ status, json }).toMatchObject({
+      status: 200,
+      json: { proposal_id: expect.any(String), admitted: false, reason: expect.stringContaining(reason), release_id },
+    })
+  })
+
+  it('waits until a step takes it, the oldest first, and the row that settles it says whose it was [proposal.rule-2]', async () => {
+    const s = await fresh(here)
+    const ids = []
+    for (const id of ['one', 'two']) ids.push(textAt((await propose(s, [rule(id)])).json, 'proposal_id'))
+    expect(await s.rows()).toEqual([])
+    for (const [index, id] of ids.entries()) {
+      await s.consumer((await s.reported())[1])
+      const { proposal } = await s.release()
+      expect(proposal).toEqual({ id, session: 'session-1', release_id: 'r', reason: 'people asked for it' })
+      expect(JSON.stringify((await here.get('/svc/harness', named(s.name))).json['files'])).toContain(
+        index === 0 ? 'Rule one.' : 'Rule two.',
+      )
+    }
+    await s.consumer((await s.reported())[1])
+    expect(await s.release()).toMatchObject({ result: 'skipped' })
+    const [file = ''] = settledIn(ids[0] ?? '')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ settled: { step: 1, selected: true, reason: 'taken' } })
+  })
+
+  it('is looked at again by the step that takes it: of two against one head the second loses [proposal.rule-2]', async () => {
+    const s = await fresh(here)
+    for (const reason of ['first', 'second']) await propose(s, [rule('same')], { reason })
+    for (let step = 0; step < 2; step += 1) await s.consumer((await s.reported())[1])
+    expect(await s.release()).toMatchObject({
+      result: 'skipped',
+      skipped: expect.stringContaining('same exists already'),
+      proposal: { reason: 'second' },
+    })
+  })
+
+  it('finds the inbox full once max_pending_proposals wait, also when many come at once [proposal.rule-3] [limits.proposals]', async () => {
+    const s = await fresh(here)
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => propose(s, [rule(`e${index}`)])))
+    const refused = answers.filter(({ json }) => json['admitted'] === false)
+    expect(refused.map(({ json }) => json['reason'])).toEqual(Array.from({ length: 5 }, () => 'inbox full'))
+    await s.consumer((await s.reported())[1])
+    expect((await propose(s, [rule('next')])).json).toMatchObject({ admitted: true })
+  })
+
+  it('is not taken in manual mode, and is in the others [proposal.rule-3]', async () => {
+    const s = await fresh(here, 'manual')
+    const { release_id } = await s.head()
+    const answer = await propose(s, [rule('more')])
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { proposal_id: expect.any(String), admitted: false, reason: 'manual mode takes instructions only', release_id },
+    })
+    await s.useMode('hybrid')
+    expect((await propose(s, [rule('more')])).json).toMatchObject({ admitted: true })
+  })
+
+  it('for a scenario that does not exist is 404, and creates nothing', async () => {
+    const answer = await here.post('/svc/harness/proposals', bodyOf([rule('a')]), named('nobody'))
+    expectRefusal(answer, 404, 'unknown_scenario')
+    expect(await scenarioNames(here)).not.toContain('nobody')
+  })
+
+  it('that the disk does not take is 503, and the service goes on', async () => {
+    const lost = await world({
+      settings: {
+        recipe: RECIPE,
+        'evolution.proposals_dir': join(folder, 'file', 'below'),
+        'evolution.step_record_dir': join(folder, 'steps'),
+      },
+    })
+    try {
+      await writeFile(join(folder, 'file'), 'in the way')
+      const s = await fresh(lost)
+      const answer = await lost.post('/svc/harness/proposals', bodyOf([rule('a')]), named(s.name))
+      expectRefusal(answer, 503, 'inbox_failed')
+      expect((await lost.get('/healthz')).status).toBe(200)
+    } finally {
+      await lost.close()
+    }
+  })
+})
+
+describe('a crash', () => {
+  it('loses nothing that waits, and gives back what a step had taken without coming to a row [proposal.rule-2]', async () => {
+    const s = await fresh(here)
+    const id = textAt((await propose(s, [rule('kept')])).json, 'proposal_id')
+    const [pending = ''] = globSync(join(folder, 'proposals', '*', `${id}.json`))
+    await mkdir(join(dirname(pending), 'claimed'))
+    await rename(pending, join(dirname(pending), 'claimed', `${id}.json`))
+    await here.restart()
+    await s.consumer((await s.reported())[1])
+    expect(await s.release()).toMatchObject({ result: 'published', proposal: { id } })
+  })
+})
