@@ -1,0 +1,37 @@
+/** The scenarios of the ordeal, and how the service under test is set up for them: one goes by evidence, one publishes whatever runs. */
+import { ROMAN_RULE, ROMAN_TASKS, romanPrompt } from '../../support/romans.ts'
+import { settingsOf, type Settings } from '../../support/settings.ts'
+import type { Scene } from './scene.ts'
+
+/** Recipes and scenarios have the same names. */
+export const NAMES = ['careful', 'eager'] as const
+export type Name = (typeof NAMES)[number]
+
+/** Its check runs on a copy of what the agent left, in a sandbox of its own. */
+const SOUND = { name: 'sound', prompt: romanPrompt('3'), role: 'health', evaluator: 'verify', verify: 'true' }
+
+/** Small enough that a step is over within seconds, lenient enough that some are published. */
+const OWN: Readonly<Record<Name, Settings>> = {
+  careful: { tasks: JSON.stringify([...ROMAN_TASKS.slice(0, 8), SOUND]), alpha: 0.5, margin: 0.5, max_episodes_per_step: 8 },
+  eager: { tasks: JSON.stringify([...ROMAN_TASKS.slice(0, 1), SOUND]), selection: 'always' },
+}
+
+/** No executor is named: a sandbox where there can be one. */
+export function castSettings(scene: Scene): Settings {
+  const recipes = NAMES.map((name) => {
+    const evolution = {
+      seed: JSON.stringify([ROMAN_RULE]),
+      proposals_dir: scene.proposals,
+      step_record_dir: scene.steps,
+      max_pending_proposals: 4,
+      ...OWN[name],
+    }
+    return {
+      [`recipes.${name}.use`]: 'harness',
+      [`recipes.${name}.data.training_mode`]: 'hybrid',
+      ...Object.fromEntries(Object.entries(evolution).map(([key, value]) => [`recipes.${name}.evolution.${key}`, value])),
+    }
+  })
+  // Nobody answers at the provider's address: the practice model does.
+  return Object.assign({ ...settingsOf(scene, 'http://127.0.0.1:1'), recipe: 'careful', 'inference.runtime': 'practice' }, ...recipes)
+}

@@ -1,0 +1,137 @@
+/** A client of scenarios that evolve: asks the model, says that it failed, asks for changes and proposes some; it tells the book. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject, Mutation } from '../../../src/contract/index.ts'
+import { ROMAN_LESSON, ROMANS_ASKED, romanPrompt } from '../../support/romans.ts'
+import { ask, objectIn, textIn, type Heard } from '../http.ts'
+import type { Random } from '../random.ts'
+import type { Book, Sent } from './book.ts'
+import { NAMES, type Name } from './cast.ts'
+
+const PAUSE_MS_MAX = 200
+/** As many reports and instructions may wait in a scenario, so that steps keep up with their clients. */
+const WAITING_MAX = 3
+const [FIRST_ASKED = '', ...OTHERS_ASKED] = Object.keys(ROMANS_ASKED)
+
+/** One client's part in one life of the service. */
+export interface Role {
+  /** The ids it chooses begin with it. */
+  readonly label: string
+  readonly random: Random
+  readonly isOver: () => boolean
+  readonly onAcknowledged: () => void
+  readonly onSurprise: () => void
+}
+
+export class Client {
+  readonly #address: string
+  readonly #book: Book
+  readonly #role: Role
+  #count = 0
+
+  constructor(address: string, book: Book, role: Role) {
+    this.#address = address
+    this.#book = book
+    this.#role = role
+  }
+
+  async work(): Promise<void> {
+    const { random, isOver } = this.#role
+    while (!isOver()) {
+      await this.#next(random.pick(NAMES))
+      await sleep(random.between(0, PAUSE_MS_MAX))
+    }
+  }
+
+  /** Makes the scenarios unless they are there, and sends again what nobody heard of. */
+  async resume(): Promise<void> {
+    for (const name of NAMES) {
+      const heard = await this.#ask('POST', '/svc/scenarios', { name, recipe: name })
+      if (heard.status !== 200 && heard.status !== 201) this.#refused(`the creation of ${name}`, heard)
+      for (const sent of this.#book.lives[name].sent.filter(({ isKept }) => !isKept)) await this.#post(name, sent)
+    }
+  }
+
+  async instruct(name: Name): Promise<void> {
+    const id = this.#id()
+    const body = { agent_record_id: id, text: `${ROMAN_LESSON} (${id})`, session: 's', release_id: 'r' }
+    await this.#send(name, { id, route: '/svc/train', body, isKept: false })
+  }
+
+  async #next(name: Name): Promise<void> {
+    const chance = this.#role.random.fraction()
+    if (chance < 0.35) return this.#propose(name)
+    if ((await this.#waiting(name)) >= WAITING_MAX) return
+    if (chance < 0.85) await this.#report(name)
+    else await this.instruct(name)
+  }
+
+  async #waiting(name: Name): Promise<number> {
+    const status = objectIn(await this.#ask('GET', '/svc/status'))
+    const { buffered_units = 0, pending_instructions = 0 }: JsonObject = Object(Object(Object(status['scenarios'])[name])['processor'])
+    return Number(buffered_units) + Number(pending_instructions)
+  }
+
+  async #report(name: Name): Promise<void> {
+    const content = romanPrompt(this.#role.random.pick([FIRST_ASKED, ...OTHERS_ASKED]))
+    const heard = await this.#ask('POST', '/v1/chat/completions', { model: 'practice', messages: [{ role: 'user', content }] }, name)
+    const exchange = heard.headers['x-svc-agent-record-id']
+    if (heard.status !== 200 || typeof exchange !== 'string') return this.#refused(`${name}: a call of the model`, heard)
+    const id = this.#id()
+    const body = { agent_record_id: id, references: [exchange], score: 0, feedback: 'The numeral is wrong.' }
+    await this.#send(name, { id, route: '/svc/report', body, isKept: false })
+  }
+
+  /** Not sent again: whether one that nobody heard of was taken, nobody can know. Some are admitted now, and no longer when their turn comes. */
+  async #propose(name: Name): Promise<void> {
+    const id = this.#id()
+    const heard = await this.#ask(
+      'POST',
+      '/svc/harness/proposals',
+      { mutations: [{ ...this.#mutation(id) }], reason: 'tried', session: id, release_id: 'r' },
+      name,
+    )
+    const { admitted, proposal_id } = objectIn(heard)
+    if (heard.status !== 200 || !heard.isWhole) return this.#refused(`${name}: a proposal`, heard)
+    if (admitted !== true || typeof proposal_id !== 'string') return
+    this.#book.lives[name].admitted.push(proposal_id)
+    this.#role.onAcknowledged()
+  }
+
+  #mutation(id: string): Mutation {
+    const options = { name: 'rules', config: { text: `${ROMAN_LESSON} (${id})` } }
+    const { random } = this.#role
+    if (random.fraction() < 0.5) return { op: 'create', id: `own-${id.replaceAll('.', '-')}`, options }
+    const shared = `shared-${random.between(1, 4)}`
+    return random.fraction() < 0.5 ? { op: 'create', id: shared, options } : { op: 'remove', id: shared }
+  }
+
+  async #send(name: Name, sent: Sent): Promise<void> {
+    this.#book.lives[name].sent.push(sent)
+    await this.#post(name, sent)
+  }
+
+  async #post(name: Name, sent: Sent): Promise<void> {
+    const heard = await this.#ask('POST', sent.route, sent.body, name)
+    if (heard.status !== 200) return this.#refused(`${name}: ${sent.id}`, heard)
+    sent.isKept = true
+    this.#role.onAcknowledged()
+  }
+
+  #ask(method: string, path: string, body?: JsonObject, scenario?: Name): Promise<Heard> {
+    return ask(this.#address, { method, path, ...(scenario !== undefined && { scenario }), ...(body !== undefined && { body }) })
+  }
+
+  #id(): string {
+    this.#count += 1
+    return `${this.#role.label}.${this.#count}`
+  }
+
+  #refused(what: string, heard: Heard): void {
+    if (!heard.isWhole && this.#role.isOver()) return
+    const how = heard.isWhole
+      ? `answered with ${heard.status} ${textIn(objectIn(heard), 'error')}`
+      : `cut off, after status ${heard.status}`
+    this.#book.surprises.push(`${what} was ${how}: ${heard.text.slice(0, 300)}`)
+    this.#role.onSurprise()
+  }
+}
