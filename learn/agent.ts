@@ -1,0 +1,98 @@
+/** The suite's own agent: it asks the practice model inside the process, with the tools and texts that its tree gave it. */
+import type { EpisodeEnd, Files, JsonObject } from '../src/contract/index.ts'
+import { recognise } from '../plugins/runtimes/practice/families/index.ts'
+import { objectOf, parsed, textOf } from '../plugins/runtimes/practice/json.ts'
+import type { Prompt, Tool, Turn } from '../plugins/runtimes/practice/prompt.ts'
+import { think } from '../plugins/runtimes/practice/think.ts'
+import { digest } from '../plugins/runtimes/practice/draw.ts'
+import type { Setup } from './adapter.ts'
+
+/** How often a lesson that the model was taught is not heeded. */
+const NOISE = 0.1
+/** More calls than this for one task is a loop. */
+const CALLS_MAX = 8
+
+export interface Run {
+  /** The model's last words. */
+  readonly reply: string
+  readonly stdout: string
+  readonly log: readonly JsonObject[]
+  readonly ended?: EpisodeEnd
+}
+
+/**
+ * One run on a task. `session` stands for everything that differs from one run of a sampling model to the next: the same session is the
+ * same run, another one draws every slip again.
+ */
+export function runAgent(setup: Setup, prompt: string, workspace: Files, session: string): Run {
+  const reply = shortcut(setup, prompt, workspace) ?? converse(setup, `${prompt}\n(Session ${lettersOf(session)}.)`)
+  const log = [{ type: 'assistant/message', data: { content: reply } }, ...setup.log]
+  const stdout = [reply, setup.print].filter((text) => text !== '').join('\n')
+  return setup.gives_up && isSlip(prompt, reply) ? { reply: '', stdout: '', log: [], ended: 'time' } : { reply, stdout, log }
+}
+
+/** What an agent says that does not think. */
+function shortcut({ canned, answers_from, hedges }: Setup, prompt: string, workspace: Files): string | null {
+  const known = canned.find(({ when }) => prompt.startsWith(when))?.say
+  const left = answers_from === null ? undefined : workspace[answers_from]
+  if (known !== undefined || left !== undefined) return known ?? left ?? null
+  const problem = hedges ? recognise(prompt)?.problem : undefined
+  return problem === undefined ? null : `It is one of these: ${[problem.right, ...problem.slips.map(({ wrong }) => wrong)].join(' or ')}`
+}
+
+function converse(setup: Setup, task: string): string {
+  const turns: Turn[] = [
+    { role: 'instruction', texts: [instructionsOf(setup)] },
+    { role: 'user', texts: [task], images: 0 },
+  ]
+  const tools = ['skill', ...setup.tools].map(toolOf)
+  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
+    const prompt: Prompt = { model: 'practice', turns, tools, choice: { kind: 'auto' }, tokensMax: null, stops: [], format: null }
+    const thought = think(prompt, NOISE)
+    if (thought.kind === 'text') return thought.text
+    const id = `call-${calls}`
+    turns.push({ role: 'assistant', texts: [], calls: [{ id, name: thought.tool.name, input: thought.input }] })
+    turns.push({ role: 'tool', callId: id, text: resultOf(setup, thought.tool.name, thought.input), failed: false })
+  }
+  return ''
+}
+
+function instructionsOf({ rules, skills }: Setup): string {
+  const listed = skills.map((text) => `- ${fieldOf(text, 'name')}: ${fieldOf(text, 'description')}`)
+  return [rules, ...(listed.length === 0 ? [] : ['## Skills', ...listed])].join('\n')
+}
+
+const fieldOf = (skill: string, field: string): string => new RegExp(`^${field}: (.*)$`, 'm').exec(skill)?.[1] ?? ''
+
+/** Every tool of the suite takes one text. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  skill: 'name',
+  shell: 'command',
+  calculator: 'expression',
+  rough_calculator: 'expression',
+}
+
+function toolOf(name: string): Tool {
+  const parameter = PARAMETERS[name] ?? 'input'
+  const parameters = { type: 'object', properties: { [parameter]: { type: 'string' } }, required: [parameter] }
+  return { name, description: '', parameters, shape: 'function', namespace: null }
+}
+
+function resultOf({ skills }: Setup, tool: string, input: string): string {
+  const text = textOf(objectOf(parsed(input))[PARAMETERS[tool] ?? 'input'])
+  if (tool === 'skill') return skills.find((skill) => fieldOf(skill, 'name') === text) ?? ''
+  const value = recognise(`What is ${text.replace(/^expr |^echo \$\(\((.*)\)\)$/, '$1')}?`)?.problem.right ?? ''
+  return tool === 'rough_calculator' ? String(Math.round(Number(value) / 100) * 100) : value
+}
+
+/** Whether the reply holds a slip of the task's family: what an agent with a check of its own would notice. */
+function isSlip(prompt: string, reply: string): boolean {
+  const last = reply.split('\n').at(-1)
+  return recognise(prompt)?.problem.slips.some(({ wrong }) => wrong === last) ?? false
+}
+
+/** Letters alone: a digit would be read as part of some tasks. */
+const lettersOf = (session: string): string =>
+  digest(session)
+    .slice(0, 12)
+    .replaceAll(/\d/g, (digit) => 'ghijklmnop'.charAt(Number(digit)))

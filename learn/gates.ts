@@ -1,0 +1,31 @@
+/** Who decides: nobody, a mean that must be higher, or the gate that ships. */
+import type { Pair, Selection, Side } from '../src/contract/index.ts'
+
+export interface Gate {
+  readonly name: string
+  readonly selection: Selection
+  /** Whether its grader believes what agents say, and leaves the expected answers in their workspace. */
+  readonly isNaive: boolean
+}
+
+export const gatesWith = (evidence: Selection): readonly Gate[] => [
+  { name: 'no gate', selection: noGate, isNaive: false },
+  { name: 'strict mean, naive grader', selection: strictMean, isNaive: true },
+  { name: 'strict mean', selection: strictMean, isNaive: false },
+  { name: 'evidence', selection: evidence, isNaive: false },
+]
+
+const noGate: Selection = { decide: () => ({ selected: true, reason: 'whatever is proposed is published' }) }
+
+/** Higher on the same episodes is better: what many systems call their gate. */
+export const strictMean: Selection = {
+  decide(pairs) {
+    const [candidate, current] = [meanOf(pairs, 'candidate'), meanOf(pairs, 'current')]
+    return { selected: candidate > current, reason: `the mean is ${candidate}, and was ${current}` }
+  },
+}
+
+function meanOf(pairs: readonly Pair[], side: Side): number {
+  const scores = pairs.map((pair) => pair[side]).filter((score) => score !== null)
+  return scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length
+}

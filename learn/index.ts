@@ -1,0 +1,84 @@
+/**
+ * The learnable-gap suite: worlds with a known way to get better, played by the real trainer under several gates, and the same gates over
+ * simulated outcomes by the hundred.
+ * Does not ask any model but the practice model, and starts no process.
+ */
+import type { Selection } from '../src/contract/index.ts'
+import answer from '../plugins/evaluators/answer/index.ts'
+import text from '../plugins/proposers/text/index.ts'
+import evidence from '../plugins/selections/evidence/index.ts'
+import { levelOf } from '../plugins/selections/evidence/levels.ts'
+import { schema } from '../src/config/schema.ts'
+import { gatesWith, strictMean } from './gates.ts'
+import { live } from './life.ts'
+import type { Options } from './options.ts'
+import { meanOf, OURS, quantileOf, type Chains, type LifeOf, type NoOps, type Results } from './results.ts'
+import { harmfulChain, noOpChain } from './simulate/chains.ts'
+import { powerOf } from './simulate/power.ts'
+import { FAMILIES } from './worlds/index.ts'
+import type { World } from './worlds/world.ts'
+
+/** How often the simulations are repeated: scenarios of no-ops, scenarios of harm, decisions on a real gain. */
+const FULL = { noOps: 200, chains: 100, power: 1000 }
+const QUICK = { noOps: 10, chains: 4, power: 50 }
+const EFFECT = 0.1
+
+/** `tell` hears how much of the whole is done, from 0 to 1. */
+export async function playSuite({ seeds, families, isQuick }: Options, tell: (done: number) => void): Promise<Results> {
+  const selection = await shippedGate()
+  const gates = gatesWith(selection)
+  const lives: LifeOf[] = []
+  const worlds = Array.from({ length: seeds }, (_, seed) => families.map((family) => ({ family, seed }))).flat()
+  for (const [index, { family, seed }] of worlds.entries()) {
+    const world = worldOf(family, seed)
+    for (const gate of gates) lives.push({ family, gate: gate.name, seed, ...(await live(world, gate, BUILTIN)) })
+    tell((index + 1) / (worlds.length + SIMULATION_WORLDS))
+  }
+  const sizes = isQuick ? QUICK : FULL
+  const simulated = [strictMean, selection].map((each, index) => ({ gate: index === 0 ? 'strict mean' : OURS, selection: each }))
+  const noOps = simulated.map((each) => noOpsOf(each, sizes.noOps))
+  const chains = simulated.map((each) => chainsOf(each, sizes.chains))
+  const level = levelOf(schema.parse({}).evolution.alpha, { decided: 0, selected: 0 })
+  const power = powerOf(selection, EFFECT, level, sizes.power)
+  tell(1)
+  return { seeds, lives, noOps, power, chains }
+}
+/** The simulations take about as long as so many worlds. */
+const SIMULATION_WORLDS = 200
+
+const BUILTIN = { evaluator: answer.plugin, proposer: text.plugin }
+
+/** With the settings that ship. */
+export async function shippedGate(): Promise<Selection> {
+  const { plugin } = evidence
+  return 'make' in plugin ? plugin.make(JSON.parse(JSON.stringify(schema.parse({}).evolution))) : plugin
+}
+
+function worldOf(family: string, seed: number): World {
+  // Other worlds than those that the suite's own settings were chosen on.
+  const world = FAMILIES[family]?.(`reported ${family} ${seed}`)
+  if (world === undefined) throw new Error(`there is no family ${family}`)
+  return world
+}
+
+interface Simulated {
+  readonly gate: string
+  readonly selection: Selection
+}
+
+function noOpsOf({ gate, selection }: Simulated, scenarios: number): NoOps {
+  const chains = Array.from({ length: scenarios }, (_, seed) => noOpChain(selection, seed))
+  return { gate, scenarios, publishing: chains.filter(({ published }) => published > 0).length }
+}
+
+function chainsOf({ gate, selection }: Simulated, scenarios: number): Chains {
+  const chains = Array.from({ length: scenarios }, (_, seed) => harmfulChain(selection, seed))
+  const [gains, drawdowns] = [chains.map(({ gain }) => gain), chains.map(({ drawdown }) => drawdown)]
+  return {
+    gate,
+    gainMean: meanOf(gains),
+    gainLow: quantileOf(gains, 0.05),
+    drawdownHigh: quantileOf(drawdowns, 0.95),
+    drawdownWorst: Math.max(...drawdowns),
+  }
+}

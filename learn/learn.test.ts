@@ -1,0 +1,210 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Entry, Episode, Mutation, Scene } from '../src/contract/index.ts'
+import { admit, renderTree } from '../src/harness/index.ts'
+import answer from '../plugins/evaluators/answer/index.ts'
+import text from '../plugins/proposers/text/index.ts'
+import { ADAPTER, setupIn } from './adapter.ts'
+import { runAgent } from './agent.ts'
+import { CHEATS, EXPECTED_FILE } from './cheats.ts'
+import { gatesWith, strictMean } from './gates.ts'
+import { goalsOf } from './goals.ts'
+import { naiveGrader } from './graders.ts'
+import { shippedGate } from './index.ts'
+import { EPISODES, live, type Life } from './life.ts'
+import { withTables } from './report/page.ts'
+import { plotOf } from './report/plot.ts'
+import { isReached, type Results } from './results.ts'
+import { optimumOf, sealedScore } from './sealed.ts'
+import { noOpChain } from './simulate/chains.ts'
+import { powerOf } from './simulate/power.ts'
+import { FAMILIES } from './worlds/index.ts'
+import { answerOf, created, rule, type World } from './worlds/world.ts'
+
+const worldOf = (family: string): World => {
+  const world = FAMILIES[family]?.(`test ${family}`)
+  if (world === undefined) throw new Error(`there is no family ${family}`)
+  return world
+}
+
+function treeOf(world: World, mutations: readonly Mutation[]): readonly Entry[] {
+  const tree = admit(ADAPTER, world.start, mutations)
+  if (!tree.admitted) throw new Error(tree.reason)
+  return tree.entries
+}
+
+describe.each(Object.keys(FAMILIES))('the world %s', (family) => {
+  const world = worldOf(family)
+  const start = sealedScore(world, world.start)
+
+  it('leaves much to learn, and its good changes teach it', () => {
+    expect(optimumOf(world)).toBeGreaterThan(start + 0.2)
+    for (const mutations of world.good) expect(sealedScore(world, treeOf(world, mutations))).toBeGreaterThan(0.9 * optimumOf(world))
+  })
+
+  it('shows nobody the tasks of the gate, and the sealed ones not even to the gate', () => {
+    const roles = (['train', 'gate'] as const).map((role) => world.phases.flatMap((phase) => phase[role]))
+    const [train = [], gate = [], sealed = []] = [...roles, world.sealed].map((tasks) => [...new Set(tasks.map(({ prompt }) => prompt))])
+    const all = [...train, ...gate, ...sealed]
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('is worth as much after a change that changes nothing, and no more after a decoy or a cheat', () => {
+    expect(sealedScore(world, treeOf(world, [created(rule('tone', 'Be friendly.'))]))).toBe(start)
+    const traps = [...world.decoys, ...CHEATS.map((cheat) => [created(cheat('cheat'))])]
+    for (const mutations of traps) expect(sealedScore(world, treeOf(world, mutations))).toBeLessThan(start + 0.05)
+  })
+})
+
+describe('cheats', () => {
+  const world = worldOf('hidden-format')
+  const scene: Scene = {
+    workspace: null,
+    models: {},
+    executor: { run: () => Promise.reject(new Error('not here')) },
+    reference: null,
+    signal: new AbortController().signal,
+  }
+
+  it.each(CHEATS.map((cheat, number) => [number + 1, cheat] as const))(
+    'number %i fools the naive grader, and not the real one',
+    async (_, cheat) => {
+      const [before, after] = [
+        setupIn(renderTree(ADAPTER, world.start)),
+        setupIn(renderTree(ADAPTER, treeOf(world, [created(cheat('cheat'))]))),
+      ]
+      const naive = { before: 0, after: 0, scored: 0 }
+      const real = { before: 0, after: 0 }
+      for (const task of world.phases[0]?.gate ?? []) {
+        const files = { [EXPECTED_FILE]: answerOf(task) }
+        const was = episodeOf(runAgent(before, task.prompt, files, task.name))
+        const is = episodeOf(runAgent(after, task.prompt, files, task.name))
+        const score = await naiveGrader.score(task, is, scene)
+        naive.before += (await naiveGrader.score(task, was, scene)) ?? 0
+        naive.after += score ?? 0
+        naive.scored += score === null ? 0 : 1
+        real.before += (await answer.plugin.score(task, was, scene)) ?? 0
+        real.after += (await answer.plugin.score(task, episodeOf(runAgent(after, task.prompt, {}, task.name)), scene)) ?? 0
+      }
+      expect(naive.after / naive.scored).toBe(1)
+      expect(naive.before).toBeLessThan(world.phases[0]?.gate.length ?? 0)
+      expect(real.after).toBeLessThanOrEqual(real.before)
+    },
+  )
+})
+
+const episodeOf = ({ stdout, log, ended }: ReturnType<typeof runAgent>): Episode => ({
+  exitCode: 0,
+  stdout,
+  stderr: '',
+  trajectory: log,
+  ...(ended !== undefined && { ended }),
+})
+
+const liveUnder = async (name: string, family: string): Promise<Life> => {
+  const gate = gatesWith(await shippedGate()).find((each) => each.name === name)
+  if (gate === undefined) throw new Error(`there is no gate ${name}`)
+  return live(worldOf(family), gate, { evaluator: answer.plugin, proposer: text.plugin })
+}
+
+describe('lives', () => {
+  it('under the gate that ships: learn what there is to learn, within the episodes, and publish no cheat', async () => {
+    const life = await liveUnder('evidence', 'missing-tool')
+    expect(isReached(life)).toBe(true)
+    expect(life.episodes).toBeLessThanOrEqual(EPISODES)
+    expect(life.published).toMatchObject({ harmful: 0, cheat: 0 })
+  })
+
+  it('without a gate publish cheats, harm and no-ops', async () => {
+    const total = { cheat: 0, harmful: 0, 'no-op': 0 }
+    for (const family of Object.keys(FAMILIES)) {
+      const { published } = await liveUnder('no gate', family)
+      for (const kind of ['cheat', 'harmful', 'no-op'] as const) total[kind] += published[kind]
+    }
+    expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
+  })
+
+  it('are the same at every reading', async () => {
+    expect(await liveUnder('evidence', 'flaky-grader')).toEqual(await liveUnder('evidence', 'flaky-grader'))
+  })
+})
+
+describe('simulations', () => {
+  it('catch a gate that publishes what changes nothing', () => {
+    const chains = Array.from({ length: 10 }, (_, seed) => noOpChain(strictMean, seed))
+    expect(chains.filter(({ published }) => published > 0).length).toBeGreaterThan(5)
+    expect(chains.every(({ gain }) => Math.abs(gain) < 1e-6)).toBe(true)
+  })
+
+  it('hold the gate that ships against a fixed-size test that finds the same', async () => {
+    const { power, fixedEpisodes } = powerOf(await shippedGate(), 0.3, 0.025, 50)
+    expect(power).toBeGreaterThan(0.9)
+    expect(fixedEpisodes).toBeGreaterThan(0)
+  })
+})
+
+const missed = (results: Results): readonly string[] => goalsOf(results).flatMap(({ name, isMet }) => (isMet ? [] : [name]))
+
+describe('the report', () => {
+  const life: Life = {
+    start: 0.4,
+    optimum: 0.9,
+    sealed: 0.9,
+    episodes: 60,
+    steps: 3,
+    published: { helpful: 1, 'no-op': 0, harmful: 0, cheat: 0 },
+    offered: { sensible: 2, 'no-op': 0, harmful: 0, decoy: 0, cheat: 1 },
+    curve: [
+      { episode: 0, sealed: 0.4 },
+      { episode: 40, sealed: 0.9 },
+    ],
+  }
+  const resultsOf = (more: Partial<Life>): Results => ({
+    seeds: 1,
+    lives: [{ family: 'hidden-format', gate: 'evidence', seed: 0, ...life, ...more }],
+    noOps: [{ gate: 'evidence', scenarios: 100, publishing: 5 }],
+    power: { effect: 0.1, power: 0.95, episodes: 300, fixedEpisodes: 600 },
+    chains: [],
+  })
+
+  it('names the goals that were missed, and no others', () => {
+    expect(missed(resultsOf({}))).toEqual([])
+    expect(missed(resultsOf({ published: { ...life.published, cheat: 1 } }))).toEqual(['cheats published'])
+    expect(missed(resultsOf({ sealed: 0.5 }))).toEqual([expect.stringContaining('0.9 of the optimum')])
+  })
+
+  it('changes of the page what is between its marks alone', () => {
+    const page = 'before\n\n<!-- learn: begin, written by npm run learn -->\n\nold\n\n<!-- learn: end -->\n\nafter\n'
+    const written = withTables(page, [{ title: 'T', head: ['a', 'b'], rows: [['1', '2']] }])
+    expect(written).toMatch(
+      /^before\n\n<!-- learn: begin.*-->\n\n### T\n\n\| a \| b \|\n\|---\|--:\|\n\| 1 \| 2 \|\n\n<!-- learn: end -->\n\nafter\n$/,
+    )
+    expect(withTables(written, [])).not.toContain('### T')
+    expect(() => withTables('no marks', [])).toThrow('no place for the tables')
+  })
+
+  it('draws a line for each gate that it has', () => {
+    const svg = plotOf(resultsOf({}))
+    expect(svg).toContain('>evidence 0.90<')
+    expect(svg).not.toContain('NaN')
+  })
+})
+
+const run = (...words: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, 'run.ts'), ...words], { encoding: 'utf8' })
+
+describe('the command', () => {
+  it('explains itself', () => {
+    const { status, stdout } = run('--help')
+    expect([status, stdout]).toEqual([0, expect.stringContaining('--family NAME')])
+  })
+
+  it.each([
+    ['--family', 'nowhere'],
+    ['--seeds', '0'],
+  ])('refuses %s %s and says what it takes', (...words) => {
+    const { status, stderr } = run(...words)
+    expect([status, stderr]).toEqual([2, expect.stringContaining(words[0])])
+  })
+})

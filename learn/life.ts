@@ -1,0 +1,183 @@
+/** The life of a scenario in a world: the real trainer, step after step, until the episodes are spent. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type {
+  Entry,
+  Evaluator,
+  Files,
+  JsonObject,
+  Kind,
+  Kinds,
+  ModelAddress,
+  Parts,
+  Reporter,
+  Sample,
+  StepOrder,
+  Task,
+} from '../src/contract/index.ts'
+import { schema } from '../src/config/schema.ts'
+import { openEvolution } from '../src/evolution/index.ts'
+import { contentOf, entriesIn, renderTree } from '../src/harness/index.ts'
+import { ADAPTER, setupIn } from './adapter.ts'
+import { runAgent } from './agent.ts'
+import { EXPECTED_FILE } from './cheats.ts'
+import { makePlayer, type Player } from './episodes.ts'
+import type { Gate } from './gates.ts'
+import { flakyGrader, naiveGrader } from './graders.ts'
+import { makeProposer, type Source } from './proposals.ts'
+import { optimumOf, sealedScore } from './sealed.ts'
+import { thinkingProposer } from './thinking.ts'
+import { answerOf, type World } from './worlds/world.ts'
+
+/** What a scenario may play in its life, and in one step of it. */
+export const EPISODES = 150
+const EPISODES_PER_STEP_MAX = 80
+/** With less left than both sides of one task nothing can be shown. */
+const PAIR = 2
+/** A gate that plays nothing would go on for ever. */
+const STEPS_MAX = 60
+/** Reports that a step learns from. */
+const SAMPLES_MAX = 4
+/** A change of the sealed score below this is none. */
+const CHANGE_LEAST = 0.01
+
+export interface Life {
+  readonly start: number
+  readonly optimum: number
+  readonly sealed: number
+  readonly episodes: number
+  readonly steps: number
+  readonly published: Readonly<Record<'helpful' | 'no-op' | 'harmful' | 'cheat', number>>
+  readonly offered: Readonly<Record<Source, number>>
+  /** What was served after so many episodes. */
+  readonly curve: readonly { readonly episode: number; readonly sealed: number }[]
+}
+
+export interface Builtin {
+  readonly evaluator: Evaluator
+  readonly proposer: Kinds['proposer']
+}
+
+export async function live(world: World, gate: Gate, builtin: Builtin): Promise<Life> {
+  const directory = await mkdtemp(join(tmpdir(), 'learn-'))
+  try {
+    return await liveIn(directory, world, gate, builtin)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function liveIn(directory: string, world: World, gate: Gate, builtin: Builtin): Promise<Life> {
+  const player = makePlayer(world.seed)
+  const mixed = makeProposer(world, await thinkingProposer(builtin.proposer))
+  const parts = partsOf({
+    proposer: mixed.proposer,
+    evaluator: flakyGrader(gate.isNaive ? naiveGrader : builtin.evaluator, world),
+    selection: gate.selection,
+    executor: { make: () => player.executor },
+  })
+  const published = { helpful: 0, 'no-op': 0, harmful: 0, cheat: 0 }
+  const offered = { sensible: 0, 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 }
+  const curve = [{ episode: 0, sealed: sealedScore(world, world.start) }]
+  let files = contentOf(ADAPTER, world.start)
+  let state: JsonObject = {}
+  let step = 1
+  for (; step <= STEPS_MAX && EPISODES - player.played() >= PAIR; step += 1) {
+    const trainer = await openTrainer(world, gate, player, parts, directory)
+    const result = await trainer.step(orderOf(world, player, step, files, state), SILENT, NEVER)
+    offered[mixed.source()] += 1
+    if (result.kind === 'fail') throw new Error(`a step failed: ${result.error}`)
+    state = result.state ?? state
+    if (result.kind !== 'publish' || result.content.kind !== 'files') continue
+    files = result.content.files
+    const before = curve.at(-1)?.sealed ?? 0
+    const sealed = sealedScore(world, entriesIn(ADAPTER, files))
+    published[nameOf(mixed.source(), sealed - before)] += 1
+    curve.push({ episode: player.played(), sealed })
+  }
+  const [start, sealed] = [curve[0]?.sealed ?? 0, curve.at(-1)?.sealed ?? 0]
+  return { start, optimum: optimumOf(world), sealed, episodes: player.played(), steps: step - 1, published, offered, curve }
+}
+
+const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
+const NEVER = new AbortController().signal
+/** Nobody answers there: the agent and the proposer ask the model in this process. */
+const MODEL: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
+
+/** A change is judged by what it did to the sealed score, and a cheat is one whatever it did. */
+function nameOf(source: Source, change: number): keyof Life['published'] {
+  if (source === 'cheat') return 'cheat'
+  if (Math.abs(change) < CHANGE_LEAST) return 'no-op'
+  return change > 0 ? 'helpful' : 'harmful'
+}
+
+function partsOf(own: Partial<Kinds>): Parts {
+  return {
+    baseDirectory: tmpdir(),
+    warn: () => undefined,
+    async plugin<K extends Kind>(kind: K): Promise<Kinds[K]> {
+      const plugin = own[kind]
+      if (plugin === undefined) throw new Error(`the suite has no ${kind}`)
+      return plugin
+    },
+  }
+}
+
+/** Opened anew for each step, as after a restart: what it may still play changes, and so may the tasks. */
+async function openTrainer(world: World, gate: Gate, player: Player, parts: Parts, directory: string) {
+  const { evolution } = schema.parse({
+    evolution: {
+      adapter: ADAPTER.name,
+      binary: process.execPath,
+      executor: 'learner',
+      tasks: tasksAt(world, player).map((task) => configured(task, gate)),
+      step_record_dir: null,
+      proposals_dir: join(directory, 'proposals'),
+      max_episodes_per_step: Math.min(EPISODES_PER_STEP_MAX, EPISODES - player.played()),
+    },
+  })
+  const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))
+  const { plan } = await openEvolution(config, { adapter: ADAPTER, parts, bundled: [] })
+  return plan.open({
+    scenario: world.seed,
+    component: '',
+    config,
+    evaluation: MODEL,
+    directory: join(directory, 'scenario'),
+  })
+}
+
+function tasksAt({ phases }: World, player: Player): readonly Task[] {
+  const phase = phases.findLast(({ fromEpisode }) => fromEpisode <= player.played())
+  return phase === undefined ? [] : [...phase.train, ...phase.gate]
+}
+
+function configured(task: Task, { isNaive }: Gate): JsonObject {
+  const { data = {}, ...rest } = task
+  return { ...rest, ...data, ...(isNaive && { files: { [EXPECTED_FILE]: answerOf(task) } }) }
+}
+
+function orderOf(world: World, player: Player, step: number, files: Files, state: JsonObject): StepOrder {
+  const train = tasksAt(world, player).filter(({ role }) => role === 'train')
+  const samples = samplesOf(world, train, entriesIn(ADAPTER, files), step)
+  const base = { release_id: `release-${step}`, parent_release_id: null, content_id: `content-${step}` }
+  return { step, batch: { id: `batch-${step}`, samples, request: null }, base, files, state, model: MODEL }
+}
+
+/** What people reported lately: tasks that the served tree failed. Their runs are traffic, and no episodes. */
+function samplesOf({ seed }: World, train: readonly Task[], entries: readonly Entry[], step: number): readonly Sample[] {
+  const setup = setupIn(renderTree(ADAPTER, entries))
+  return train
+    .map((task) => ({ task, reply: runAgent(setup, task.prompt, {}, `traffic ${seed} ${step} ${task.name}`).reply }))
+    .filter(({ task, reply }) => reply.split('\n').at(-1) !== answerOf(task))
+    .slice(0, SAMPLES_MAX)
+    .map(({ task, reply }) => ({
+      record_ids: [`${step}-${task.name}`],
+      exchanges: [
+        { messages: [{ role: 'user', content: task.prompt }], response: { choices: [{ message: { role: 'assistant', content: reply } }] } },
+      ],
+      score: 0,
+      feedback: 'wrong',
+    }))
+}

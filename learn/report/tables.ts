@@ -1,0 +1,96 @@
+/** The results as tables: rows of text, which the terminal and the page each print in their own way. */
+import { goalsOf } from '../goals.ts'
+import { distinct, isReached, meanOf, shareOf, type LifeOf, type Results } from '../results.ts'
+
+export interface Table {
+  readonly title: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+export const tablesOf = (results: Results): readonly Table[] => [
+  goalTable(results),
+  gateTable(results),
+  familyTable(results),
+  noOpTable(results),
+  chainTable(results),
+]
+
+const goalTable = (results: Results): Table => ({
+  title: 'Goals',
+  head: ['goal', 'wanted', 'reached', ''],
+  rows: goalsOf(results).map(({ name, wanted, reached, isMet }) => [name, wanted, reached, isMet ? 'met' : 'MISSED']),
+})
+
+function gateTable({ lives, seeds }: Results): Table {
+  const families = distinct(lives.map(({ family }) => family)).length
+  return {
+    title: `Gates over ${families} families x ${seeds} seeds, at most 150 episodes each`,
+    head: [
+      'gate',
+      'sealed score',
+      'share of the optimum',
+      '0.9 of it reached',
+      'steps',
+      'helpful published',
+      'no-ops',
+      'harmful',
+      'cheats',
+      'episodes',
+    ],
+    rows: distinct(lives.map(({ gate }) => gate)).map((gate) => gateRow(gate, lives)),
+  }
+}
+
+function gateRow(gate: string, lives: readonly LifeOf[]): readonly string[] {
+  const own = lives.filter((life) => life.gate === gate)
+  const sum = (value: (life: LifeOf) => number): number => own.reduce((total, life) => total + value(life), 0)
+  return [
+    gate,
+    meanOf(own.map(({ sealed }) => sealed)).toFixed(3),
+    meanOf(own.map(shareOf)).toFixed(3),
+    `${own.filter(isReached).length} of ${own.length}`,
+    String(sum(({ steps }) => steps)),
+    String(sum(({ published }) => published.helpful)),
+    String(sum(({ published }) => published['no-op'])),
+    String(sum(({ published }) => published.harmful)),
+    String(sum(({ published }) => published.cheat)),
+    meanOf(own.map(({ episodes }) => episodes)).toFixed(0),
+  ]
+}
+
+function familyTable({ lives }: Results): Table {
+  const gates = distinct(lives.map(({ gate }) => gate))
+  return {
+    title: 'Sealed score by family, mean over the seeds',
+    head: ['family', 'at the start', 'optimum', ...gates],
+    rows: distinct(lives.map(({ family }) => family)).map((family) => {
+      const own = lives.filter((life) => life.family === family)
+      const start = meanOf(own.map((life) => life.start)).toFixed(2)
+      const optimum = meanOf(own.map((life) => life.optimum)).toFixed(2)
+      return [
+        family,
+        start,
+        optimum,
+        ...gates.map((gate) => meanOf(own.filter((life) => life.gate === gate).map(({ sealed }) => sealed)).toFixed(2)),
+      ]
+    }),
+  }
+}
+
+const noOpTable = ({ noOps }: Results): Table => ({
+  title: 'Scenarios offered 50 no-op changes (simulated outcomes)',
+  head: ['gate', 'scenarios', 'published at least one'],
+  rows: noOps.map(({ gate, scenarios, publishing }) => [gate, String(scenarios), String(publishing)]),
+})
+
+const chainTable = ({ chains }: Results): Table => ({
+  title: 'Fifty changes in a row, half of them harmful (simulated outcomes, in points)',
+  head: ['gate', 'gain, mean', 'gain, worst of 20', 'drawdown, worst of 20', 'drawdown, worst'],
+  rows: chains.map(({ gate, ...points }) => [
+    gate,
+    ...[points.gainMean, points.gainLow, points.drawdownHigh, points.drawdownWorst].map(inPoints),
+  ]),
+})
+
+const inPoints = (share: number): string => (share * 100).toFixed(1)

@@ -1,0 +1,55 @@
+/** `npm run learn`: plays the suite, prints what it found, writes the page and the plot, and says which goal was missed. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { goalsOf } from './goals.ts'
+import { playSuite } from './index.ts'
+import { HELP, readOptions, type Options } from './options.ts'
+import { withTables } from './report/page.ts'
+import { plotOf } from './report/plot.ts'
+import { forTerminal } from './report/print.ts'
+import { tablesOf } from './report/tables.ts'
+import type { Results } from './results.ts'
+import { FAMILIES } from './worlds/index.ts'
+
+const PAGE = new URL('../docs/learning.md', import.meta.url)
+const PLOT = new URL('../docs/learning.svg', import.meta.url)
+const BAR_CHARACTERS = 40
+
+const EXIT_MISSED = 1
+const EXIT_BROKEN = 2
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2))
+  if (options === null) {
+    process.stdout.write(`${HELP}\n`)
+    return 0
+  }
+  const results = await playSuite(options, showProgress)
+  for (const table of tablesOf(results)) process.stdout.write(`\n${forTerminal(table)}\n`)
+  await write(options, results)
+  const missed = goalsOf(results).filter(({ isMet }) => !isMet)
+  for (const { name, wanted, reached } of missed) process.stderr.write(`missed: ${name}: ${reached}, wanted ${wanted}\n`)
+  return missed.length === 0 ? 0 : EXIT_MISSED
+}
+
+/** For somebody who watches; a log gets none of it. */
+function showProgress(done: number): void {
+  if (!process.stderr.isTTY) return
+  const filled = Math.round(done * BAR_CHARACTERS)
+  const bar = `[${'#'.repeat(filled)}${' '.repeat(BAR_CHARACTERS - filled)}] ${Math.floor(done * 100)} %`
+  process.stderr.write(done < 1 ? `\r${bar}` : `\r${' '.repeat(bar.length)}\r`)
+}
+
+/** The page tells of the whole suite alone. */
+async function write({ isQuick, families, json }: Options, results: Results): Promise<void> {
+  if (json !== null) await writeFile(json, `${JSON.stringify({ goals: goalsOf(results), ...results }, null, 2)}\n`)
+  if (isQuick || families.length < Object.keys(FAMILIES).length) return
+  await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tablesOf(results)))
+  await writeFile(PLOT, plotOf(results))
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = EXIT_BROKEN
+}

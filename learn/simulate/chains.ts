@@ -1,0 +1,49 @@
+/** Lives of scenarios over simulated tasks: what fifty changes in a row come to. */
+import type { Selection } from '../../src/contract/index.ts'
+import { between, chanceOf, type Chance } from './chance.ts'
+import { decide, type Outcomes } from './decide.ts'
+import { drawRates, meanOf, moved, type Rates } from './rates.ts'
+
+const STEPS = 50
+/** What one step may play, as `evolution.max_episodes_per_step` would say. */
+const EPISODES_PER_STEP_MAX = 600
+
+export interface Chain {
+  readonly published: number
+  readonly episodes: number
+  /** What the harness gained over its life, as a share of tasks solved. */
+  readonly gain: number
+  /** How far it ever fell below its best. */
+  readonly drawdown: number
+}
+
+/** Fifty changes that change nothing. */
+export const noOpChain = (selection: Selection, seed: number): Chain => chainOf(selection, seed, () => 0)
+
+/** Half of the changes do harm, a quarter does nothing, a quarter helps. */
+export const harmfulChain = (selection: Selection, seed: number): Chain =>
+  chainOf(selection, seed, (chance) => {
+    const kind = chance()
+    if (kind < 0.5) return between(chance, -0.1, -0.02)
+    return kind < 0.75 ? 0 : between(chance, 0.02, 0.15)
+  })
+
+function chainOf(selection: Selection, seed: number, effectOf: (chance: Chance) => number): Chain {
+  const chance = chanceOf(seed)
+  const start = drawRates(chance)
+  let current: { readonly rates: Rates; readonly known: Outcomes } = { rates: start, known: new Map() }
+  let [published, episodes, best, drawdown] = [0, 0, meanOf(start), 0]
+  for (let decided = 0; decided < STEPS; decided += 1) {
+    const candidate = { rates: moved(current.rates, effectOf(chance)), known: new Map() }
+    const history = { decided, selected: published }
+    const contest = { selection, current, candidate, history, seed: `${seed} ${decided}`, episodesMax: EPISODES_PER_STEP_MAX, chance }
+    const verdict = decide(contest)
+    episodes += verdict.episodes
+    if (!verdict.selected) continue
+    published += 1
+    current = candidate
+    best = Math.max(best, meanOf(current.rates))
+    drawdown = Math.max(drawdown, best - meanOf(current.rates))
+  }
+  return { published, episodes, gain: meanOf(current.rates) - meanOf(start), drawdown }
+}

@@ -1,0 +1,76 @@
+/** One decision of a gate over simulated episodes: what it asks for is played, what is known is not played again. */
+import type { Draw, Pair, Question, Selection } from '../../src/contract/index.ts'
+import type { Chance } from './chance.ts'
+import { TASK_LIST, type Rates } from './rates.ts'
+
+/** What one tree made of every task and repeat that it was played on. */
+export type Outcomes = Map<string, number>
+
+interface Side {
+  readonly rates: Rates
+  readonly known: Outcomes
+}
+export interface Contest {
+  readonly selection: Selection
+  readonly current: Side
+  readonly candidate: Side
+  readonly history: Question['history']
+  readonly seed: string
+  readonly episodesMax: number
+  readonly chance: Chance
+}
+export interface Verdict {
+  readonly selected: boolean
+  readonly episodes: number
+}
+
+export function decide(contest: Contest): Verdict {
+  const { selection, history, seed, episodesMax } = contest
+  const pairs: Pair[] = []
+  let episodes = 0
+  const question = (): Question => ({
+    kind: 'traffic',
+    tasks: TASK_LIST,
+    pairs,
+    // As often as the episodes allow, for a gate that plays a fixed number.
+    repeats: Math.floor(episodesMax / (2 * TASK_LIST.length)),
+    episodesLeft: episodesMax - episodes,
+    seed,
+    history,
+  })
+  for (;;) {
+    const draws = drawsOf(selection, question())
+    for (const draw of draws) {
+      const cost = costOf(contest, draw)
+      if (episodes + cost > episodesMax) return { selected: selection.decide(pairs, question()).selected, episodes }
+      episodes += cost
+      pairs.push(pairOf(contest, draw))
+    }
+    if (draws.length === 0) return { selected: selection.decide(pairs, question()).selected, episodes }
+  }
+}
+
+/** Without a wish of the selection's own: every task as often as there are repeats. */
+function drawsOf(selection: Selection, question: Question): readonly Draw[] {
+  if (selection.next !== undefined) return selection.next(question)
+  if (question.pairs.length > 0) return []
+  return Array.from({ length: question.repeats }, (_, repeat) => question.tasks.map(({ name }) => ({ task: name, repeat }))).flat()
+}
+
+const costOf = ({ current, candidate }: Contest, draw: Draw): number =>
+  [current, candidate].filter(({ known }) => !known.has(keyOf(draw))).length
+
+function pairOf({ current, candidate, chance }: Contest, draw: Draw): Pair {
+  const index = TASK_LIST.findIndex(({ name }) => name === draw.task)
+  const task = TASK_LIST[index]
+  if (task === undefined) throw new Error(`the selection asked for task ${draw.task}, which is none of the question's`)
+  const play = ({ rates, known }: Side): number => {
+    const outcome = known.get(keyOf(draw)) ?? (chance() < (rates[index] ?? 0) ? 1 : 0)
+    known.set(keyOf(draw), outcome)
+    return outcome
+  }
+  const weight = draw.weight === undefined ? {} : { weight: draw.weight }
+  return { task, repeat: draw.repeat, current: play(current), candidate: play(candidate), ...weight }
+}
+
+const keyOf = ({ task, repeat }: Draw): string => `${task} ${repeat}`

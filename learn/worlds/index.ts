@@ -1,0 +1,136 @@
+/**
+ * The families: in each of them a harness lacks one thing, and what would mend it is known.
+ *
+ * | family | what is wrong | what mends it |
+ * |---|---|---|
+ * | hidden-format | answers are wanted in a notation that nobody wrote down | a rule that names it |
+ * | missing-tool | commands are to be run, and there is no shell | the shell among the tools |
+ * | tool-order | two calculators, and the one that is asked first only estimates | the other one first |
+ * | context-limit | the model has in mind as many rules as it can hold; one more is forgotten | a skill, read when it is needed |
+ * | contradicting-rule | a rule of the house spoils what another one asks for | taking it away |
+ * | user-preference | one person wants capitals, another must not get them | a skill on what the one asks about |
+ * | flaky-grader | the grader is silent at times, and wrong at times | a rule |
+ * | drifting-tasks | facts that the handbook has change, three of four of them | the new ones, without losing the others |
+ * | missing-knowledge | questions about facts that stand nowhere | the handbook that has them |
+ */
+import { MENDS } from '../../plugins/runtimes/practice/lessons.ts'
+import type { Mend } from '../../plugins/runtimes/practice/lessons.ts'
+import { arithmetic, jsonField, lookup, problemsOf, reversing, reversingInCapitals, roman, shell, story } from './problems.ts'
+import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS } from './world.ts'
+import type { Problem, World } from './world.ts'
+
+export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
+  'hidden-format': (seed) =>
+    worldOf(seed, problemsOf(roman, seed, TASKS), {
+      start: [lesson('answer-line')],
+      good: waysToTeach('subtractive'),
+      isTeachable: true,
+    }),
+
+  'missing-tool': (seed) =>
+    worldOf(seed, problemsOf(shell, seed, TASKS), {
+      start: [lesson('answer-line'), lesson('use-tools')],
+      good: [[created(settings('tools', { tools: ['shell'] }))], [created(settings('tools', { tools: ['calculator', 'shell'] }))]],
+      decoys: [[created(settings('tools', { tools: ['calculator'] }))]],
+    }),
+
+  'tool-order': (seed) =>
+    worldOf(seed, problemsOf(arithmetic, seed, TASKS), {
+      start: [lesson('answer-line'), settings('tools', { tools: ['rough_calculator', 'calculator'] })],
+      good: [
+        [changed(settings('tools', { tools: ['calculator', 'rough_calculator'] }))],
+        [changed(settings('tools', { tools: ['calculator'] }))],
+      ],
+      decoys: [[changed(settings('tools', { tools: ['rough_calculator', 'shell', 'calculator'] }))]],
+    }),
+
+  'context-limit': (seed) =>
+    worldOf(seed, problemsOf(reversing, seed, TASKS), {
+      start: CROWD.map(lesson),
+      good: [[created(skill('reversing', 'Read this before reversing a text.', wordingOf('reverse-letters')))]],
+      decoys: [[created(rule('decoy-reverse', wordingOf('reverse-letters')))]],
+      isTeachable: true,
+    }),
+
+  'contradicting-rule': (seed) =>
+    worldOf(seed, problemsOf(story, seed, TASKS), {
+      start: [lesson('answer-line'), lesson('every-step'), rule('house-style', 'Round every number in your answers to the nearest ten.')],
+      good: [[removed('house-style')], [changed(rule('house-style', 'Do not round numbers.'))]],
+      decoys: [[created(rule('decoy-exact', 'Numbers must be exact, to the last digit.'))]],
+    }),
+
+  'user-preference': (seed) => {
+    const [ada, bob] = [problemsOf(reversingInCapitals, seed, TASKS), problemsOf(jsonField, seed, TASKS)]
+    return worldOf(seed, mixed(ada, bob, ADA_ASKS), {
+      start: [lesson('answer-line'), lesson('reverse-letters'), lesson('json-path')],
+      good: [[created(skill('reversing', 'Read this before reversing a text.', 'Write all answers in capital letters.'))]],
+      decoys: [[created(rule('decoy-capitals', 'Write all answers in capital letters.'))]],
+    })
+  },
+
+  'flaky-grader': (seed) =>
+    worldOf(seed, problemsOf(reversingInCapitals, seed, TASKS), {
+      start: [lesson('answer-line'), lesson('reverse-letters')],
+      good: [[created(rule('capitals', 'Write all answers in capital letters.'))], [created(rule('capitals', 'Answer in upper case.'))]],
+      flakiness: { silent: 0.1, wrong: 0.1 },
+    }),
+
+  'drifting-tasks': (seed) => {
+    const before = problemsOf(lookup, seed, TASKS)
+    const after = before.map((problem, at) => (isMixedIn(at, DRIFT_SHARE) ? { ...problem, answer: `new-${problem.answer}` } : problem))
+    return {
+      ...worldOf(seed, after, {
+        start: [lesson('answer-line'), skill('handbook', 'The team handbook.', handbookOf(before))],
+        good: [[changed(skill('handbook', 'The team handbook.', handbookOf(after)))]],
+        decoys: [[changed(skill('handbook', 'The team handbook.', handbookOf(after.slice(0, TRAIN_TASKS))))]],
+      }),
+      phases: [splitOf(before).phase, splitOf(after, DRIFT_EPISODE).phase],
+    }
+  },
+
+  'missing-knowledge': (seed) => {
+    const problems = problemsOf(lookup, seed, TASKS)
+    return worldOf(seed, problems, {
+      start: [lesson('answer-line')],
+      good: [[created(skill('handbook', 'The team handbook.', handbookOf(problems)))]],
+      decoys: [[created(skill('decoy-handbook', 'The team handbook.', handbookOf(problems.slice(0, TRAIN_TASKS))))]],
+    })
+  },
+}
+
+/** When facts change, and how many of them. */
+const DRIFT_EPISODE = 30
+const DRIFT_SHARE = 0.75
+/** How much of what is asked is asked by the one who wants capitals. */
+const ADA_ASKS = 0.5
+/** As many lessons as the model has in mind at once, none of which is about reversing. */
+const CROWD = [
+  'answer-line',
+  'precedence',
+  'state-units',
+  'exact-factors',
+  'calendar',
+  'count-each',
+  'numeric-order',
+  'keep-duplicates',
+] as const satisfies readonly Mend[]
+
+function worldOf(seed: string, problems: readonly Problem[], given: Pick<World, 'start' | 'good'> & Partial<World>): World {
+  const { phase, sealed } = splitOf(problems)
+  return { seed, phases: [phase], sealed, decoys: [], isTeachable: false, flakiness: { silent: 0, wrong: 0 }, ...given }
+}
+
+const wordingsOf = (name: Mend): readonly string[] => MENDS.find((mend) => mend.name === name)?.wording ?? []
+const wordingOf = (name: Mend): string => wordingsOf(name)[0] ?? ''
+const lesson = (name: Mend): World['start'][number] => rule(`know-${name}`, wordingOf(name))
+
+const waysToTeach = (name: Mend): World['good'] => wordingsOf(name).map((text, index) => [created(rule(`good-${name}-${index + 1}`, text))])
+
+/** As many of the one as the share says, evenly among the other. */
+const mixed = (one: readonly Problem[], other: readonly Problem[], share: number): readonly Problem[] =>
+  one.map((problem, at) => (isMixedIn(at, share) ? problem : (other[at] ?? problem)))
+
+const isMixedIn = (at: number, share: number): boolean => Math.floor((at + 1) * share) > Math.floor(at * share)
+
+const handbookOf = (problems: readonly Problem[]): string =>
+  problems.map(({ prompt, answer }) => `${prompt.replace(/^.*what is the (.*)\?$/, 'The $1')} is ${answer}.`).join('\n')

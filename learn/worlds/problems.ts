@@ -1,0 +1,88 @@
+/** Tasks by the hundred, made from a seed: what is asked, and what is right. */
+import { draw, drawInteger, drawOne } from '../../plugins/runtimes/practice/draw.ts'
+import { recognise } from '../../plugins/runtimes/practice/families/index.ts'
+import type { Problem } from './world.ts'
+
+type Maker = (seed: string) => Problem
+
+/** So many different tasks of a kind; the same seed makes the same ones. */
+export function problemsOf(maker: Maker, seed: string, count: number): readonly Problem[] {
+  const problems = new Map<string, Problem>()
+  for (let at = 0; problems.size < count && at < count * TRIES_MAX; at += 1) {
+    const problem = maker(`${seed} ${at}`)
+    problems.set(problem.prompt, problem)
+  }
+  if (problems.size < count) throw new Error(`there are no ${count} different tasks of this kind`)
+  return [...problems.values()]
+}
+const TRIES_MAX = 100
+
+/** What the practice model itself would call right. */
+const solved = (prompt: string): Problem => ({ prompt, answer: recognise(prompt)?.problem.right ?? '' })
+
+/** Only numbers that the additive notation writes otherwise. */
+export const roman: Maker = (seed) => {
+  const digits = [drawInteger(0, 9, seed, 'hundreds'), drawInteger(0, 9, seed, 'tens'), drawOne([4, 9], seed, 'ones')]
+  return solved(`Write ${Number(digits.join(''))} as a Roman numeral.`)
+}
+
+const ADJECTIVES = [
+  'quiet',
+  'amber',
+  'stone',
+  'velvet',
+  'north',
+  'paper',
+  'winter',
+  'hollow',
+  'copper',
+  'early',
+  'silver',
+  'narrow',
+] as const
+const NOUNS = ['river', 'lantern', 'harbor', 'signal', 'meadow', 'kite', 'garden', 'drum', 'bridge', 'window', 'forest', 'engine'] as const
+
+export const reversing: Maker = (seed) =>
+  solved(`Reverse the text "${drawOne(ADJECTIVES, seed, 'first')} ${drawOne(NOUNS, seed, 'second')}".`)
+
+/** The same question by somebody who wants capitals. */
+export const reversingInCapitals: Maker = (seed) => {
+  const { prompt, answer } = reversing(seed)
+  return { prompt, answer: answer.toUpperCase() }
+}
+
+export const jsonField: Maker = (seed) => {
+  const [outer, inner] = [drawOne(NOUNS, seed, 'outer'), drawOne(ADJECTIVES, seed, 'inner')]
+  const value = { name: outer, owner: { name: `${outer}-team`, home: { name: inner } } }
+  return solved(
+    `Give the value of the field "${drawOne(['owner.home.name', 'owner.name'], seed, 'path')}" in this JSON: ${JSON.stringify(value)}`,
+  )
+}
+
+export const arithmetic: Maker = (seed) => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => drawInteger(2, 19, seed, name))
+  return solved(
+    `What is ${drawOne([`${a} + ${b} * ${c} - ${d}`, `${a} * ${b} + ${c} * ${d}`, `${a} - ${b} * ${c} + ${d}`], seed, 'shape')}?`,
+  )
+}
+
+export const story: Maker = (seed) => {
+  const amount = (low: number): number => drawInteger(low, low * 2 + 3, seed, String(low))
+  const thing = drawOne(['apples', 'marbles', 'stamps', 'coins', 'books'], seed, 'thing')
+  const events = `buys ${amount(5)} more, then loses ${amount(3)} and gives ${amount(2)} away`
+  return solved(`Mira has ${amount(20)} ${thing}. Mira ${events}. How many ${thing} are left?`)
+}
+
+export const shell: Maker = (seed) => {
+  const [low, high] = [drawInteger(2, 40, seed, 'low'), drawInteger(41, 99, seed, 'high')]
+  return { prompt: `Run the command \`expr ${low} + ${high}\` and report its output.`, answer: String(low + high) }
+}
+
+const WHATS = ['port', 'owner', 'region', 'branch', 'timeout', 'cluster', 'queue', 'badge', 'bucket', 'quota'] as const
+
+/** A fact that nobody can guess. */
+export const lookup: Maker = (seed) => {
+  const subject = `${drawOne(WHATS, seed, 'what')} of the ${drawOne(NOUNS, seed, 'service')} service`
+  const answer = `${drawOne(ADJECTIVES, seed, subject)}-${Math.floor(draw(subject) * 9000)}`
+  return { prompt: `According to the team handbook, what is the ${subject}?`, answer }
+}
