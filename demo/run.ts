@@ -1,0 +1,128 @@
+/** The demo: an agent fails, somebody says so, a change is written, measured and published, and the same agent passes. Then somebody asks for one. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CatalogRow } from 'svc-client'
+import { bad, bold, dim, during, good, line, print, title } from './screen.ts'
+import { openStage, SCENARIO, type Stage } from './stage.ts'
+
+/** None of them is a task that changes are measured by. */
+const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [
+  ['Write 1400 as a Roman numeral.', 'MCD'],
+  ['Write 1559 as a Roman numeral.', 'MDLIX'],
+  ['Write 1714 as a Roman numeral.', 'MDCCXIV'],
+]
+const REQUEST = 'Always write the unit after a converted quantity.'
+/** A model that writes changes is not always right; the gate is there for the rest. */
+const REPORTS_MAX = 6
+const LOOK_AGAIN_MS = 200
+
+const began = performance.now()
+const stays = process.argv.includes('--stay') || process.stdout.isTTY
+
+if (process.argv.includes('--help')) {
+  print('npm run demo            a minute on the practice model; on a terminal the service stays up afterwards')
+  print('npm run demo -- --stay  keeps it up in any case')
+} else await demo()
+
+async function demo(): Promise<void> {
+  print(bold('svc: an agent that gets better from its own traffic'))
+  print(dim('The embedded practice model plays every part. Nothing leaves this machine.'))
+  title('A service, and an agent that follows what it serves')
+  const stage = await during('starting', openStage())
+  process.once('SIGINT', () => {
+    stage.close()
+    process.exit(0)
+  })
+  try {
+    line(`${stage.url}  ${dim('svc serve -c demo/svc.yaml')}`)
+    await learnFromTraffic(stage)
+    await learnFromRequest(stage)
+    await show(stage)
+    if (stays) await new Promise<never>(() => undefined)
+  } finally {
+    stage.close()
+  }
+}
+
+async function learnFromTraffic(stage: Stage): Promise<void> {
+  title('The agent works, and fails')
+  const failed = await ask(stage)
+  title('Somebody says so, and the service finds out what helps')
+  for (let report = 1; report <= REPORTS_MAX; report += 1) {
+    line(dim("svc-native report --score 0 --feedback 'The numeral is wrong.'"))
+    const rows = (await stage.service.catalog()).length
+    await stage.agent(['report', '--score', '0', '--feedback', 'The numeral is wrong.'])
+    const row = await during(
+      'a change is written and played against what is served',
+      nextRow(stage, rows),
+      () => `${stage.episodes()} episodes`,
+    )
+    tell(row)
+    if (row.result === 'published') {
+      await during('the agent changes to it', followed(stage, row.release_id))
+      break
+    }
+    await stage.agent(['turn', '-p', failed[report % failed.length] ?? QUESTIONS[0]?.[0] ?? '', '--quiet'])
+  }
+  title('The agent followed the release; the same questions again')
+  await ask(stage)
+}
+
+async function followed(stage: Stage, releaseId: string): Promise<void> {
+  while (!(await stage.agent(['status'])).includes(releaseId)) await sleep(LOOK_AGAIN_MS)
+}
+
+/** Answers the questions that went wrong. */
+async function ask(stage: Stage): Promise<readonly string[]> {
+  const failed: string[] = []
+  for (const [question, answer] of QUESTIONS) {
+    const said = (await during(question, stage.agent(['turn', '-p', question, '--quiet']))).split('\n').at(-1) ?? ''
+    line(`${said === answer ? good('✓') : bad('✗')} ${question} ${said === answer ? good(said) : `${bad(said)} ${dim(`(${answer})`)}`}`)
+    if (said !== answer) failed.push(question)
+  }
+  return failed
+}
+
+async function nextRow({ service }: Stage, rows: number): Promise<CatalogRow> {
+  for (;;) {
+    const catalog = await service.catalog()
+    const last = catalog.at(-1)
+    if (catalog.length > rows && last !== undefined) return last
+    await sleep(LOOK_AGAIN_MS)
+  }
+}
+
+interface Told {
+  readonly mutation?: { readonly op: string; readonly options?: { readonly config?: { readonly text?: string } } }
+  readonly selection?: { readonly reason: string }
+  readonly skipped?: string
+}
+
+function tell({ result, metrics }: CatalogRow): void {
+  const { mutation, selection, skipped }: Told = Object(metrics)
+  const text = mutation?.options?.config?.text
+  if (text !== undefined) line(`${mutation?.op} ${bold(JSON.stringify(text.trim()))}`)
+  line(`${result === 'published' ? good(result) : bad(result)}: ${selection?.reason ?? skipped ?? ''}`)
+}
+
+async function learnFromRequest(stage: Stage): Promise<void> {
+  title('Somebody asks for a change in plain words')
+  line(dim(`svc-native harness '${REQUEST}' --wait`))
+  const rows = (await stage.service.catalog()).length
+  let heard = ''
+  const asked = stage.agent(['harness', REQUEST, '--wait'], (text) => (heard = text))
+  await during('it is written, reviewed and checked for harm', asked, () => heard)
+  tell(await nextRow(stage, rows))
+}
+
+async function show({ service, url, folder }: Stage): Promise<void> {
+  title('What is kept')
+  for (const { step, result, page_path: page } of await service.catalog())
+    line(`step ${step}  ${result.padEnd(9)}  ${dim(`page: ${url}${page}`)}`)
+  if (stays) {
+    line(dim('This version has no pages at these addresses yet.'))
+    line(`${dim('every step as JSON:')} curl ${url}/svc/harness/releases -H 'x-svc-scenario: ${SCENARIO}'`)
+    line(`${dim('what a step asked, proposed and played:')} ${folder}/.svc/steps`)
+  }
+  print(`\n${Math.round((performance.now() - began) / 1000)} s. ${dim('docs/evolution.md tells how to set it up for an agent of yours.')}`)
+  print(dim(stays ? 'The service stays up until ctrl+c.' : 'npm run demo -- --stay keeps the service up, to look at it.'))
+}

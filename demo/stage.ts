@@ -1,0 +1,95 @@
+/** Where the demo plays: a service and an agent that follows it, as anybody would start them, in a folder of their own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'svc-client'
+
+const ROOT = join(import.meta.dirname, '..')
+const SERVICE = join(ROOT, 'bin/svc.mjs')
+const AGENT = join(ROOT, 'client/bin/svc-native.mjs')
+export const SCENARIO = 'demo'
+/** What the service and the agent have to say beside. */
+const LOG = 'demo.log'
+const LOOK_AGAIN_MS = 100
+
+export interface Stage {
+  readonly url: string
+  readonly folder: string
+  readonly service: ReturnType<typeof connect>
+  /** `svc-native` with these words; answers what it printed. `onLine` hears what it tells meanwhile. */
+  agent(words: readonly string[], onLine?: (line: string) => void): Promise<string>
+  /** How many episodes the running step has played so far. */
+  episodes(): number
+  close(): void
+}
+
+export async function openStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-demo-'))
+  const running: ChildProcess[] = []
+  const close = (): void => {
+    for (const child of running) child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const url = `http://127.0.0.1:${port}`
+    running.push(start([SERVICE, 'serve', '-c', join(ROOT, 'demo/svc.yaml'), '--svc.port', String(port)], folder))
+    const service = connect({ url, scenario: SCENARIO, token: null })
+    await until(async () => (await fetch(`${url}/healthz`)).ok, running)
+    await fetch(`${url}/svc/scenarios`, { method: 'POST', body: JSON.stringify({ name: SCENARIO }) })
+    running.push(start([AGENT, 'serve', '--tree', 'tree', '--scenario', SCENARIO, '--url', url, '--poll-interval', '1'], folder))
+    const agent: Stage['agent'] = (words, onLine) => run([AGENT, ...words, '--tree', 'tree'], folder, onLine)
+    await until(async () => (await agent(['status'])) !== '', running)
+    return { url, folder, service, agent, episodes: () => episodesIn(join(folder, '.svc/steps')), close }
+  } catch (error) {
+    process.stderr.write(readFileSync(join(folder, LOG), 'utf8'))
+    close()
+    throw error
+  }
+}
+
+const environment = (folder: string) => ({ PATH: process.env['PATH'], HOME: folder })
+
+function start(words: readonly string[], cwd: string): ChildProcess {
+  const log = openSync(join(cwd, LOG), 'a')
+  const child = spawn(process.execPath, words, { cwd, env: environment(cwd), stdio: ['ignore', 'ignore', log] })
+  closeSync(log)
+  return child
+}
+
+async function run(words: readonly string[], cwd: string, onLine?: (line: string) => void): Promise<string> {
+  const child = spawn(process.execPath, words, { cwd, env: environment(cwd), stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (printed += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n').filter((each) => each.trim() !== '')) onLine?.(line.trim())
+  })
+  await once(child, 'close')
+  return printed.trim()
+}
+
+/** Waits for something that comes about, unless whoever should bring it about is gone. */
+async function until(condition: () => Promise<boolean>, running: readonly ChildProcess[]): Promise<void> {
+  while (!(await condition().catch(() => false))) {
+    if (running.some(({ exitCode }) => exitCode !== null)) throw new Error('the demo could not start; see above')
+    await sleep(LOOK_AGAIN_MS)
+  }
+}
+
+/** The newest step's, from what it leaves while it runs. */
+function episodesIn(records: string): number {
+  const scenario = namesIn(records)[0] ?? ''
+  const newest = namesIn(join(records, scenario)).sort((a, b) => Number.parseInt(b) - Number.parseInt(a))[0] ?? ''
+  return namesIn(join(records, scenario, newest, 'episodes')).length
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
