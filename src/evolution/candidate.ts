@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Brief, Entry, Json, JsonObject, Mutation, Task, Trial } from '../contract/index.ts'
 import { admit, contentOf } from '../harness/index.ts'
+import { cacheKey } from './cache.ts'
 import type { Choice } from './choose-tasks.ts'
 import type { Run } from './run.ts'
 import { exposedBy } from './tasks/index.ts'
@@ -110,7 +111,7 @@ function treeToPlay(run: Run, gate: readonly Task[], found: Found): readonly Ent
   const tree = treeOf(run, found.mutations)
   if (typeof tree === 'string') return tree
   if (isSame(run, tree)) return 'nothing would change'
-  return heldOutProblem(run, gate, found) ?? repeatProblem(run, found) ?? tree
+  return heldOutProblem(run, gate, found) ?? repeatProblem(run, gate, found) ?? tree
 }
 
 /**
@@ -123,10 +124,18 @@ function heldOutProblem({ order: { batch } }: Run, gate: readonly Task[], { muta
 }
 
 /** Asked again, the gate would say the same and trust the next change less. */
-function repeatProblem({ order: { batch }, state, tree }: Run, { mutations }: Found): string | null {
-  const before = state.rejected.some((one) => one.tree === tree && isDeepStrictEqual(one.mutations, mutations.map(jsonOf)))
-  return batch.request === null && before ? 'it was turned down before, and what is served is the same since' : null
+function repeatProblem(run: Run, gate: readonly Task[], { mutations }: Found): string | null {
+  const { state, order } = run
+  const here = caseOf(run, gate)
+  const before = state.rejected.some((one) => one.case === here && isDeepStrictEqual(one.mutations, mutations.map(jsonOf)))
+  return order.batch.request === null && before
+    ? 'it was turned down before, and neither what is served nor what it is measured by has changed since'
+    : null
 }
+
+/** What is served, and what it is measured by: the same change comes out the same there. */
+export const caseOf = ({ order }: Run, gate: readonly Task[]): string =>
+  cacheKey([order.files, ...gate.map(({ name, prompt }) => ({ name, prompt }))])
 
 function isSame({ workshop: { adapter }, entries }: Run, tree: readonly Entry[]): boolean {
   return JSON.stringify(contentOf(adapter, entries)) === JSON.stringify(contentOf(adapter, tree))

@@ -17,6 +17,13 @@ describe('what was turned down', () => {
     expect(await bench.step()).toMatchObject({ kind: 'reject' })
   })
 
+  it('for want of episodes is judged again: what is known by then is free', async () => {
+    const decide = () => ({ selected: false, reason: 'too few', metrics: { evidence: { stopped: 'budget' } } })
+    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }), selection: { decide } })
+    await bench.step()
+    expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { episodes_used: 0 } })
+  })
+
   it('may be asked for by a person', async () => {
     const bench = await testBench({ propose: () => ({ mutations: [WORSE] }) })
     await bench.step()

@@ -2,7 +2,7 @@
 import type { Adapter, Entry, JsonObject, ModelAddress, Release, Reporter, StepOrder, Task } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/index.ts'
-import { cacheKey, type EpisodeCache } from './cache.ts'
+import type { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
 import type { Inbox } from './inbox/index.ts'
 import type { Method } from './method.ts'
@@ -37,8 +37,6 @@ export interface Run {
   readonly signal: AbortSignal
   /** The tree that is served. */
   readonly entries: readonly Entry[]
-  /** The same for the same content. */
-  readonly tree: string
   readonly record: StepRecord | null
   readonly models: OpenedModels
   readonly players: Players
@@ -61,7 +59,6 @@ export async function beginRun(workshop: Workshop, order: StepOrder, report: Rep
     report,
     signal,
     entries: entriesIn(adapter, order.files),
-    tree: cacheKey([order.files]),
     record,
     models,
     players: playersOf(workshop, { model, models, record, signal, base: order.base }),

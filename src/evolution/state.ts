@@ -7,9 +7,9 @@ import type { SettledProposal } from './inbox/index.ts'
 /** The rows are the truth about settled proposals; so many of the latest are enough for the inbox to catch up. */
 const SETTLED_PROPOSALS_MAX = 32
 
-/** What did not make it, and by the gate's word on which tree. */
+/** What did not make it, and where the gate would say the same again. */
 interface TurnedDown extends Rejected {
-  readonly tree?: string
+  readonly case?: string
 }
 
 const count = z.number().int().nonnegative().catch(0)

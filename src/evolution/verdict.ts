@@ -10,7 +10,7 @@ import {
   type StepResult,
 } from '../contract/index.ts'
 import { contentOf } from '../harness/index.ts'
-import type { Candidate } from './candidate.ts'
+import { caseOf, type Candidate } from './candidate.ts'
 import type { Choice } from './choose-tasks.ts'
 import { evaluate } from './evaluate.ts'
 import type { Told } from './players.ts'
@@ -25,7 +25,7 @@ export async function judge(run: Run, choice: Choice, candidate: Candidate): Pro
   const decision = healthy(pairs, selections)
   Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), savedMetrics(run, decision))
   run.report.line('check', decision.reason, !decision.selected)
-  remember(run, candidate, decision)
+  remember(run, choice, candidate, decision)
   const told = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...told }
   const content = { kind: 'files', files: contentOf(run.workshop.adapter, candidate.entries) } as const
@@ -109,21 +109,31 @@ function decisionMetrics({ workshop }: Run, { selected, reason, metrics = {} }: 
 }
 
 /** Against a test that plays its whole budget: what was known already, and what an early end left unplayed. */
-function savedMetrics({ players }: Run, { metrics = {} }: Decision): JsonObject {
-  const { evidence } = metrics
-  const cap = isObject(evidence) ? evidence['episodes_cap'] : undefined
+function savedMetrics({ players }: Run, decision: Decision): JsonObject {
+  const { episodes_cap: cap } = evidenceOf(decision)
   return typeof cap === 'number' ? { episodes_saved: Math.max(0, cap - players.played) } : {}
+}
+
+/** Only the episodes ended: what is known by now costs nothing the next time, and more could be played then. */
+const isOpen = (decision: Decision): boolean => evidenceOf(decision)['stopped'] === 'budget'
+
+function evidenceOf({ metrics = {} }: Decision): JsonObject {
+  const { evidence } = metrics
+  return isObject(evidence) ? evidence : {}
 }
 
 /** All that a proposer is told: how far it got is the gate's own business, or it could be asked for it. */
 const TURNED_DOWN = 'it was played, and found no better than what is served'
 
 /** Only changes that came from traffic were held to be better; what a person asked for spends nothing of the gate's trust. */
-function remember(run: Run, { mutations, proposalId }: Candidate, { selected, reason }: Decision): void {
+function remember(run: Run, { gate }: Choice, { mutations, proposalId }: Candidate, decision: Decision): void {
+  const { selected, reason } = decision
   const { step, batch } = run.order
   const { state } = run
   const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
-  const rejected = selected ? state.rejected : [...state.rejected, { step, mutations, reason: TURNED_DOWN, tree: run.tree }]
+  const rejected = selected
+    ? state.rejected
+    : [...state.rejected, { step, mutations, reason: TURNED_DOWN, ...(!isOpen(decision) && { case: caseOf(run, gate) }) }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   run.state = { ...state, ...counted, rejected, proposals }
 }
