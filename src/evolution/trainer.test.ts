@@ -33,7 +33,7 @@ describe('a step', () => {
         proposer_calls: 0,
       },
     })
-    expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating', 'check admitted: create hint']))
+    expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating of 6', 'check admitted: create hint']))
   })
 
   it('plays the two sides of a pair by turns, and no unchanged side twice', async () => {

@@ -43,8 +43,7 @@ async function play(run: Run, choice: Choice, { entries }: Candidate) {
   const { workshop, players, report } = run
   const { settings, method } = workshop
   run.phase = 'evaluating'
-  const { left } = players
-  report.phase('evaluating', left === null ? {} : { episodes_total: left })
+  report.phase('evaluating', episodesAtMost(run, choice))
   return evaluate({
     selection: method.selection,
     players,
@@ -55,6 +54,14 @@ async function play(run: Run, choice: Choice, { entries }: Candidate) {
     report,
   })
 }
+
+/** As far as it can be said beforehand: a selection that draws by itself may end at any time. */
+function episodesAtMost({ workshop: { method, settings }, players }: Run, { gate }: Choice): { readonly episodes_total?: number } {
+  const all = method.selection.next === undefined ? SIDES * gate.length * settings.episode_repeats : null
+  const known = [all, players.left].filter((count) => count !== null)
+  return known.length === 0 ? {} : { episodes_total: Math.min(...known) }
+}
+const SIDES = 2
 
 function questionOf({ workshop, order, state }: Run, { gate }: Choice): Omit<Question, 'pairs' | 'episodesLeft'> {
   return {

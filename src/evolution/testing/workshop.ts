@@ -166,7 +166,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   }
   const trainer = makeTrainer(workshop)
   const report: Reporter = {
-    phase: (name) => void lines.push(`phase ${name}`),
+    phase: (name, more) => void lines.push(`phase ${name}${more?.episodes_total === undefined ? '' : ` of ${more.episodes_total}`}`),
     line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),
   }
   let files = contentOf(agent, SEED)
