@@ -42,7 +42,7 @@ export interface Adapter {
   /** Other formats, further files, and refusals of what this agent would take amiss. Pure. Absent: every config file is printed as JSON. */
   finish?(draft: Draft): Files
   /** The command of one headless episode in the folder `root`, which holds the bound files. No shell reads the prompt. */
-  launch(task: { readonly prompt: string }, root: string): Launch
+  launch(task: EpisodeTask, root: string): Launch
   /** What the agent left of its episode in that folder; nothing when it never got to work. */
   readTrajectory(root: string): Promise<readonly JsonObject[]>
 }
@@ -98,6 +98,12 @@ export interface ClientSpec {
   readonly state: readonly string[]
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
+}
+
+export interface EpisodeTask {
+  readonly prompt: string
+  /** Everything the agent does stays in a sandbox, in which it can make none of its own. Absent: it does not. */
+  readonly contained?: boolean
 }
 
 export interface Launch {

@@ -8,6 +8,8 @@ import { withoutSecret } from './models/index.ts'
 export interface Stage {
   readonly adapter: Adapter
   readonly executor: Executor
+  /** Whether it keeps apart what an agent does. */
+  readonly contained: boolean
   /** The evaluation routes of the scenario. */
   readonly model: ModelAddress
   readonly models: Readonly<Record<string, Model>>
@@ -96,8 +98,8 @@ export async function playEpisode(stage: Stage, { side, entries, task, reference
   }
 }
 
-function launchOf({ adapter, timeoutSeconds }: Stage, program: Program, task: Task, root: string): Launch {
-  const { argv, env } = adapter.launch({ prompt: task.prompt }, root)
+function launchOf({ adapter, contained, timeoutSeconds }: Stage, program: Program, task: Task, root: string): Launch {
+  const { argv, env } = adapter.launch({ prompt: task.prompt, contained }, root)
   return { argv: [...program.argv, ...argv.slice(1)], env: { ...program.env, ...env }, timeoutSeconds }
 }
 

@@ -18,8 +18,8 @@ describe('what was turned down', () => {
   })
 
   it('for want of episodes is judged again: what is known by then is free', async () => {
-    const decide = () => ({ selected: false, reason: 'too few', metrics: { evidence: { stopped: 'budget' } } })
-    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }), selection: { decide } })
+    const selection = { decide: () => ({ selected: false, reason: 'too few', metrics: { evidence: { stopped: 'budget' } } }) }
+    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }), selection })
     await bench.step()
     expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { episodes_used: 0 } })
   })

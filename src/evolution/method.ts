@@ -16,6 +16,8 @@ export interface Method {
   readonly proposer: Proposer
   readonly selection: Selection
   readonly executor: Executor
+  /** Whether it keeps apart what an agent does. */
+  readonly contained: boolean
   /** Why code that a model wrote may not run, or null where the executor keeps it apart. */
   readonly codeProblem: string | null
   /** Why nothing that strangers wrote is played, or null: where nobody chose to do without a sandbox, any words could run programs. */
@@ -42,6 +44,7 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
     proposer: await made(await parts.plugin('proposer', settings.proposer), config),
     selection: await made(await parts.plugin('selection', settings.selection), config),
     executor: await maker.make(config),
+    contained: maker.contains === true,
     codeProblem,
     strangersProblem,
     evaluator,

@@ -1,4 +1,6 @@
 /** Evolution for a recipe: what it may be asked, what its scenarios take and keep, and the trainer that improves them. */
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type {
   Adapter,
@@ -37,7 +39,7 @@ export interface EvolutionParts {
 }
 
 export async function openEvolution(config: JsonObject, { adapter, parts, bundled }: EvolutionParts): Promise<Evolution> {
-  const settings = evolutionSettings(config)
+  const settings = await withModule(evolutionSettings(config), parts.baseDirectory)
   const own: JsonObject = { ...Object(config['evolution']), base_directory: parts.baseDirectory }
   const method = await loadMethod(settings, own, parts)
   const tasks = await readTasks(settings, parts.baseDirectory, bundled)
@@ -54,6 +56,14 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
       }
     },
   }
+}
+
+/** Here a module is known by what it holds: one that was changed scores otherwise, and its earlier scores are another's. */
+async function withModule(settings: EvolutionSettings, baseDirectory: string): Promise<EvolutionSettings> {
+  const { evaluator_module: path } = settings
+  if (path === null) return settings
+  const code = await readFile(resolve(baseDirectory, path)).catch(() => path)
+  return { ...settings, evaluator_module: hash('sha256', code) }
 }
 
 interface Opened {

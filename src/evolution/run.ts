@@ -81,6 +81,7 @@ function playersOf(workshop: Workshop, { model, models, record, signal, base }: 
     stage: {
       adapter,
       executor: method.executor,
+      contained: method.contained,
       model,
       models: models.models,
       program: () => workshop.program(),

@@ -1,5 +1,6 @@
 /** Code of the tree in a process of its own: what it may, and what it cannot do to the agent. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { isAlive } from '../alive.ts'
@@ -105,7 +106,7 @@ describe('a tool that did not ask for it', () => {
   })
 
   it('writes no file, and one that did only where the agent works', async () => {
-    const [workdir, elsewhere] = [folder(), join(process.cwd(), 'node_modules/.cache/native-test')]
+    const [workdir, elsewhere] = [folder(), join(homedir(), `.svc-native-test-${process.pid}`)]
     const path = join(workdir, 'b')
     expect(await run(write, { workdir, args: { path } })).toEqual(refusal)
     expect(await run(write, { workdir, args: { path: elsewhere }, capabilities: ['write'] })).toEqual(refusal)

@@ -76,6 +76,7 @@ describe('codex', () => {
     const { argv, env } = codex.launch({ prompt: '--version' }, '/root')
     expect(argv.slice(-2)).toEqual(['--', '--version'])
     expect(argv).toEqual(expect.arrayContaining(['--skip-git-repo-check', 'workspace-write', 'approval_policy="never"']))
+    expect(codex.launch({ prompt: 'x', contained: true }, '/root').argv).toContain('danger-full-access')
     expect(env).toEqual({ HOME: '/root', CODEX_HOME: '/root/codex', CODEX_SQLITE_HOME: '/root/codex/sqlite' })
   })
 

@@ -9,7 +9,9 @@ const VERSION = '0.166.0'
 const PROVIDER = 'svc'
 const SETTINGS = 'codex/config.toml'
 /** It needs no repository, may write to the working folder only, asks nobody, and gives up on a model that it cannot reach. */
-const UNATTENDED = '--skip-git-repo-check --sandbox workspace-write -c approval_policy="never" --disable unbounded_connection_retries'
+const UNATTENDED = '--skip-git-repo-check -c approval_policy="never" --disable unbounded_connection_retries'
+/** Its own sandbox is bubblewrap's too, and there is none within another. */
+const sandboxMode = (contained: boolean): string => (contained ? 'danger-full-access' : 'workspace-write')
 
 const layout: Layout = {
   config: { primary: { path: SETTINGS, defaults: DEFAULTS } },
@@ -46,8 +48,8 @@ const codex: Adapter = {
     return { ...draft.files, ...skills, [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
   },
 
-  launch: ({ prompt }, root) => ({
-    argv: ['codex', 'exec', '--json', ...UNATTENDED.split(' '), '--', prompt],
+  launch: ({ prompt, contained = false }, root) => ({
+    argv: ['codex', 'exec', '--json', '--sandbox', sandboxMode(contained), ...UNATTENDED.split(' '), '--', prompt],
     env: { HOME: root, CODEX_HOME: join(root, 'codex'), CODEX_SQLITE_HOME: join(root, 'codex/sqlite') },
     timeoutSeconds: 600,
   }),

@@ -36,11 +36,17 @@ function startedAs(argv: readonly string[], needs: readonly string[], version: s
   return { argv, needs, version, env: { PATH: [dirname(process.execPath), ...SYSTEM_PATH].join(delimiter) } }
 }
 
-/** With the folder it lies in, since most programs are more than one file; not with a person's whole home. */
 async function named(path: string): Promise<Program> {
   const { mtimeMs, size } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0 }))
+  return startedAs([path], [neededWith(path)], `${path} ${mtimeMs} ${size}`)
+}
+
+/** Most programs are more than one file: a package comes with the packages beside it, any other with its folder, but never a person's whole home. */
+function neededWith(path: string): string {
+  const packages = path.indexOf('/node_modules/')
+  if (packages !== -1) return path.slice(0, packages + '/node_modules'.length)
   const folder = dirname(path)
-  return startedAs([path], [folder === homedir() || folder === '/' ? path : folder], `${path} ${mtimeMs} ${size}`)
+  return folder === homedir() || folder === '/' ? path : folder
 }
 
 /** As a person's machine installs it: at its pin, tried, and whole whatever is killed on the way. */

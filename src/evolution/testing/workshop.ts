@@ -150,6 +150,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
       proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
       selection: tools.selection ?? moreWins,
       executor: { run: tools.run ?? obedient(played) },
+      contained: true,
       codeProblem: tools.codeProblem ?? null,
       strangersProblem: null,
       evaluator: async () => evaluator,

@@ -13,7 +13,7 @@ import {
 } from '../../../src/contract/index.ts'
 import type { Settings } from '../../support/settings.ts'
 import type { Received, Script } from '../../support/upstream.ts'
-import { world, type World } from '../../support/world.ts'
+import { world, type Answer, type World } from '../../support/world.ts'
 import { makeHome, type Ended, type Home, type Running, type Variables } from './home.ts'
 
 export interface AgentSpec {
@@ -41,6 +41,8 @@ export interface Stage {
   readonly session: (args: readonly string[], model: Script, env?: Variables) => Promise<readonly Received[]>
   /** In their order. */
   readonly records: (type: RequestType) => Promise<readonly Kept[]>
+  /** As the person's own tools would, with the token and the scenario. */
+  readonly ask: (method: string, path: string, body: object) => Promise<Answer>
   /** The harness catalog, oldest first. */
   readonly catalog: () => Promise<readonly JsonObject[]>
   /** The release that is served. */
@@ -147,6 +149,7 @@ function partsOf(spec: AgentSpec, here: World, home: Home): Omit<Stage, 'here' |
       const ids = Array.isArray(records) ? records.filter(isObject).map((row) => textOf(row['agent_record_id'])) : []
       return Promise.all(ids.map(async (id) => keptOf(id, await read(`/svc/scenarios/${scenario}/records/${id}`))))
     },
+    ask: (method, path, body) => here.ask(method, path, { headers: headersFor(scenario), body }),
     async catalog() {
       const { releases = null } = await read('/svc/harness/releases')
       return Array.isArray(releases) ? releases.filter(isObject) : []
@@ -168,10 +171,12 @@ function recordIn({ folder }: Home): Installed {
   return JSON.parse(readFileSync(join(installs, name, 'record.json'), 'utf8'))
 }
 
+const headersFor = (scenario: string) => ({ authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': scenario })
+
 const readerOf =
   (here: World, scenario: string) =>
   async (path: string): Promise<JsonObject> => {
-    const { status, json } = await here.get(path, { authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': scenario })
+    const { status, json } = await here.get(path, headersFor(scenario))
     expect(status).toBe(200)
     return json
   }
