@@ -118,8 +118,8 @@ async function show({ service, url, folder }: Stage): Promise<void> {
   title('What is kept')
   for (const { step, result, page_path: page } of await service.catalog())
     line(`step ${step}  ${result.padEnd(9)}  ${dim(`page: ${url}${page}`)}`)
+  line(dim('This version has no pages at these addresses yet.'))
   if (stays) {
-    line(dim('This version has no pages at these addresses yet.'))
     line(`${dim('every step as JSON:')} curl ${url}/svc/harness/releases -H 'x-svc-scenario: ${SCENARIO}'`)
     line(`${dim('what a step asked, proposed and played:')} ${folder}/.svc/steps`)
   }

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,7 +35,7 @@ export async function openStage(): Promise<Stage> {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     running.push(start([SERVICE, 'serve', '-c', join(ROOT, 'demo/svc.yaml'), '--svc.port', String(port)], folder))
     const service = connect({ url, scenario: SCENARIO, token: null })
@@ -49,6 +50,14 @@ export async function openStage(): Promise<Stage> {
     close()
     throw error
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 const environment = (folder: string) => ({ PATH: process.env['PATH'], HOME: folder })
