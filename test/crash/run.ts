@@ -2,67 +2,28 @@
  * Kills the service again and again under traffic and checks after every restart that nothing acknowledged was lost, doubled or altered:
  * `node test/crash/run.ts --kills 50 [--seed S] [--json]`. Ends with code 1 on the first broken promise, and says how to see it again.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startUpstream } from '../support/upstream.ts'
-import { placeIn, type Place } from './child.ts'
-import { examine } from './examine.ts'
-import { Ordeal, type Outcome } from './ordeal.ts'
-import type { Violation } from './oracle.ts'
+import { placeIn } from './child.ts'
+import { runCrashCommand } from './command.ts'
+import { Ordeal } from './ordeal.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '50' },
-    seed: { type: 'string', default: String(Date.now()) },
-    json: { type: 'boolean', default: false },
+await runCrashCommand({
+  script: 'test:crash',
+  kills: 50,
+  async open(directory, seed) {
+    const place = placeIn(directory)
+    const upstream = await startUpstream()
+    const ordeal = new Ordeal(place, upstream, seed)
+    return {
+      place,
+      ordeal,
+      never: ['failure'],
+      rules: { store: 'altered', releases: 'release chain' },
+      summary() {
+        const { kills, acknowledged, rows, bodies } = ordeal.outcome()
+        return `${kills} kills, ${acknowledged} acknowledged, ${rows} rows and ${bodies} bodies judged`
+      },
+      close: () => upstream.close(),
+    }
   },
 })
-const kills = Number(values.kills)
-if (!Number.isInteger(kills) || kills < 1) throw new Error('--kills must be a whole number of 1 or more')
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
-
-process.once('SIGINT', () => process.exit(130))
-process.exitCode = await main()
-
-async function main(): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-crash-'))
-  const place = placeIn(directory)
-  const upstream = await startUpstream()
-  say(`seed ${values.seed}, ${kills} kills, data in ${directory}`)
-  const ordeal = new Ordeal(place, upstream, values.seed)
-  const violations = [...(await endure(ordeal)), ...(await leftBehind(place))]
-  await upstream.close()
-  report(ordeal.outcome(), violations)
-  if (violations.length === 0) rmSync(directory, { recursive: true })
-  return violations.length === 0 ? 0 : 1
-}
-
-async function endure(ordeal: Ordeal): Promise<readonly Violation[]> {
-  try {
-    for (let round = 1; round <= kills && ordeal.violations.length === 0; round += 1) say(await ordeal.round(round, kills))
-    if (ordeal.violations.length === 0) await ordeal.finish()
-    return ordeal.violations
-  } catch (error) {
-    return [...ordeal.violations, { rule: 'answer', detail: error instanceof Error ? error.message : String(error) }]
-  }
-}
-
-/** The store's own check, git's, and the log, over everything that is left. */
-async function leftBehind(place: Place): Promise<readonly Violation[]> {
-  const { damage, fsck, logged } = await examine(place, ['failure'])
-  return [
-    ...damage.map((detail): Violation => ({ rule: 'altered', detail })),
-    ...fsck.map((detail): Violation => ({ rule: 'release chain', detail })),
-    ...logged.map((detail): Violation => ({ rule: 'answer', detail })),
-  ]
-}
-
-function report(outcome: Outcome, violations: readonly Violation[]): void {
-  for (const { rule, detail } of violations) say(`BROKEN ${rule}: ${detail}`)
-  if (violations.length > 0) say(`again: node test/crash/run.ts --kills ${kills} --seed ${values.seed}`)
-  if (values.json) process.stdout.write(`${JSON.stringify({ seed: values.seed, ...outcome, violations })}\n`)
-  const { acknowledged, rows, bodies } = outcome
-  say(`${outcome.kills} kills, ${acknowledged} acknowledged, ${rows} rows and ${bodies} bodies judged: ${violations.length} broken`)
-}
