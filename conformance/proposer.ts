@@ -71,7 +71,8 @@ export function proposerConformance(suite: ProposerSuite): void {
   })
 }
 
-function briefOf({ adapter, entries }: ProposerSuite, given: Partial<Brief>): Brief {
+/** A brief about this tree that has nothing else in it, but for what is given. */
+export function briefOf({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>, given: Partial<Brief> = {}): Brief {
   const tree = given.entries ?? entries
   return {
     adapter,
@@ -92,6 +93,12 @@ function briefOf({ adapter, entries }: ProposerSuite, given: Partial<Brief>): Br
     ...given,
   }
 }
+
+/** Writes down what is said of the work. */
+export const hearing = (lines: string[]): Reporter => ({
+  phase: () => undefined,
+  line: (kind, words, failed) => void lines.push(`${kind}: ${words}${failed === true ? ' (failed)' : ''}`),
+})
 
 const QUIET: Reporter = { phase: () => undefined, line: () => undefined }
 

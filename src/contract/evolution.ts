@@ -212,4 +212,8 @@ export interface Decision {
   readonly reason: string
   /** What it rests on, kept in the row. */
   readonly metrics?: JsonObject
+  /** Only the episodes ended: with more of them it may come out otherwise. */
+  readonly isOpen?: boolean
+  /** The most episodes it would have played. */
+  readonly episodesMax?: number
 }

@@ -18,7 +18,7 @@ describe('what was turned down', () => {
   })
 
   it('for want of episodes is judged again: what is known by then is free', async () => {
-    const selection = { decide: () => ({ selected: false, reason: 'too few', metrics: { evidence: { stopped: 'budget' } } }) }
+    const selection = { decide: () => ({ selected: false, reason: 'too few', isOpen: true }) }
     const bench = await testBench({ propose: () => ({ mutations: [WORSE] }), selection })
     await bench.step()
     expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { episodes_used: 0 } })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isObject, type Draw, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
+import { isObject, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
 import type { Workshop } from './run.ts'
 import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/workshop.ts'
 
@@ -286,139 +286,6 @@ describe('proposals of agents', () => {
     expect(metric(failed, 'proposal')).toBeUndefined()
     broken = false
     expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { proposal: { reason: 'because' } } })
-  })
-})
-
-describe('what goes wrong', () => {
-  it('with the proposer fails the step and names the stage', async () => {
-    const bench = await testBench({
-      propose: () => {
-        throw new Error('no model')
-      },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'fail', error: 'no model', metrics: { failed_stage: 'proposing', steps: 1 } })
-    expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail' })
-  })
-
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
-    'with a scorer that answers %s settles the step with the reason, and nothing is published',
-    async (score) => {
-      const bench = await testBench({ evaluator: { score: async () => score } })
-      expect(await bench.step()).toMatchObject({
-        kind: 'skip',
-        reason: 'the evaluation failed',
-        metrics: { error: expect.stringContaining(String(score)) },
-      })
-      expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail', metrics: { failed_stage: 'evaluating' } })
-    },
-  )
-
-  it('with an episode counts as no score of its side', async () => {
-    const bench = await testBench({
-      run: async () => {
-        throw new Error('cannot start')
-      },
-    })
-    const result = await bench.step()
-    expect(result).toMatchObject({ kind: 'reject', metrics: { episode_failures: 6 } })
-    expect(metric(result, 'candidate_episodes')).toContainEqual({ task: 'one', score: null, failure: 'could not be run: cannot start' })
-  })
-
-  it('with one score ends the round, and nothing is played after its step', async () => {
-    const tasks = Array.from({ length: 12 }, (_, n) => taskNamed(`task-${n}`))
-    let [running, scored] = [0, 0]
-    const bench = await testBench({
-      tasks,
-      settings: { episode_workers: 3 },
-      run: async (play) => {
-        running += 1
-        const episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
-        for (let turns = 0; turns < 20; turns += 1) await Promise.resolve()
-        await play.inspect?.('/root/workspace', episode).finally(() => (running -= 1))
-        return episode
-      },
-      evaluator: { score: async () => ((scored += 1) === 2 ? Number.NaN : 1) },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed' })
-    expect(running).toBe(0)
-    expect(scored).toBeLessThan(2 * tasks.length)
-  })
-
-  it('with a current side that never started leaves nothing that a candidate could win against', async () => {
-    const bench = await testBench({
-      evaluator: { compares: true, score: async () => 1 },
-      run: async (play) => {
-        const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
-        const isCandidate = files['agent/RULES.md']?.includes('magic') === true
-        return {
-          exitCode: isCandidate ? 0 : 127,
-          stdout: 'x',
-          stderr: '',
-          trajectory: [],
-          ...(!isCandidate && { ended: 'start' as const }),
-        }
-      },
-      selection: {
-        decide: (pairs) => ({ selected: false, reason: pairs.map(({ current, candidate }) => `${current} ${candidate}`).join(', ') }),
-      },
-    })
-    expect(metric(await bench.step(), 'selection')).toMatchObject({ reason: 'null 1, null 1, null 1' })
-  })
-
-  it('in an agent is told without the key that the agent was given', async () => {
-    const bench = await testBench({
-      run: async () => ({ exitCode: 1, stdout: '', stderr: 'refused: Bearer evaluation-token', trajectory: [] }),
-    })
-    const told = JSON.stringify(await bench.step())
-    expect(told).toContain('exit code 1: refused: Bearer')
-    expect(told).not.toContain('evaluation-token')
-  })
-
-  it('with a selection that never decides ends the step', async () => {
-    const forever = {
-      next: ({ pairs }: Question): readonly Draw[] => [{ task: 'one', repeat: pairs.length % 2 }],
-      decide: () => ({ selected: true, reason: 'x' }),
-    }
-    expect(await (await testBench({ selection: forever })).step()).toMatchObject({
-      kind: 'fail',
-      error: expect.stringContaining('without deciding'),
-    })
-  })
-
-  it('by an abort leaves no answer', async () => {
-    const aborting = new AbortController()
-    const bench = await testBench({
-      propose: () => {
-        aborting.abort(new Error('stopped'))
-        return { mutations: [RULE] }
-      },
-    })
-    await expect(bench.step({}, aborting.signal)).rejects.toThrow('stopped')
-  })
-})
-
-describe('the budget of episodes', () => {
-  it('ends the evaluation, trials included, and the selection decides on what there is', async () => {
-    const bench = await testBench({
-      settings: { max_episodes_per_step: 4 },
-      propose: async (brief) => {
-        expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
-        return { mutations: [RULE] }
-      },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 1 - 1 } })
-  })
-
-  it('that a proposer spends is over for it', async () => {
-    const bench = await testBench({
-      settings: { max_episodes_per_step: 1 },
-      propose: async (brief) => {
-        await brief.trial([], taskNamed('own'))
-        await brief.trial([], taskNamed('own'))
-        return null
-      },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
   })
 })
 

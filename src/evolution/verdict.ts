@@ -1,14 +1,5 @@
 /** From an admitted change to the step's verdict: both sides played, the decision with everything it rests on, publish or hold. */
-import {
-  isObject,
-  type Decision,
-  type Json,
-  type JsonObject,
-  type Pair,
-  type Question,
-  type Side,
-  type StepResult,
-} from '../contract/index.ts'
+import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
 import { contentOf } from '../harness/index.ts'
 import { caseOf, type Candidate } from './candidate.ts'
 import type { Choice } from './choose-tasks.ts'
@@ -116,31 +107,20 @@ function decisionMetrics({ workshop }: Run, { selected, reason, metrics = {} }: 
 }
 
 /** Against a test that plays its whole budget: what was known already, and what an early end left unplayed. */
-function savedMetrics({ players }: Run, decision: Decision): JsonObject {
-  const { episodes_cap: cap } = evidenceOf(decision)
-  return typeof cap === 'number' ? { episodes_saved: Math.max(0, cap - players.played) } : {}
-}
-
-/** Only the episodes ended: what is known by now costs nothing the next time, and more could be played then. */
-const isOpen = (decision: Decision): boolean => evidenceOf(decision)['stopped'] === 'budget'
-
-function evidenceOf({ metrics = {} }: Decision): JsonObject {
-  const { evidence } = metrics
-  return isObject(evidence) ? evidence : {}
-}
+const savedMetrics = ({ players }: Run, { episodesMax }: Decision): JsonObject =>
+  episodesMax === undefined ? {} : { episodes_saved: Math.max(0, episodesMax - players.played) }
 
 /** All that a proposer is told: how far it got is the gate's own business, or it could be asked for it. */
 const TURNED_DOWN = 'it was played, and found no better than what is served'
 
 /** Only changes that came from traffic were held to be better; what a person asked for spends nothing of the gate's trust. */
-function remember(run: Run, { gate }: Choice, { mutations, proposalId }: Candidate, decision: Decision): void {
-  const { selected, reason } = decision
+function remember(run: Run, { gate }: Choice, { mutations, proposalId }: Candidate, { selected, reason, isOpen = false }: Decision): void {
   const { step, batch } = run.order
   const { state } = run
   const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
   const rejected = selected
     ? state.rejected
-    : [...state.rejected, { step, mutations, reason: TURNED_DOWN, ...(!isOpen(decision) && { case: caseOf(run, gate) }) }]
+    : [...state.rejected, { step, mutations, reason: TURNED_DOWN, ...(!isOpen && { case: caseOf(run, gate) }) }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   run.state = { ...state, ...counted, rejected, proposals }
 }

@@ -3,6 +3,7 @@ import type { Dialect, JsonObject } from '../../src/contract/index.ts'
 import { answerOf, MARK, pathOf, requestOf, textOf } from './exchanges.ts'
 import type { History, Sent } from './history.ts'
 import { ask, listIn, objectIn, textIn, textsIn, type Heard } from './http.ts'
+import type { Part } from './part.ts'
 import type { Random } from './random.ts'
 
 const SCENARIOS = ['north', 'east', 'süd', 'west'] as const
@@ -11,26 +12,18 @@ const STREAMED: readonly [Dialect, ...Dialect[]] = ['chat', 'responses', 'messag
 const WHOLE: readonly [Dialect, ...Dialect[]] = [...STREAMED, 'count_tokens']
 const RECEIPT = 'x-svc-agent-record-id'
 
-/** One client's part in one life of the service. */
-export interface Part {
-  /** Its marks begin with it. */
-  readonly label: string
+export interface OwnPart extends Part {
   /** A scenario that no other client touches, now or after a restart. */
   readonly own: string
-  readonly random: Random
-  /** Whether the service has been killed: from then on an answer may break off. */
-  readonly isOver: () => boolean
-  readonly onAcknowledged: () => void
-  readonly onSurprise: () => void
 }
 
 export class Client {
   readonly #address: string
   readonly #history: History
-  readonly #part: Part
+  readonly #part: OwnPart
   #count = 0
 
-  constructor(address: string, history: History, part: Part) {
+  constructor(address: string, history: History, part: OwnPart) {
     this.#address = address
     this.#history = history
     this.#part = part

@@ -7,12 +7,12 @@ import { evaluatorConformance } from '../../../conformance/index.ts'
 import type { Episode, EpisodeEnd, Executor, Files, JsonObject, Play, Scene, Task } from '../../../src/contract/index.ts'
 import { mountDisk, sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
 import local from '../../executors/local/index.ts'
+import { describeSandboxed } from '../../../test/support/sandbox.ts'
 import sandbox from '../../executors/sandbox/index.ts'
 import { copyWorkspace } from './copy.ts'
 import verify from './index.ts'
 
 const runner = await local.plugin.make({})
-const sandboxProblem = (await sandbox.plugin.check?.()) ?? null
 
 const played: Episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
 const taskOf = (data: JsonObject): Task => ({ name: 't', prompt: 'p', role: 'gate', data })
@@ -115,15 +115,6 @@ describe('the evaluator verify', () => {
     ['a file that leads out', { verify: 'true', verify_files: { '../a': '' } }],
   ])('refuses a task with %s', async (_what, data) => {
     await expect(score(data, workspaceOf({}))).rejects.toMatchObject({ name: 'Refusal', kind: 'invalid' })
-  })
-
-  it.skipIf(sandboxProblem !== null)(`runs in the sandbox as it does without: ${sandboxProblem ?? 'there is one here'}`, async () => {
-    const executor = await sandbox.plugin.make({})
-    const workspace = workspaceOf({ a: '42' })
-    symlinkSync('a', join(workspace, 'b'))
-    const data = { verify: 'sh verify/run.sh', verify_files: { 'verify/run.sh': 'grep -qx 42 b && echo written > c && cat c' } }
-    expect(await score(data, workspace, executor)).toBe(1)
-    expect(await score({ verify: 'grep -qx 41 b' }, workspace, executor)).toBe(0)
   })
 
   it('keeps no copy when the command cannot be run', async () => {
@@ -248,3 +239,14 @@ function folderForCopies(folder = temporaryFolder()): string {
   onTestFinished(() => void vi.unstubAllEnvs())
   return folder
 }
+
+await describeSandboxed('verify in a sandbox', () => {
+  it('runs in the sandbox as it does without', async () => {
+    const executor = await sandbox.plugin.make({})
+    const workspace = workspaceOf({ a: '42' })
+    symlinkSync('a', join(workspace, 'b'))
+    const data = { verify: 'sh verify/run.sh', verify_files: { 'verify/run.sh': 'grep -qx 42 b && echo written > c && cat c' } }
+    expect(await score(data, workspace, executor)).toBe(1)
+    expect(await score({ verify: 'grep -qx 41 b' }, workspace, executor)).toBe(0)
+  })
+})

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { proposerConformance } from '../../../conformance/proposer.ts'
+import { briefOf, hearing, proposerConformance } from '../../../conformance/proposer.ts'
 import { ask, textAt } from '../../runtimes/practice/testing.ts'
 import type { Adapter, Brief, ChatMessage, ChatTurn, Entry, Json, Model, Proposal, Trial } from '../../../src/contract/index.ts'
-import { admit } from '../../../src/harness/index.ts'
 import { native, NOTICE, plain } from '../../../src/harness/testing/adapters.ts'
 import agent from './index.ts'
 import { work } from './session.ts'
@@ -18,32 +17,10 @@ const samples = [
 ]
 const COMPLETE = { result: 'complete', covered: ['all'], uncovered: [] }
 
-function briefOf(model: Model, given: Partial<Brief> = {}, lines: string[] = []): Brief {
-  const { entries = tree, adapter = pi } = given
-  return {
-    adapter,
-    entries,
-    samples,
-    request: null,
-    models: { served: model },
-    tasks: [],
-    rejected: [],
-    memory: {},
-    check: (mutations) => {
-      const admitted = admit(adapter, entries, mutations)
-      return admitted.admitted ? null : admitted.reason
-    },
-    trial: () => Promise.resolve({ score: null, failure: 'no agent here', episode: null }),
-    report: {
-      phase: () => undefined,
-      line: (kind, words, failed) => void lines.push(`${kind}: ${words}${failed === true ? ' (failed)' : ''}`),
-    },
-    signal: new AbortController().signal,
-    ...given,
-  }
-}
+const briefFor = (model: Model, { adapter = pi, entries = tree, ...given }: Partial<Brief> = {}, lines: string[] = []): Brief =>
+  briefOf({ adapter, entries }, { samples, models: { served: model }, report: hearing(lines), ...given })
 const propose = (model: Model, given: Partial<Brief> = {}, lines: string[] = []): Promise<Proposal | null> =>
-  agent.plugin.propose(briefOf(model, given, lines))
+  agent.plugin.propose(briefFor(model, given, lines))
 
 type Call = readonly [name: string, given?: Json]
 const write = (path: string, text: string): Call => ['write', { path, text }]
@@ -275,7 +252,7 @@ describe('an agent that does not come to an end', () => {
 
   it('is over when its time is, though the model or a trial says nothing', async () => {
     const silent: Model = { ...scripted(), turn: () => new Promise(() => undefined) }
-    const brief = briefOf(silent, { trial: () => new Promise(() => undefined) })
+    const brief = briefFor(silent, { trial: () => new Promise(() => undefined) })
     const limits = { turnsMax: 40, seconds: 0.05 }
     expect(await work(brief, silent, limits)).toEqual({ checked: null, problem: 'not done after 0.05 s' })
     const trying = scripted([write('harness/rules/a.md', 'x'), ['trial', { prompt: 'x' }]])

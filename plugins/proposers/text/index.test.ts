@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proposerConformance } from '../../../conformance/proposer.ts'
+import { briefOf, hearing, proposerConformance } from '../../../conformance/proposer.ts'
 import { builtins } from '../../index.ts'
 import { lessonsIn } from '../../runtimes/practice/rules.ts'
 import { FAMILIES } from '../../runtimes/practice/families/index.ts'
@@ -23,30 +23,11 @@ const failing = (prompt: string): Sample => ({
   feedback: 'wrong',
 })
 
-function briefOf(model: Model, given: Partial<Brief> = {}, lines: string[] = []): Brief {
-  const entries = given.entries ?? [style]
-  return {
-    adapter: pi,
-    entries,
-    samples: [],
-    request: null,
-    models: { served: model },
-    tasks: [],
-    rejected: [],
-    memory: {},
-    check: (mutations) => {
-      const admitted = admit(pi, entries, mutations)
-      return admitted.admitted ? null : admitted.reason
-    },
-    trial: () => Promise.reject(new Error('the text proposer plays nothing')),
-    report: {
-      phase: () => undefined,
-      line: (kind, words, failed) => void lines.push(`${kind}: ${words}${failed === true ? ' (failed)' : ''}`),
-    },
-    signal: new AbortController().signal,
-    ...given,
-  }
-}
+/** It needs none, and may not spend any. */
+const plays = (): Promise<never> => Promise.reject(new Error('the text proposer plays nothing'))
+
+const briefFor = (model: Model, given: Partial<Brief> = {}, lines: string[] = []): Brief =>
+  briefOf({ adapter: pi, entries: [style] }, { models: { served: model }, report: hearing(lines), trial: plays, ...given })
 
 interface Scripted extends Model {
   readonly asked: readonly (readonly ChatMessage[])[]
@@ -90,7 +71,7 @@ const partial = (...uncovered: readonly string[]): JsonObject => ({ result: 'par
 const PLAN = { steps: [{ step: 'find the name', needs: 'a variable' }, { step: 'greet' }] }
 const allOf = (messages: readonly ChatMessage[] | undefined): string => (messages ?? []).map(({ content }) => content).join('\n')
 const propose = (model: Model, given: Partial<Brief> = {}, lines: string[] = []): Promise<Proposal | null> =>
-  text.plugin.propose(briefOf(model, given, lines))
+  text.plugin.propose(briefFor(model, given, lines))
 
 describe('the text proposer', () => {
   proposerConformance({ describe, it, proposer: text.plugin, adapter: pi, entries: [style], models: { served: practice } })
@@ -266,7 +247,7 @@ describe('with the embedded practice model', () => {
   it('its own words teach no lesson and set no task, so that the model goes by the exchanges alone', () => {
     for (const adapter of [native, ...['pi', 'claude', 'opencode', 'codex', 'other'].map((name) => ({ ...plain, name }))])
       for (const given of [{}, { request }]) {
-        const prompt = allOf(messagesOf(briefOf(practice, { adapter, entries: [], ...given }), null))
+        const prompt = allOf(messagesOf(briefFor(practice, { adapter, entries: [], ...given }), null))
         expect(lessonsIn(prompt)).toEqual([])
         expect(prompt.split('\n').filter((line) => FAMILIES.some((family) => family.read(line) !== null))).toEqual([])
       }

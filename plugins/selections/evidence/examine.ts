@@ -18,8 +18,8 @@ export function examine(pairs: readonly Pair[], question: Question, settings: Se
   return question.kind === 'traffic' ? traffic(pairs, question, settings) : request(pairs, question, settings)
 }
 
-function ended(stage: Stage): Examined {
-  return { draws: stage.draws, decide: () => ({ selected: stage.passed, reason: stage.reason, metrics: stage.metrics() }) }
+function ended({ draws, passed, reason, metrics, ...more }: Stage): Examined {
+  return { draws, decide: () => ({ selected: passed, reason, metrics: metrics(), ...more }) }
 }
 
 /** Regressions are looked for last: most candidates are not better, and cost nothing here. */
@@ -31,7 +31,9 @@ function traffic(pairs: readonly Pair[], question: Question, settings: Settings)
   if (!gate.passed || regression.length === 0) return ended(gate)
   const guard = openGuard(pairs, regression, question, settings)
   return ended({
-    ...guard,
+    ...gate,
+    draws: guard.draws,
+    passed: guard.passed,
     reason: `${gate.reason}; ${guard.reason}`,
     metrics: () => ({ ...gate.metrics(), evidence_regression: guard.metrics()['evidence'] ?? null }),
   })

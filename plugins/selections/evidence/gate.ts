@@ -20,6 +20,8 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
     reason: reasonOf(exam, terms),
+    isOpen: exam.stopped === 'budget',
+    episodesMax: 2 * pairsMax,
     metrics: () => ({ evidence: evidenceOfGate(exam, seen, terms, question, alpha), ...countsOf(seen) }),
   }
 }

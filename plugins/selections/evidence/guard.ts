@@ -15,6 +15,8 @@ export function openGuard(pairs: readonly Pair[], tasks: readonly Task[], questi
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
     reason: reasonOf(exam, margin, tasks.length),
+    isOpen: exam.stopped === 'budget',
+    episodesMax: 2 * pairsMax,
     metrics: () => ({ evidence: evidenceOfGuard(exam, alpha, tasks.length, pairsMax), ...countsOf(seen) }),
   }
 }

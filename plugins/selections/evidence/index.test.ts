@@ -67,6 +67,8 @@ describe('evidence', async () => {
         losses: 0,
         ties: 3,
       },
+      isOpen: false,
+      episodesMax: 480,
     })
   })
 

@@ -7,8 +7,12 @@ export interface Stage {
   readonly draws: readonly Draw[]
   readonly passed: boolean
   readonly reason: string
+  /** Only the episodes ended. */
+  readonly isOpen?: boolean
+  /** The most that it would have played. */
+  readonly episodesMax?: number
   /** Costs some work, so it is asked for with the decision alone. */
-  metrics(): JsonObject
+  readonly metrics: () => JsonObject
 }
 
 export const tasksOf = (question: Question, role: TaskRole): readonly Task[] => question.tasks.filter((task) => task.role === role)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject, Mutation } from '../../../src/contract/index.ts'
 import { ROMAN_LESSON, ROMANS_ASKED, romanPrompt } from '../../support/romans.ts'
 import { ask, objectIn, textIn, type Heard } from '../http.ts'
-import type { Random } from '../random.ts'
+import type { Part } from '../part.ts'
 import type { Book, Sent } from './book.ts'
 import { NAMES, type Name } from './cast.ts'
 
@@ -12,30 +12,20 @@ const PAUSE_MS_MAX = 200
 const WAITING_MAX = 3
 const [FIRST_ASKED = '', ...OTHERS_ASKED] = Object.keys(ROMANS_ASKED)
 
-/** One client's part in one life of the service. */
-export interface Role {
-  /** The ids it chooses begin with it. */
-  readonly label: string
-  readonly random: Random
-  readonly isOver: () => boolean
-  readonly onAcknowledged: () => void
-  readonly onSurprise: () => void
-}
-
 export class Client {
   readonly #address: string
   readonly #book: Book
-  readonly #role: Role
+  readonly #part: Part
   #count = 0
 
-  constructor(address: string, book: Book, role: Role) {
+  constructor(address: string, book: Book, part: Part) {
     this.#address = address
     this.#book = book
-    this.#role = role
+    this.#part = part
   }
 
   async work(): Promise<void> {
-    const { random, isOver } = this.#role
+    const { random, isOver } = this.#part
     while (!isOver()) {
       await this.#next(random.pick(NAMES))
       await sleep(random.between(0, PAUSE_MS_MAX))
@@ -58,7 +48,7 @@ export class Client {
   }
 
   async #next(name: Name): Promise<void> {
-    const chance = this.#role.random.fraction()
+    const chance = this.#part.random.fraction()
     if (chance < 0.35) return this.#propose(name)
     if ((await this.#waiting(name)) >= WAITING_MAX) return
     if (chance < 0.85) await this.#report(name)
@@ -72,7 +62,7 @@ export class Client {
   }
 
   async #report(name: Name): Promise<void> {
-    const content = romanPrompt(this.#role.random.pick([FIRST_ASKED, ...OTHERS_ASKED]))
+    const content = romanPrompt(this.#part.random.pick([FIRST_ASKED, ...OTHERS_ASKED]))
     const heard = await this.#ask('POST', '/v1/chat/completions', { model: 'practice', messages: [{ role: 'user', content }] }, name)
     const exchange = heard.headers['x-svc-agent-record-id']
     if (heard.status !== 200 || typeof exchange !== 'string') return this.#refused(`${name}: a call of the model`, heard)
@@ -94,12 +84,12 @@ export class Client {
     if (heard.status !== 200 || !heard.isWhole) return this.#refused(`${name}: a proposal`, heard)
     if (admitted !== true || typeof proposal_id !== 'string') return
     this.#book.lives[name].admitted.push(proposal_id)
-    this.#role.onAcknowledged()
+    this.#part.onAcknowledged()
   }
 
   #mutation(id: string): Mutation {
     const options = { name: 'rules', config: { text: `${ROMAN_LESSON} (${id})` } }
-    const { random } = this.#role
+    const { random } = this.#part
     if (random.fraction() < 0.5) return { op: 'create', id: `own-${id.replaceAll('.', '-')}`, options }
     const shared = `shared-${random.between(1, 4)}`
     return random.fraction() < 0.5 ? { op: 'create', id: shared, options } : { op: 'remove', id: shared }
@@ -114,7 +104,7 @@ export class Client {
     const heard = await this.#ask('POST', sent.route, sent.body, name)
     if (heard.status !== 200) return this.#refused(`${name}: ${sent.id}`, heard)
     sent.isKept = true
-    this.#role.onAcknowledged()
+    this.#part.onAcknowledged()
   }
 
   #ask(method: string, path: string, body?: JsonObject, scenario?: Name): Promise<Heard> {
@@ -123,15 +113,15 @@ export class Client {
 
   #id(): string {
     this.#count += 1
-    return `${this.#role.label}.${this.#count}`
+    return `${this.#part.label}.${this.#count}`
   }
 
   #refused(what: string, heard: Heard): void {
-    if (!heard.isWhole && this.#role.isOver()) return
+    if (!heard.isWhole && this.#part.isOver()) return
     const how = heard.isWhole
       ? `answered with ${heard.status} ${textIn(objectIn(heard), 'error')}`
       : `cut off, after status ${heard.status}`
     this.#book.surprises.push(`${what} was ${how}: ${heard.text.slice(0, 300)}`)
-    this.#role.onSurprise()
+    this.#part.onSurprise()
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { ask, listIn, objectIn, textIn, type Heard } from '../http.ts'
+import type { Part } from '../part.ts'
 import type { Random } from '../random.ts'
 import type { Book, Sent } from './book.ts'
 import { FLEETING, LASTING, partOf } from './cast.ts'
@@ -13,16 +14,9 @@ const TRAFFIC = ['add', 'add', 'add', 'hold', 'reject', 'skip', 'same'] as const
 const INSTRUCTIONS = ['add', 'add', 'hold', 'hold', 'reject', 'skip', 'same', 'throw', 'escape'] as const
 const ROUTES = { inference: '/svc/records', report: '/svc/report', train: '/svc/train' } as const
 
-/** One client's part in one life of the service. */
-export interface Role {
-  /** The ids it chooses begin with it. */
-  readonly label: string
-  readonly random: Random
+export interface Role extends Part {
   /** It alone works with the scenario that comes and goes, and with no other. */
   readonly isFleeting: boolean
-  readonly isOver: () => boolean
-  readonly onAcknowledged: () => void
-  readonly onSurprise: () => void
 }
 
 export class Client {
