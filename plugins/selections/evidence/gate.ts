@@ -4,7 +4,7 @@ import { intervalOf } from './interval.ts'
 import { logEvidenceMax } from './leanings.ts'
 import { levelOf } from './levels.ts'
 import type { Settings } from './settings.ts'
-import { countsOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type Seen, type Stage } from './stage.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type Seen, type Stage } from './stage.ts'
 import { Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
 import { counted, evidenceOf, outlook, standing, weighed } from './words.ts'
 
@@ -65,6 +65,7 @@ function evidenceOfGate(exam: Superiority, seen: readonly Seen[], terms: Terms, 
     selected_before: history.selected,
     mean_difference: rounded(exam.mean),
     interval: intervalOf(gains, alpha).map(rounded),
+    differences: differencesOf(seen),
     pairs: exam.pairs,
     tasks: terms.tasks,
     episodes_cap: 2 * terms.pairsMax,

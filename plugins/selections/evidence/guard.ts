@@ -3,21 +3,22 @@ import type { JsonObject, Pair, Question, Task } from '../../../src/contract/ind
 import { intervalOf } from './interval.ts'
 import { NonInferiority } from './noninferiority.ts'
 import type { Settings } from './settings.ts'
-import { countsOf, drawsOf, pairsMaxOf, rounded, seenOf, type Stage } from './stage.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, type Seen, type Stage } from './stage.ts'
 import { counted, evidenceOf, outlook, weighed } from './words.ts'
 
 export function openGuard(pairs: readonly Pair[], tasks: readonly Task[], question: Question, { alpha, margin }: Settings): Stage {
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0)
   const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
-  for (const { task, difference } of seen) exam.add(task, difference)
+  // With nothing to be no worse than, a pair speaks for neither side: a candidate is not harmless because nobody could look.
+  for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -margin)
   return {
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
-    reason: reasonOf(exam, margin, tasks.length),
+    reason: reasonOf(exam, margin, tasks.length) + uncomparedWords(seen),
     isOpen: exam.stopped === 'budget',
     episodesMax: 2 * pairsMax,
-    metrics: () => ({ evidence: evidenceOfGuard(exam, alpha, tasks.length, pairsMax), ...countsOf(seen) }),
+    metrics: () => ({ evidence: evidenceOfGuard(exam, seen, { alpha, margin }, tasks.length, pairsMax), ...countsOf(seen) }),
   }
 }
 
@@ -37,7 +38,20 @@ function reasonOf(exam: NonInferiority, margin: number, tasks: number): string {
   }
 }
 
-function evidenceOfGuard(exam: NonInferiority, alpha: number, tasks: number, pairsMax: number): JsonObject {
+function uncomparedWords(seen: readonly Seen[]): string {
+  const blind = uncomparedOf(seen)
+  return blind === 0 ? '' : `; in ${blind} of ${counted(seen.length, 'pair')} what is served had no score, so they say nothing`
+}
+
+const uncomparedOf = (seen: readonly Seen[]): number => seen.filter(({ isCompared }) => !isCompared).length
+
+function evidenceOfGuard(
+  exam: NonInferiority,
+  seen: readonly Seen[],
+  { alpha, margin }: Settings,
+  tasks: number,
+  pairsMax: number,
+): JsonObject {
   const { differences } = exam
   const mean = differences.reduce((sum, difference) => sum + difference, 0) / Math.max(1, differences.length)
   const gains = differences.map((value) => ({ value, weightMax: 1 }))
@@ -46,9 +60,12 @@ function evidenceOfGuard(exam: NonInferiority, alpha: number, tasks: number, pai
     e_value: evidenceOf(exam.log),
     threshold: evidenceOf(exam.threshold),
     alpha_spent: alpha,
+    margin,
     mean_difference: rounded(mean),
     interval: intervalOf(gains, alpha).map(rounded),
+    differences: differencesOf(seen),
     pairs: exam.pairs,
+    ...(uncomparedOf(seen) > 0 && { uncompared: uncomparedOf(seen) }),
     tasks,
     episodes_cap: 2 * pairsMax,
     stopped: exam.stopped ?? 'unfinished',

@@ -58,6 +58,7 @@ describe('evidence', async () => {
           selected_before: 0,
           mean_difference: 0.75,
           interval: [expect.any(Number), expect.any(Number)],
+          differences: expect.toSatisfy((told: readonly number[]) => told.length === 12 && told.filter((one) => one === 1).length === 9),
           pairs: 12,
           tasks: 12,
           episodes_cap: 480,
@@ -182,6 +183,25 @@ describe('evidence', async () => {
     it('is selected where nothing is protected, and says so', () => {
       const { decision } = playSelection(selection, asked([], { kind: 'request' }), same)
       expect(decision).toEqual({ selected: true, reason: expect.stringMatching(/no task of role regression or gate is there/) })
+    })
+
+    it.each<[string, SimulatedGate]>([
+      ['neither side has', () => null],
+      ['only the candidate has', (_, side) => (side === 'candidate' ? 1 : null)],
+    ])('is not harmless where there was nothing to compare with: %s a score', (_, gate) => {
+      const { decision } = playSelection(selection, asked(tasksOf('gate', 12), { kind: 'request' }), gate)
+      expect(decision).toMatchObject({
+        selected: false,
+        reason: expect.stringMatching(/what is served had no score, so they say nothing$/),
+      })
+      expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility', uncompared: expect.any(Number) })
+    })
+
+    it('may be harmless although a few episodes of what is served had no score', () => {
+      const { decision } = playSelection(selection, asked(tasksOf('gate', 12), { kind: 'request' }), ({ name }, side) =>
+        side === 'current' && name === 'gate-3' ? null : 1,
+      )
+      expect(decision.selected).toBe(true)
     })
 
     it('is not selected on a budget that cannot show it', () => {

@@ -22,13 +22,15 @@ export interface Seen {
   readonly task: number
   readonly difference: number
   readonly weight: number
+  /** What is served had a score to compare with. */
+  readonly isCompared: boolean
 }
 
 export function seenOf(pairs: readonly Pair[], tasks: readonly Task[]): readonly Seen[] {
   const places = new Map(tasks.map(({ name }, place) => [name, place]))
   return pairs.flatMap((pair) => {
     const task = places.get(pair.task.name)
-    return task === undefined ? [] : [{ task, difference: differenceOf(pair), weight: pair.weight ?? 1 }]
+    return task === undefined ? [] : [{ task, difference: differenceOf(pair), weight: pair.weight ?? 1, isCompared: pair.current !== null }]
   })
 }
 
@@ -62,6 +64,13 @@ export function pairsMaxOf(tasks: number, played: number, { episodesLeft }: Ques
   const most = Math.min(PAIRS_MAX, Math.max(PAIRS_OF_FEW_TASKS_MAX, tasks * REPEATS_MAX))
   return episodesLeft === null ? most : Math.min(most, played + Math.max(0, Math.floor(episodesLeft / 2) - pairsKept))
 }
+
+/** Enough to draw what was seen; a row is not the place for everything. */
+const DIFFERENCES_MAX = 240
+
+/** Pair by pair, in the order played. */
+export const differencesOf = (seen: readonly Seen[]): readonly number[] =>
+  seen.slice(0, DIFFERENCES_MAX).map(({ difference }) => rounded(difference))
 
 /** Rows are read by people. */
 export const rounded = (value: number): number => Number(value.toFixed(4))
