@@ -146,6 +146,26 @@ export function describeReading(suite: StoreSuite): void {
       assert.deepEqual(seen, expected)
     }
   })
+  test('pages walk back from the newest record the same way', async (store) => {
+    const scenario = await create(store, 'a')
+    const types = ['inference', 'report', 'inference', 'train', 'report'] as const
+    await scenario.append(types.map((request_type, index) => record(`r${index}`, { request_type })))
+    const newest = Number.MAX_SAFE_INTEGER
+    assert.deepEqual(sequences(await scenario.records({ before: newest, limit: 2 })), [5, 4])
+    assert.deepEqual(sequences(await scenario.records({ before: 4, limit: 9 })), [3, 2, 1])
+    assert.deepEqual(sequences(await scenario.records({ before: newest, limit: 9, type: 'inference' })), [3, 1])
+    assert.deepEqual(sequences(await scenario.records({ before: 5, limit: 9, type: 'report' })), [2])
+    assert.deepEqual(await scenario.records({ before: 1, limit: 9 }), [])
+  })
+  test('a summary is listed with its record, and is no part of what makes two records the same', async (store) => {
+    const scenario = await create(store, 'a')
+    const summary = { model: 'm', latency_ms: 12.5, input_tokens: 3, output_tokens: 4, stream: true, complete: false } as const
+    const [row] = await scenario.append([record('r', { summary })])
+    assert.deepEqual(row?.summary, summary)
+    assert.deepEqual(await scenario.records({ after: 0, limit: 9 }), [row])
+    assert.deepEqual((await scenario.get('r'))?.summary, summary)
+    assert.deepEqual(await scenario.append([record('r')]), [row])
+  })
   test('types answers for the ids that are stored and is silent about the rest', async (store) => {
     const scenario = await create(store, 'a')
     await scenario.append([record('i'), record('t', { request_type: 'train' })])

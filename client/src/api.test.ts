@@ -6,6 +6,7 @@ import { fakeService } from './testing/fake-service.ts'
 
 const TOKEN = 'a-secret-token'
 const ROW = { step: 1, release_id: 'r', content_id: 'c', parent_release_id: null, operation: 'train', result: 'published' }
+const RECORD = { sequence: 3, agent_record_id: 'x', request_type: 'report' }
 const HEAD = { scenario: 's', release_id: 'r', content_id: 'c', step: 2 }
 const RECEIPT = { agent_record_id: 'x', scenario: 's', request_type: 'report' }
 const MANIFEST = { release_id: 'r', content_id: 'c', parent_release_id: null, files: { 'a.md': 'text' }, requires: [] }
@@ -36,6 +37,22 @@ const CALLS: readonly [string, (svc: Svc) => Promise<unknown>, string, unknown, 
   ['rollback', (svc) => svc.rollback('r'), 'POST /svc/scenarios/%C3%BC%20%3F/rollback {"release_id":"r"}', HEAD],
   ['status', (svc) => svc.status(), 'GET /svc/status ', { error: null, preload_errors: {}, scenarios: {} }],
   ['scenarios', (svc) => svc.scenarios(), 'GET /svc/scenarios ', { scenarios: [{ scenario: 's' }] }, [{ scenario: 's' }]],
+  ['createScenario', (svc) => svc.createScenario('s'), 'POST /svc/scenarios {"name":"s"}', HEAD],
+  ['createScenario of a recipe', (svc) => svc.createScenario('s', 'r'), 'POST /svc/scenarios {"name":"s","recipe":"r"}', HEAD],
+  [
+    'records',
+    (svc) => svc.records({ order: 'newest', before_sequence: 4, limit: 1 }),
+    'GET /svc/scenarios/%C3%BC%20%3F/records?order=newest&before_sequence=4&limit=1 ',
+    { records: [RECORD], next_before_sequence: 3 },
+    { records: [RECORD], next: 3 },
+  ],
+  [
+    'records of an empty page that claims to have a next one',
+    (svc) => svc.records(),
+    'GET /svc/scenarios/%C3%BC%20%3F/records ',
+    { records: [], next_after_sequence: 7 },
+    { records: [], next: null },
+  ],
   ['health', (svc) => svc.health(), 'GET /healthz ', { ok: true }],
 ]
 

@@ -3,26 +3,33 @@ import { ServiceFailure } from './failure.ts'
 import { BATCH_ROUTE } from './names.ts'
 import {
   isCatalog,
+  isCreated,
   isHead,
   isHealth,
   isManifest,
   isProgress,
   isReceipt,
   isReceipts,
+  isRecords,
   isReleases,
   isScenarios,
   isStatus,
+  isStoredRecord,
   isTrainReceipt,
   type CatalogRow,
+  type Created,
   type Envelope,
   type Head,
   type Manifest,
   type Progress,
   type Receipt,
+  type RecordPage,
+  type RecordQuery,
   type ReleaseRow,
   type Report,
   type ScenarioRow,
   type Status,
+  type StoredRecord,
   type TrainReceipt,
   type TrainRequest,
 } from './nouns.ts'
@@ -32,7 +39,7 @@ import { ask, parseJson, refusalOf, type Answer, type Place, type Question } fro
 export interface Address {
   /** Where the service answers, without a route. */
   readonly url: string
-  /** Needed by everything but `status`, `scenarios`, `health` and `text`. */
+  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health` and `text`. */
   readonly scenario?: string | null
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
@@ -52,10 +59,15 @@ export interface Svc {
   /** The releases of the tree that clients pull, oldest first, each with its page. A row's place in it is the number its page goes by. */
   catalog(): Promise<readonly CatalogRow[]>
   progress(requestId: string): Promise<Progress>
+  /** What was stored, oldest first unless the newest are asked for. */
+  records(query?: RecordQuery): Promise<RecordPage>
+  record(id: string): Promise<StoredRecord>
   promote(releaseId: string): Promise<Head>
   rollback(releaseId: string): Promise<Head>
   status(): Promise<Status>
   scenarios(): Promise<readonly ScenarioRow[]>
+  /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
+  createScenario(name: string, recipe?: string): Promise<Created>
   health(): Promise<{ readonly ok: boolean }>
   /** A page or the install script as it is, whole: an answer that breaks off is a failure, never half a text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<string>
@@ -79,10 +91,13 @@ export function connect(address: Address): Svc {
     releases: () => own(async (name) => (await get(`${scenarioPath(name)}/releases`, isReleases)).releases),
     catalog: () => own(async () => (await get('/svc/harness/releases', isCatalog)).releases),
     progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, isProgress)),
+    records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
+    record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, isStoredRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),
     rollback: (releaseId) => move(releaseId, 'rollback'),
     status: () => get('/svc/status', isStatus),
     scenarios: async () => (await get('/svc/scenarios', isScenarios)).scenarios,
+    createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, isCreated),
     health: () => get('/healthz', isHealth),
     text: async (path, query = {}) => (await succeed(place, { method: 'GET', path: path + queryOf(query) })).text,
   }
@@ -113,6 +128,17 @@ const scenarioPath = (name: string): string => `/svc/scenarios/${encodeURICompon
 const queryOf = (query: Readonly<Record<string, string>>): string => {
   const text = new URLSearchParams(query).toString()
   return text === '' ? '' : `?${text}`
+}
+
+async function recordPage(get: <T>(path: string, isShape: Shape<T>) => Promise<T>, path: string, query: RecordQuery): Promise<RecordPage> {
+  const words = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  const {
+    records,
+    next_after_sequence: after,
+    next_before_sequence: before,
+  } = await get(path + queryOf(Object.fromEntries(words)), isRecords)
+  // Nothing follows a page without a row, whatever it says: whoever reads on to the end would never come to one.
+  return { records, next: records.length === 0 ? null : (after ?? before ?? null) }
 }
 
 type Shape<T> = (value: unknown) => value is T

@@ -3,16 +3,21 @@ export { connect, type Address, type Svc } from './api.ts'
 export { ServiceFailure } from './failure.ts'
 export type {
   CatalogRow,
+  Created,
   Envelope,
   Head,
   Manifest,
   Progress,
   Receipt,
+  RecordPage,
+  RecordQuery,
+  RecordRow,
   ReleaseRow,
   Report,
   ScenarioRow,
   ScenarioStatus,
   Status,
+  StoredRecord,
   TrainReceipt,
   TrainRequest,
 } from './nouns.ts'

@@ -102,6 +102,44 @@ export interface Progress {
   readonly activity?: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
 }
 
+/** What the list tells of a record. */
+export interface RecordRow {
+  /** Position in the scenario's record order: 1, 2, 3, without gaps. */
+  readonly sequence: number
+  readonly agent_record_id: string
+  readonly request_type: 'inference' | 'report' | 'train'
+  readonly created_at: number
+  readonly references: readonly string[]
+  readonly artifact_ref: string | null
+  readonly score: number | null
+  /** Of an exchange that the service served itself. */
+  readonly summary?: {
+    readonly model?: string
+    readonly latency_ms: number
+    readonly input_tokens?: number
+    readonly output_tokens?: number
+    readonly stream?: true
+    readonly complete?: false
+  }
+}
+export interface StoredRecord extends RecordRow {
+  readonly payload: Data
+}
+export interface RecordQuery {
+  readonly request_type?: RecordRow['request_type']
+  /** 1 to 100. */
+  readonly limit?: number
+  readonly order?: 'oldest' | 'newest'
+  readonly after_sequence?: number
+  /** With the order 'newest'. */
+  readonly before_sequence?: number
+}
+export interface RecordPage {
+  readonly records: readonly RecordRow[]
+  /** Where the next page begins, for the query's own sequence field; null at the end. */
+  readonly next: number | null
+}
+
 /** The head that a promote or a rollback came to. */
 export interface Head {
   readonly scenario: string
@@ -113,12 +151,21 @@ export interface Head {
 export interface ScenarioRow {
   readonly scenario: string
   readonly loaded: boolean
-  readonly recipe: string
+  /** Null of one that goes away just now. */
+  readonly recipe: string | null
   /** The rest once it is loaded. */
   readonly release_id?: string
   readonly content_id?: string
   readonly training_mode?: TrainingMode
   readonly model?: Data
+  readonly adapter?: string
+}
+
+/** A scenario and what it serves first. */
+export interface Created {
+  readonly scenario: string
+  readonly release_id: string
+  readonly content_id: string
   readonly adapter?: string
 }
 
@@ -162,11 +209,25 @@ export const isCatalog = (value: unknown): value is { readonly releases: readonl
 export const isProgress = (value: unknown): value is Progress =>
   isData(value) && hasTexts(value, ['request_id', 'state']) && typeof value['settled'] === 'boolean'
 
+export const isRecords = (value: unknown): value is RecordList => isData(value) && isListOf(value['records'], isRecordRow)
+export interface RecordList {
+  readonly records: readonly RecordRow[]
+  readonly next_after_sequence?: number | null
+  readonly next_before_sequence?: number | null
+}
+
+export const isStoredRecord = (value: unknown): value is StoredRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
+
+const isRecordRow = (value: unknown): value is RecordRow =>
+  isData(value) && hasTexts(value, ['agent_record_id', 'request_type']) && typeof value['sequence'] === 'number'
+
 export const isHead = (value: unknown): value is Head =>
   isData(value) && hasTexts(value, ['release_id', 'content_id']) && typeof value['step'] === 'number'
 
 export const isScenarios = (value: unknown): value is { readonly scenarios: readonly ScenarioRow[] } =>
   isData(value) && isListOf(value['scenarios'], (row): row is ScenarioRow => hasTexts(row, ['scenario']))
+
+export const isCreated = (value: unknown): value is Created => hasTexts(value, ['scenario', 'release_id', 'content_id'])
 
 export const isStatus = (value: unknown): value is Status =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])

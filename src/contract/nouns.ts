@@ -28,6 +28,18 @@ export interface RecordRow {
   /** The release that served an inference; null for reports, train requests and imports. */
   readonly artifact_ref: string | null
   readonly score: number | null
+  /** Of an exchange that was served here: what a list tells of it without its body. No part of what makes two records the same. */
+  readonly summary?: ExchangeSummary
+}
+export interface ExchangeSummary {
+  readonly model?: string
+  /** From the whole request to the whole answer. */
+  readonly latency_ms: number
+  /** As the provider counted them. */
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+  readonly stream?: true
+  readonly complete?: false
 }
 
 /** A record on its way in. The payload is JSON text already, so that nobody parses or prints it again on the way to the disk. */

@@ -40,8 +40,7 @@ export interface ScenarioStore {
   /** Which of these ids are stored, and as what. */
   types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>>
   get(id: string): Promise<StoredRecord | null>
-  /** Rows after that sequence, oldest first. */
-  records(page: { readonly after: number; readonly limit: number; readonly type?: RequestType }): Promise<readonly RecordRow[]>
+  records(page: RecordPage): Promise<readonly RecordRow[]>
   /**
    * Records of these types after that sequence that no step of the component consumed, oldest first, with what they quote. A page may
    * end early, and does rather than hold more than PENDING_PAGE_BYTES_MAX of bodies beyond its first record: only an empty one is the end.
@@ -55,6 +54,12 @@ export interface ScenarioStore {
   /** Rows after that step, oldest first; with ids, only rows that consumed any of them. */
   commits(page: { readonly after: number; readonly limit: number; readonly ids?: readonly string[] }): Promise<readonly Commit[]>
   losses(): Promise<Losses>
+}
+
+/** Rows after a sequence, oldest first, or before one, newest first. */
+export type RecordPage = ({ readonly after: number } | { readonly before: number }) & {
+  readonly limit: number
+  readonly type?: RequestType
 }
 
 export interface PendingPage {

@@ -61,14 +61,25 @@ function tagging(tags: Tags): (payload: JsonObject) => JsonObject {
 
 export async function list({ door, visit, query }: Asked): Promise<Reply> {
   const name = nameInPath(visit)
-  const after = wholeNumber(query, 'after_sequence', 0)
+  const from = startOf(query)
   const limit = pageLimit(query)
   const type = requestType(query.get('request_type'))
   return door.registry.use(name, async ({ store }) => {
-    const found = await store.records({ after, limit: limit + 1, ...(type !== null && { type }) })
+    const found = await store.records({ ...from, limit: limit + 1, ...(type !== null && { type }) })
     const { rows, next } = cutPage(found, limit, (row) => row.sequence)
-    return liveJson({ scenario: name, records: rows.map(wireRow), next_after_sequence: next })
+    const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
+    return liveJson({ scenario: name, records: rows.map(wireRow), ...more })
   })
+}
+
+/** Oldest first unless the newest are asked for: whoever looks wants to see what just happened. */
+function startOf(query: URLSearchParams): { readonly after: number } | { readonly before: number } {
+  const order = query.get('order') ?? 'oldest'
+  if (order !== 'oldest' && order !== 'newest') throw invalid('invalid_query', "order: must be 'oldest' or 'newest'")
+  const [own, other] = order === 'oldest' ? ['after_sequence', 'before_sequence'] : ['before_sequence', 'after_sequence']
+  if (query.has(other)) throw invalid('invalid_query', `${other}: does not go with the order ${order}; send ${own}`)
+  const from = wholeNumber(query, own, order === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER)
+  return order === 'oldest' ? { after: from } : { before: from }
 }
 
 function requestType(value: string | null): RequestType | null {
@@ -90,6 +101,7 @@ export async function read({ door, visit }: Asked): Promise<Reply> {
   })
 }
 
-function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }: RecordRow): JsonObject {
-  return { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }
+function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, summary }: RecordRow): JsonObject {
+  const told = summary === undefined ? {} : { summary: { ...summary } }
+  return { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, ...told }
 }

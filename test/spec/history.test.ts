@@ -53,6 +53,27 @@ describe('the records', () => {
     expect((await list('after_sequence=8')).json).toMatchObject({ records: [], next_after_sequence: null })
   })
 
+  it('come newest first when that is asked for, page by page back to the oldest', async () => {
+    const first = await list('order=newest&limit=3')
+    expect(rowsOf(first, 'records').map((row) => row['sequence'])).toEqual([8, 7, 6])
+    expect(first.json).toMatchObject({ next_before_sequence: 6 })
+    const last = await list('order=newest&before_sequence=3&request_type=inference')
+    expect(rowsOf(last, 'records').map((row) => row['sequence'])).toEqual([2, 1])
+    expect(last.json['next_before_sequence']).toBeNull()
+    for (const query of ['order=sideways', 'order=newest&after_sequence=1', 'before_sequence=3', 'order=newest&before_sequence=-1'])
+      expectRefusal(await list(query), 400, 'invalid_query')
+  })
+
+  it('tell of an exchange that was served here how long it took and what it cost', async () => {
+    const receipt = await here.exchange('served')
+    const answer = await here.get('/svc/scenarios/served/records')
+    expect(rowsOf(answer, 'records')).toEqual([
+      expect.objectContaining({ agent_record_id: receipt, summary: expect.objectContaining({ latency_ms: expect.any(Number) }) }),
+    ])
+    const record = await here.get(`/svc/scenarios/served/records/${receipt}`)
+    expect(record.json['summary']).toEqual(rowsOf(answer, 'records')[0]?.['summary'])
+  })
+
   it('are filtered by type, also across pages [history.records-filter]', async () => {
     expect(rowsOf(await list('request_type=report&limit=1'), 'records')).toHaveLength(1)
     expect((await list('request_type=report&limit=1')).json['next_after_sequence']).toBeNull()

@@ -30,7 +30,7 @@ interface StatusArguments extends Omit<Address, 'scenario'> {
 
 interface Line {
   readonly scenario: string
-  readonly recipe: string
+  readonly recipe: string | null
   readonly release_id: string | null
   readonly training_mode: string | null
   readonly step: number | null
@@ -108,5 +108,5 @@ function tableOf(lines: readonly Line[]): string {
 
 function cellsOf({ scenario, recipe, release_id, training_mode, step, last_result }: Line): readonly string[] {
   const release = release_id?.slice(0, RELEASE_CHARACTERS_SHOWN)
-  return [scenario, recipe, release ?? '-', training_mode ?? '-', step === null ? '-' : String(step), last_result ?? '-']
+  return [scenario, recipe ?? '-', release ?? '-', training_mode ?? '-', step === null ? '-' : String(step), last_result ?? '-']
 }

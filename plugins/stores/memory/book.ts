@@ -105,9 +105,9 @@ export function storedRecord({ row, payload }: Kept): StoredRecord {
 
 /** The bytes are copied: they are the caller's to reuse. */
 function keep(record: NewRecord, sequence: number): Kept {
-  const { agent_record_id, request_type, created_at, references, artifact_ref, score } = record
-  const row = { sequence, agent_record_id, request_type, created_at, references: [...references], artifact_ref, score }
-  return { row, payload: new Uint8Array(record.payload), digest: null }
+  const { payload, ...fields } = record
+  const row = { sequence, ...fields, references: [...record.references] }
+  return { row, payload: new Uint8Array(payload), digest: null }
 }
 
 function sameOrConflict(known: Kept, record: NewRecord): Kept {

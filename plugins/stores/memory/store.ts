@@ -178,9 +178,11 @@ class MemoryScenario implements ScenarioStore {
   }
 
   async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
-    const { after, limit, type } = page
+    const { limit, type } = page
+    const records = this.#store.book(this.#name)?.records ?? []
+    const from = 'after' in page ? records.slice(Math.max(page.after, 0)) : records.slice(0, Math.max(page.before - 1, 0)).toReversed()
     const rows: RecordRow[] = []
-    for (const { row } of this.#store.book(this.#name)?.records.slice(Math.max(after, 0)) ?? []) {
+    for (const { row } of from) {
       if (rows.length >= limit) break
       if (type === undefined || row.request_type === type) rows.push(row)
     }

@@ -16,8 +16,8 @@ interface StoredColumns extends RecordColumns {
 
 export function makeAppend(db: DatabaseSync, ledger: Ledger): Append {
   const insertRecord = db.prepare(
-    `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
+    `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
   )
   const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload) VALUES (?, ?, ?, ?, ?)')
   const findStored = new Query<StoredColumns>(
@@ -75,9 +75,9 @@ export function makeAppend(db: DatabaseSync, ledger: Ledger): Append {
   }
 
   function insert(key: number, sequence: number, record: WireRecord, payload: Uint8Array): boolean {
-    const [id, type, createdAt, references, artifactRef, score] = record
+    const [id, type, createdAt, references, artifactRef, score, , summary] = record
     const age = ledger.nextAge()
-    const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age)
+    const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age, summary)
     if (written.changes === 0) return false
     insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), payload)
     return true

@@ -1,12 +1,11 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Losses, PendingPage, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
+import type { Losses, PendingPage, RecordPage, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
 import { makePending } from './pending.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
 import type { ReaderAnswers } from './wire.ts'
 
-type RecordPage = Parameters<ScenarioStore['records']>[0]
 type CommitPage = Parameters<ScenarioStore['commits']>[0]
 
 export interface Queries {
@@ -52,24 +51,13 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
     `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age
      WHERE r.scenario = ${KEY} AND r.agent_record_id = ?`,
   )
-  const pageOf = (condition: string, index = '') =>
-    new Query<RecordColumns>(
-      db,
-      `SELECT ${RECORD_COLUMNS} FROM record r ${index} WHERE r.scenario = ${KEY} ${condition} ORDER BY r.sequence LIMIT ?`,
-    )
-  const selectPage = pageOf('AND r.sequence > ?')
-  const selectInferences = pageOf(`AND r.sequence > ? AND r.request_type = 'inference'`)
-  // Left to itself SQLite walks the sequence here, past every inference there is.
-  const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference' AND r.sequence > ?`, 'INDEXED BY record_by_type')
-
-  function rowsOf(scenario: string, { after, limit, type }: RecordPage) {
-    if (type === undefined) return selectPage.all(scenario, after, limit)
-    if (type === 'inference') return selectInferences.all(scenario, after, limit)
-    return selectOfType.all(scenario, type, after, limit)
-  }
+  const [oldestFirst, newestFirst] = [makePages(db, '>', 'ASC'), makePages(db, '<', 'DESC')]
 
   return {
-    records: (scenario, page) => rowsOf(scenario, page).map(recordRow),
+    records(scenario, { limit, type, ...from }) {
+      const rows = 'after' in from ? oldestFirst(scenario, from.after, limit, type) : newestFirst(scenario, from.before, limit, type)
+      return rows.map(recordRow)
+    },
     types(scenario, ids) {
       const found = new Map<string, RequestType>()
       for (const id of ids) {
@@ -82,6 +70,25 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
       const row = selectRecord.first(scenario, id)
       return row === undefined ? null : { ...recordRow(row), payload: row.payload }
     },
+  }
+}
+
+function makePages(db: DatabaseSync, side: '>' | '<', order: 'ASC' | 'DESC') {
+  const pageOf = (condition: string, index = '') =>
+    new Query<RecordColumns>(
+      db,
+      `SELECT ${RECORD_COLUMNS} FROM record r ${index} WHERE r.scenario = ${KEY} ${condition} AND r.sequence ${side} ?
+       ORDER BY r.sequence ${order} LIMIT ?`,
+    )
+  const selectPage = pageOf('')
+  const selectInferences = pageOf(`AND r.request_type = 'inference'`)
+  // Left to itself SQLite walks the sequence here, past every inference there is.
+  const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference'`, 'INDEXED BY record_by_type')
+
+  return (scenario: string, from: number, limit: number, type: RequestType | undefined): readonly RecordColumns[] => {
+    if (type === undefined) return selectPage.all(scenario, from, limit)
+    if (type === 'inference') return selectInferences.all(scenario, from, limit)
+    return selectOfType.all(scenario, type, from, limit)
   }
 }
 

@@ -2,6 +2,7 @@
 import {
   contentDigest,
   type Commit,
+  type ExchangeSummary,
   type JsonObject,
   type NewRecord,
   type RecordRow,
@@ -10,7 +11,8 @@ import {
 } from '../../../src/contract/index.ts'
 import { hash } from 'node:crypto'
 
-export const RECORD_COLUMNS = 'r.sequence, r.agent_record_id, r.request_type, r.created_at, r."references", r.artifact_ref, r.score'
+export const RECORD_COLUMNS =
+  'r.sequence, r.agent_record_id, r.request_type, r.created_at, r."references", r.artifact_ref, r.score, r.summary'
 
 export interface RecordColumns {
   readonly sequence: number
@@ -20,11 +22,19 @@ export interface RecordColumns {
   readonly references: string | null
   readonly artifact_ref: string | null
   readonly score: number | null
+  readonly summary: string | null
 }
 
 export function recordRow(columns: RecordColumns): RecordRow {
   const { sequence, agent_record_id, request_type, created_at, artifact_ref, score } = columns
-  return { sequence, agent_record_id, request_type, created_at, references: parseReferences(columns.references), artifact_ref, score }
+  const references = parseReferences(columns.references)
+  const row = { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }
+  return columns.summary === null ? row : { ...row, summary: parseSummary(columns.summary) }
+}
+
+function parseSummary(text: string): ExchangeSummary {
+  const summary: ExchangeSummary = JSON.parse(text)
+  return summary
 }
 
 export function parseReferences(text: string | null): readonly string[] {

@@ -201,8 +201,8 @@ function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): read
   return records.map((record, index) => {
     const stored = typeof answer === 'number' ? answer + index : answer[index]
     if (typeof stored === 'object') return stored
-    const { agent_record_id, request_type, created_at, references, artifact_ref, score } = record
-    return { sequence: stored ?? 0, agent_record_id, request_type, created_at, references, artifact_ref, score }
+    const { payload: _payload, ...fields } = record
+    return { sequence: stored ?? 0, ...fields }
   })
 }
 

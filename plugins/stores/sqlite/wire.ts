@@ -6,6 +6,7 @@ import {
   type NewRecord,
   type PendingPage,
   type PendingRecord,
+  type RecordPage,
   type RecordRow,
   type RefusalKind,
   type RequestType,
@@ -30,6 +31,8 @@ export type WireRecord = readonly [
   artifactRef: string | null,
   score: number | null,
   payloadBytes: number,
+  /** JSON; null for none. */
+  summary: string | null,
 ]
 
 /** The offset is where the first payload begins in the group's bytes. */
@@ -89,9 +92,18 @@ export function packGroup(calls: readonly WriterCall[]): WireGroup {
 }
 
 function wireRecord(record: NewRecord): WireRecord {
-  const { agent_record_id, request_type, created_at, references, artifact_ref, score, payload } = record
+  const { agent_record_id, request_type, created_at, references, artifact_ref, score, payload, summary } = record
   const quoted = references.length === 0 ? null : JSON.stringify(references)
-  return [agent_record_id, request_type, created_at, quoted, artifact_ref, score, payload.byteLength]
+  return [
+    agent_record_id,
+    request_type,
+    created_at,
+    quoted,
+    artifact_ref,
+    score,
+    payload.byteLength,
+    summary === undefined ? null : JSON.stringify(summary),
+  ]
 }
 
 // ── to the reader ────────────────────────────────────────────────────────────────────────────
@@ -101,7 +113,7 @@ export type ReaderCall =
   | { readonly op: 'usage' }
   | { readonly op: 'types'; readonly scenario: string; readonly ids: readonly string[] }
   | { readonly op: 'get'; readonly scenario: string; readonly id: string }
-  | { readonly op: 'records'; readonly scenario: string; readonly after: number; readonly limit: number; readonly type?: RequestType }
+  | ({ readonly op: 'records'; readonly scenario: string } & RecordPage)
   | ({ readonly op: 'pending'; readonly scenario: string } & PendingPage)
   | { readonly op: 'commits'; readonly scenario: string; readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
   | { readonly op: 'losses'; readonly scenario: string }
