@@ -18,6 +18,7 @@ import {
 import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface Service {
@@ -42,6 +43,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)
   try {
+    const traces = await openTracing(loaded, log)
+    // Opened before everything, so that it hears how everything ended.
+    if (traces !== undefined) closing.push(() => traces.close())
     const store = await openStore(loaded, load)
     closing.push(() => store.close())
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
@@ -67,6 +71,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
       hosts,
+      traceStep: traces?.step,
       stepped(scenario, commit) {
         metrics.step(commit.outcome)
         logStep(log, scenario, commit)
@@ -80,7 +85,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.close())
     const adapters = adaptersOf(plugins, load, registry)
-    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, adapters, evaluationToken }))
+    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, adapters, traces, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -109,6 +114,15 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
   log.flush()
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
+}
+
+/** The room is not even loaded where no collector is configured. */
+async function openTracing({ config: { traces } }: LoadedConfig, log: Log): Promise<Traces | undefined> {
+  const { endpoint, headers, service_name: serviceName, sample_ratio: sampleRatio, content: isWithContent } = traces
+  if (endpoint === null) return undefined
+  const { openTraces } = await import('./traces/index.ts')
+  const warn = (message: string, error: unknown): void => log.write('warn', 'beside', { message, error: wordsOf(error) })
+  return openTraces({ endpoint, headers, serviceName, sampleRatio, isWithContent, warn })
 }
 
 type Load = <K extends Kind>(kind: K, name: string) => Promise<Kinds[K]>
@@ -227,15 +241,16 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'adapters'> & { readonly evaluationToken: string }
+type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
 
 function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, ...fittings }: Fittings): Door {
-  const { token, tokens, console_origins } = config.svc
+  const { token, tokens, console_origins, served_url } = config.svc
   return {
     ...fittings,
     store: house.store,
     keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
     origins: new Set(console_origins),
+    hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
     clock,
     newId,
     retryTimeoutSeconds: config.inference.retry_timeout_s,

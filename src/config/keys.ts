@@ -15,7 +15,7 @@ export interface Key {
 /** What stands for any name of the user's own in a key's path. */
 export const ANY_NAME = '<name>'
 
-/** Every key of the schema in its order; recipes appear under the name `<name>`. */
+/** Every key of the schema in its order; recipes and headers appear under the name `<name>`. */
 export function allKeys(): readonly Key[] {
   return keysUnder(schema, [])
 }
@@ -68,6 +68,12 @@ export function takesNull(path: readonly string[]): boolean {
 export function isOwnName(path: readonly string[]): boolean {
   const under = path.slice(0, -1)
   return isSection(under) && namesAt(under) === null
+}
+
+/** The key as the schema lists it: a name of the user's own stands as `<name>`. */
+export function listedKey(key: string): string {
+  const path = key.split('.')
+  return path.map((name, index) => (isOwnName(path.slice(0, index + 1)) ? ANY_NAME : name)).join('.')
 }
 
 /** Hyphens and underscores are equal in the names of keys, but not in names of the user's own. */

@@ -87,6 +87,7 @@ describe('defaults', () => {
         retry_timeout_s: 300,
         gateway: null,
       },
+      traces: { endpoint: null, headers: {}, service_name: 'svc', sample_ratio: 1, content: false },
       storage: {
         agent_record_dir: '.svc/agent-record',
         artifact_repository: '.svc/artifacts.git',

@@ -7,6 +7,7 @@ import { readFileText } from './file.ts'
 import type { Environment } from './interpolate.ts'
 import { kindAt } from './keys.ts'
 import { originsOf } from './origins.ts'
+import { fromOpenTelemetry } from './open-telemetry.ts'
 import { ConfigProblem } from './problem.ts'
 import type { Given, Origin } from './problem.ts'
 import { ENVIRONMENT } from './schema.ts'
@@ -60,9 +61,10 @@ export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: st
   const fromFile = readFileText(sources.text, file, environment)
   const fromArgs = sources.commandLine ?? { given: [], problems: [] }
   const explicit = [...fromFile.given, ...fromArgs.given]
-  const given = byKey([...fromEnvironment(environment, explicit), ...explicit])
+  const telemetry = fromOpenTelemetry(environment, explicit)
+  const given = byKey([...fromEnvironment(environment, explicit), ...explicit, ...telemetry.given])
   const reading = readSettings(given, environment, file)
-  const problems = [...fromFile.problems, ...fromArgs.problems, ...reading.problems, ...crossProblems(reading, file)]
+  const problems = [...fromFile.problems, ...fromArgs.problems, ...telemetry.problems, ...reading.problems, ...crossProblems(reading, file)]
   if (problems.length > 0 || reading.settings === null) throw new ConfigProblem(problems)
   const config = deepFreeze(normalise(reading.settings))
   return { config, origins: originsOf(config, reading.given) }
@@ -90,10 +92,10 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 
 /** Every recipe under its name, the default one among them, whichever of the two ways the file was written in. */
 function normalise(settings: Settings): Config {
-  const { svc, inference, storage, recipe, data, pipeline, evolution, training } = settings
+  const { svc, inference, storage, traces, recipe, data, pipeline, evolution, training } = settings
   const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline, evolution, training } }
   for (const [name, own] of Object.entries(settings.recipes)) recipes[name] = { ...own, use: own.use ?? name }
-  return { svc, inference, storage, recipe, recipes }
+  return { svc, inference, storage, traces, recipe, recipes }
 }
 
 function deepFreeze<T>(value: T): T {

@@ -3,16 +3,22 @@ import { allKeys, ANY_NAME } from './keys.ts'
 import type { Given, Origin } from './problem.ts'
 import { RECIPE_SECTIONS, type Config } from './schema.ts'
 
-/** In the schema's order; keys of named recipes once per recipe that was given, top-level ones when the default recipe has no name entry. */
+/** In the schema's order; keys of named recipes and headers once per name that was given, top-level ones when the default recipe has no name entry. */
 export function originsOf(config: Config, given: ReadonlyMap<string, Given>): ReadonlyMap<string, Origin> {
-  const named = Object.keys(config.recipes).filter((name) =>
-    [...given.values()].some(({ path }) => path[0] === 'recipes' && path[1] === name),
-  )
+  const isNamed = namesUnder('recipes', given).includes(config.recipe)
   const keys = allKeys().flatMap(({ key }) => {
-    if (key.includes(ANY_NAME)) return named.map((name) => key.replace(ANY_NAME, name))
-    return named.includes(config.recipe) && isRecipeSection(key) ? [] : [key]
+    const [section = '', own] = key.split(`.${ANY_NAME}`)
+    if (own !== undefined) return namesUnder(section, given).map((name) => key.replace(ANY_NAME, name))
+    return isNamed && isRecipeSection(key) ? [] : [key]
   })
   return new Map(keys.map((key) => [key, given.get(key)?.origin ?? 'default']))
+}
+
+/** The names of the user's own that were given in a section. */
+function namesUnder(section: string, given: ReadonlyMap<string, Given>): readonly string[] {
+  const depth = section.split('.').length
+  const within = [...given.values()].filter(({ path }) => path.slice(0, depth).join('.') === section)
+  return [...new Set(within.flatMap(({ path }) => path[depth] ?? []))]
 }
 
 /** The value in force for a key of the map above. */

@@ -10,6 +10,7 @@ const text = [
   '  upstream_url: http://up',
   '  upstream_api_key: secret-three',
   '  gateway: {url: "http://g", api_key: secret-four}',
+  'traces: {headers: {x-api_key: secret-six, authorization: Basic secret-seven}}',
 ].join('\n')
 
 function load(): LoadedConfig {
@@ -34,6 +35,7 @@ test('secrets are masked, in the table and in JSON', () => {
   expect(values.get('svc.tokens')).toEqual(['***', '***'])
   expect(values.get('inference.gateway.api_key')).toBe('***')
   expect(values.get('inference.gateway.api_key_env')).toBeNull()
+  expect([values.get('traces.headers.x-api_key'), values.get('traces.headers.authorization')]).toEqual(['***', '***'])
 })
 
 test('an unset secret shows that it is unset', () => {

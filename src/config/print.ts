@@ -1,4 +1,5 @@
 /** What is in force and where it came from, as a table for people or as JSON for programs; secrets masked. */
+import { listedKey } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
 import type { Origin } from './problem.ts'
@@ -32,6 +33,6 @@ export function printConfigJson(loaded: LoadedConfig): string {
 }
 
 function masked(key: string, value: unknown): unknown {
-  if (value === null || !SECRET_KEYS.has(key)) return value
+  if (value === null || !SECRET_KEYS.has(listedKey(key))) return value
   return Array.isArray(value) ? value.map(() => MASK) : MASK
 }

@@ -88,6 +88,12 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ],
   ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
   ['storage:\n  keep_raw_streams: 1', 'storage.keep_raw_streams must be true or false, not a number'],
+  ['traces:\n  endpoint: localhost:4317', 'traces.endpoint must start with http:// or https://'],
+  ['traces:\n  endpoint: http://u:p@host', 'traces.endpoint must not hold credentials; give the key in its own key'],
+  ['traces:\n  sample_ratio: 1.5', 'traces.sample_ratio must be a number from 0 to 1'],
+  ['traces:\n  headers: a', 'traces.headers must be a section with keys of its own'],
+  ['traces:\n  headers:\n    a b: c', "traces.headers.a b: a header's name is made of letters, digits, - and _"],
+  ['traces:\n  headers:\n    a: "b\\nc"', 'traces.headers.a must be printable ASCII'],
   ['data:\n  training_mode: never', 'data.training_mode must be one of auto, manual, hybrid'],
   ['data:\n  batch_policy: all', 'data.batch_policy must be one of reports, records'],
   [
@@ -105,7 +111,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  token: a${b', 'svc.token holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one'],
   [
     '__proto__: {a: 1}',
-    '__proto__ is not a known key; the file knows svc, inference, storage, recipe, recipes, data, pipeline, evolution, training',
+    '__proto__ is not a known key; the file knows svc, inference, storage, traces, recipe, recipes, data, pipeline, evolution, training',
   ],
 ]
 
@@ -211,6 +217,8 @@ describe('secrets', () => {
     `inference: {upstream_url: "http://user:${secret}@host"}`,
     `inference: {upstream_api: ${secret}}`,
     `inference: {gateway: {api_key: "${secret} "}}`,
+    `traces: {endpoint: "http://user:${secret}@host"}`,
+    `traces: {headers: {authorization: "${secret} "}}`,
     `svc:\n  host: 0.0.0.0 ${secret}`,
   ])('are not in the problems of %j', (text) => {
     const problems = problemsOf(text)

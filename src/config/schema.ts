@@ -1,10 +1,28 @@
 /** Every key of the configuration: its type, its one default and the line that documents it. */
 import * as z from 'zod'
-import { ENV, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import { ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
-import { backend, baseUrl, count, flag, host, oneOf, origin, repository, seconds, secret, section, text, whole } from './types.ts'
+import {
+  backend,
+  baseUrl,
+  collectorUrl,
+  count,
+  flag,
+  headerValue,
+  host,
+  oneOf,
+  origin,
+  ratio,
+  repository,
+  seconds,
+  secret,
+  section,
+  text,
+  whole,
+} from './types.ts'
 
-const RECIPE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
+/** What a person may call a recipe, and how a header is called. */
+const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const svc = section({
   host: host().default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
@@ -76,6 +94,29 @@ const storage = section({
   keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept beside the assembled answer.'),
 })
 
+const traces = section({
+  endpoint: collectorUrl()
+    .nullable()
+    .default(null)
+    .describe(
+      'Where spans are sent, as OTLP over HTTP in JSON; `/v1/traces` is added unless it ends in `/traces`. Unset: no traces. From `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`; `OTEL_SDK_DISABLED=true` switches traces off.',
+    ),
+  headers: z
+    .record(
+      z.string().regex(OWN_NAME),
+      headerValue().describe(
+        'A header sent along with spans. From `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS` when none is set.',
+      ),
+      'must be a section with one header per name',
+    )
+    .default({}),
+  service_name: text().default(PRODUCT).describe('What the service is called in its traces. From `OTEL_SERVICE_NAME`.'),
+  sample_ratio: ratio()
+    .default(1)
+    .describe('The share of traces that are kept, of those that begin here. A caller that has one decides itself.'),
+  content: flag().default(false).describe('Whether spans hold what was asked and answered, cut to 8,192 characters each.'),
+})
+
 const data = section({
   training_mode: oneOf(['auto', 'manual', 'hybrid']).default('auto').describe('What starts a training step: traffic, requests, or both.'),
   batch_policy: oneOf(['reports', 'records'])
@@ -122,9 +163,10 @@ export const schema = section({
   svc: svc.prefault({}).describe('The service itself: where it listens, who may call, how much it holds.'),
   inference: inference.prefault({}).describe('Who answers the calls.'),
   storage: storage.prefault({}).describe('Where everything is kept.'),
+  traces: traces.prefault({}).describe('Whether OpenTelemetry traces are made, and where they go.'),
   recipe: text().default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
   recipes: z
-    .record(z.string().regex(RECIPE_NAME), recipe, 'must be a section with one recipe per name')
+    .record(z.string().regex(OWN_NAME), recipe, 'must be a section with one recipe per name')
     .default({})
     .describe('Several recipes by name, each with its own sections.'),
   data: data.prefault({}).describe('What the one recipe collects. With several recipes: `recipes.<name>.data`.'),
@@ -151,6 +193,7 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.tokens',
   'inference.upstream_api_key',
   'inference.gateway.api_key',
+  'traces.headers.<name>',
 ])
 
 /** The same value, read-only at every depth. */
@@ -166,6 +209,6 @@ export type Settings = z.output<typeof schema>
 export type RecipeSettings = Frozen<Omit<Settings['recipes'][string], 'use'> & { use: string }>
 
 /** The configuration of one service. Sections of a single recipe at the top of the file are already under `recipes` here. */
-export type Config = Frozen<Pick<Settings, 'svc' | 'inference' | 'storage' | 'recipe'>> & {
+export type Config = Frozen<Pick<Settings, 'svc' | 'inference' | 'storage' | 'traces' | 'recipe'>> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

@@ -71,7 +71,8 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>, fileName: string): string {
   const key = keyOf(issue)
   const where = place(originAt(key, given), fileName)
-  if (issue.code === 'invalid_key') return `${where}: ${key}: a recipe's name is made of letters, digits, - and _`
+  if (issue.code === 'invalid_key')
+    return `${where}: ${key}: ${key.startsWith('recipes.') ? "a recipe's" : "a header's"} name is made of letters, digits, - and _`
   const value = given.get(key)?.value
   if (value === undefined && issue.code === 'invalid_type') return `${where}: ${key} is missing`
   const found = issue.code === 'invalid_type' && typeof issue.path.at(-1) === 'string' ? `, not ${kindWord(value)}` : ''

@@ -10,12 +10,19 @@ const SECRET_SHAPE = /^[\x21-\x7e]*$/
 export const text = () => z.string('must be text').min(1, 'must not be empty')
 /** What must fit into a header line as it is. */
 export const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
+/** Unlike a token it may hold a blank, as in `Basic …`. */
+export const headerValue = () => text().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII')
 export const flag = () => z.boolean('must be true or false')
 export const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
 /** A limit that is off at 0, as it is by default. */
 export const none = () => from0().default(0)
 export const from0 = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER)
 export const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
+
+export function ratio() {
+  const rule = 'must be a number from 0 to 1'
+  return z.number(rule).min(0, rule).max(1, rule)
+}
 
 export function whole(rule: string, least: number, most: number) {
   return z.int(rule).min(least, rule).max(most, rule)
@@ -28,23 +35,31 @@ export function seconds(least: 'zero' | 'above zero') {
 }
 
 /** A base address. Its own messages never quote it, since a wrong one may hold a password. */
-export function baseUrl() {
+export const baseUrl = () => address((value) => addressProblem(value) ?? v1Problem(value))
+
+/** Where spans are sent: it may well end in /v1/traces. */
+export const collectorUrl = () => address(addressProblem)
+
+function address(problemOf: (value: string) => string | null) {
   return text()
     .check((context) => {
-      const problem = baseUrlProblem(context.value)
+      const problem = problemOf(context.value)
       if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
     })
     .overwrite((url) => url.replace(/\/+$/, ''))
 }
 
-function baseUrlProblem(value: string): string | null {
+function addressProblem(value: string): string | null {
   if (!URL.canParse(value)) return 'must be a whole URL such as https://host:port'
   const url = new URL(value)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must start with http:// or https://'
   if (url.username !== '' || url.password !== '') return 'must not hold credentials; give the key in its own key'
-  if (/[?#]/.test(value)) return 'must have no query and no fragment'
-  if (/\/v1\/*$/.test(url.pathname)) return 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
-  return null
+  return /[?#]/.test(value) ? 'must have no query and no fragment' : null
+}
+
+function v1Problem(value: string): string | null {
+  if (!/\/v1\/*$/.test(new URL(value).pathname)) return null
+  return 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
 }
 
 function originProblem(value: string): string | null {

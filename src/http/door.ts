@@ -1,6 +1,7 @@
 /** What the handlers at the door need of the house. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
+import type { CallTrace } from '../inference/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -11,6 +12,8 @@ export interface Door {
   readonly store: Store
   readonly keys: Keys
   readonly origins: ReadonlySet<string>
+  /** Names the operator said the service goes by: those of listed origins, and of its own address. */
+  readonly hosts: ReadonlySet<string>
   readonly metrics: Metrics
   readonly log: Log
   readonly clock: () => number
@@ -22,6 +25,20 @@ export interface Door {
   readonly model: ModelAddress
   /** Every agent that can be named here: those that come with the service, and those of the configured recipes. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
+  /** Absent where nobody traces. */
+  readonly traces?: Traces | undefined
+}
+
+interface Traces {
+  /** A request has come. */
+  request(headers: IncomingHttpHeaders): RequestTrace
+  readonly spans: { readonly exported: number; readonly dropped: number }
+}
+interface RequestTrace extends CallTrace {
+  /** Its answer is over. The route is null where none was found, the status where the client left before there was one. */
+  end(
+    seen: Pick<Visit, 'id' | 'path' | 'note'> & { readonly method: string; readonly route: string | null; readonly status: number | null },
+  ): void
 }
 
 /** One request on its way through: everything the log line and the handlers need to know of it. */
@@ -39,4 +56,5 @@ export interface Visit {
   readonly headers: Record<string, string>
   /** For the log line; filled in as they become known. */
   readonly note: { scenario?: string; receipt?: string; upstream_id?: string; code?: string; cause?: string }
+  readonly trace?: RequestTrace | undefined
 }

@@ -77,6 +77,8 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
     signal: goneSignal(response),
     retryTimeoutSeconds,
     clock,
+    begunAt: clock(),
+    trace: visit.trace,
   }
 }
 

@@ -4,9 +4,10 @@ import { HEADER } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
-import { answerError, HttpRefusal, noRoute } from './errors.ts'
+import { HttpRefusal, noRoute } from './errors.ts'
 import { noteError } from './note.ts'
 import { knockOf } from './pass.ts'
+import { refusalReply } from './refusal.ts'
 import { routes, type Route } from './routes.ts'
 import { RouteTable, type Lookup, type Match } from './table.ts'
 
@@ -43,6 +44,7 @@ interface Arrival {
   readonly note: Visit['note']
   readonly headers: Record<string, string>
   readonly started: number
+  readonly trace: Visit['trace']
   route: Route | null
 }
 
@@ -53,13 +55,24 @@ function arrive(door: Door, request: IncomingMessage): Arrival {
   const path = mark === -1 ? url : url.slice(0, mark)
   const query = mark === -1 ? '' : url.slice(mark + 1)
   door.metrics.begin()
-  return { id, request, path, query, note: {}, headers: { [HEADER.requestId]: id }, started: performance.now(), route: null }
+  const headers = { [HEADER.requestId]: id }
+  return {
+    id,
+    request,
+    path,
+    query,
+    note: {},
+    headers,
+    started: performance.now(),
+    trace: door.traces?.request(request.headers),
+    route: null,
+  }
 }
 
 async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arrival: Arrival, response: ServerResponse): Promise<void> {
   const { request, path } = arrival
   const method = request.method ?? 'GET'
-  const cors = answerOrigin(door.origins, !door.keys.isRequired, method, request.headers)
+  const cors = answerOrigin(door, method, request.headers)
   Object.assign(arrival.headers, cors.headers)
   if (cors.isPreflight) {
     response.writeHead(204, arrival.headers).end()
@@ -86,9 +99,9 @@ function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: u
     response.destroy()
     return
   }
-  const { status, headers, body } = answerError(error, arrival.path)
-  const bytes = Buffer.from(JSON.stringify(body))
-  const all = { ...arrival.headers, ...headers, 'content-type': 'application/json', 'content-length': bytes.length }
+  const { status, headers, body } = refusalReply(error, arrival)
+  const bytes = Buffer.from(body)
+  const all = { ...arrival.headers, ...headers, 'content-length': bytes.length }
   response.writeHead(status, all).end(bytes)
 }
 
@@ -96,15 +109,11 @@ function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
   const seconds = (performance.now() - arrival.started) / 1000
   const route = arrival.route?.path ?? UNKNOWN_ROUTE
   const status = response.headersSent ? response.statusCode : 499
+  const { id, path, note, trace } = arrival
+  const method = arrival.request.method ?? ''
   door.metrics.end(route, status, seconds)
   const level = status >= 500 ? 'warn' : 'info'
   const milliseconds = Math.round(seconds * 1e6) / 1000
-  door.log.write(level, 'request', {
-    id: arrival.id,
-    method: arrival.request.method ?? '',
-    route,
-    status,
-    ms: milliseconds,
-    ...arrival.note,
-  })
+  door.log.write(level, 'request', { id, method, route, status, ms: milliseconds, ...note })
+  trace?.end({ id, method, route: arrival.route?.path ?? null, path, status: response.headersSent ? status : null, note })
 }

@@ -44,7 +44,11 @@ export class Metrics {
     return series
   }
 
-  print(usage: StoreUsage, scenarios: { known: number; loaded: number; training: number; waiting: number }): string {
+  print(
+    usage: StoreUsage,
+    scenarios: { known: number; loaded: number; training: number; waiting: number },
+    spans?: { readonly exported: number; readonly dropped: number },
+  ): string {
     const lines = [
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
@@ -59,6 +63,8 @@ export class Metrics {
       ...gauge('svc_record_capacity_bytes', 'Bytes of record bodies this store may keep.', usage.capacity_bytes),
       ...counter('svc_records_lost_total', 'Record bodies evicted by capacity.', usage.lost_records),
       ...counter('svc_record_bytes_lost_total', 'Bytes of record bodies evicted by capacity.', usage.lost_bytes),
+      ...(spans === undefined ? [] : counter('svc_spans_exported_total', 'Spans the collector took.', spans.exported)),
+      ...(spans === undefined ? [] : counter('svc_spans_dropped_total', 'Spans that were made and not delivered.', spans.dropped)),
       ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
       ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
     ]

@@ -78,15 +78,19 @@ function lastTrainingStep(commits: Scenario['commits']): JsonObject | null {
   return last === undefined ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
-export async function metrics({ door: { registry, store, metrics: counted } }: Asked): Promise<Reply> {
+export async function metrics({ door: { registry, store, metrics: counted, traces } }: Asked): Promise<Reply> {
   const names = registry.names()
   const loaded = names.flatMap((name) => registry.loaded(name) ?? [])
   const workers = loaded.flatMap((scenario) => scenario.workers)
-  const body = counted.print(await store.usage(), {
-    known: names.length,
-    loaded: loaded.length,
-    training: workers.filter(({ live }) => live !== null).length,
-    waiting: workers.filter(({ isWaiting }) => isWaiting).length,
-  })
+  const body = counted.print(
+    await store.usage(),
+    {
+      known: names.length,
+      loaded: loaded.length,
+      training: workers.filter(({ live }) => live !== null).length,
+      waiting: workers.filter(({ isWaiting }) => isWaiting).length,
+    },
+    traces?.spans,
+  )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }

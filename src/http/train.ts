@@ -20,6 +20,7 @@ export async function train({ door, visit, object }: Asked): Promise<Reply> {
       screen()
     }
     await scenario.append([record])
+    visit.note.receipt = agent_record_id
     const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
     return json({ agent_record_id, scenario: name, request_type, page_path: `${page}?${pageQuery(visit.visitor, name)}` })
   })

@@ -3,6 +3,6 @@
  * Does not choose the release, know routes, or know where records go.
  */
 export { taggedMember, type Tags } from './payload.ts'
-export { serve, type Call, type Served, type Serving } from './serve.ts'
+export { serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'
 export { serveStream, type Outlet } from './serve-stream.ts'
 export { refusalOfUpstream } from './upstream-refusal.ts'

@@ -77,6 +77,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
         signal: new AbortController().signal,
         retryTimeoutSeconds: 0,
         clock: () => 0,
+        begunAt: 0,
       },
     },
   }

@@ -1,9 +1,9 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
-import { STREAM_FRAME_BYTES_MAX, type JsonObject } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject } from '../contract/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
 import type { StreamReader } from './dialects/index.ts'
 import { print } from './payload.ts'
-import { keep, type Exchange, type ServedStream } from './serve.ts'
+import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
 export interface Outlet {
@@ -59,7 +59,9 @@ class Relay {
 
   /** Passes frames on up to the terminal one, which it answers with; null when the stream ended without one. */
   async #relay(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
+    const { trace } = this.#exchange.call
     for await (const chunk of chunks) {
+      trace?.chunk()
       const frames = this.#splitter.push(chunk)
       if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
       const end = frames.findIndex((frame) => this.#take(frame))
@@ -109,8 +111,14 @@ class Relay {
   async #keep(cause: string | null): Promise<StreamEnd> {
     const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
     const end = cause === null ? { complete: true } : { complete: false, cause }
-    const response: JsonObject = { ...this.#reader.answer(), stream: true, ...end, ...raw }
-    return { receipt: await keep(this.#exchange, Buffer.from(print(response))), cause }
+    const answer = this.#reader.answer()
+    const response: JsonObject = { ...answer, stream: true, ...end, ...raw }
+    const summary: ExchangeSummary = {
+      ...summarize(this.#exchange, answer),
+      stream: true,
+      ...(cause === null ? {} : { complete: false }),
+    }
+    return { receipt: await keep(this.#exchange, Buffer.from(print(response)), summary), cause }
   }
 }
 

@@ -53,6 +53,7 @@ const call = (retryTimeoutSeconds: number, signal = new AbortController().signal
   retryTimeoutSeconds,
   // Time stands still, so that the pauses alone decide how often a call is tried.
   clock: () => 0,
+  begunAt: 0,
 })
 
 describe('an exchange', () => {

@@ -7,6 +7,7 @@ import {
   unavailable,
   upstream,
   type Dialect,
+  type ExchangeSummary,
   type Json,
   type JsonObject,
   type ModelAddress,
@@ -19,6 +20,7 @@ import {
 import { artifactRef, type Named } from './artifact-ref.ts'
 import { streamDialects, type StreamReader } from './dialects/index.ts'
 import { exchangePayload, print, type RequestBody, type Tags } from './payload.ts'
+import { summaryOf } from './summary.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
 /** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
@@ -40,6 +42,19 @@ export interface Call {
   readonly signal: AbortSignal
   readonly retryTimeoutSeconds: number
   readonly clock: () => number
+  /** When the whole request had come. */
+  readonly begunAt: number
+  readonly trace?: CallTrace | undefined
+}
+
+/** Whoever traces a call, where somebody does. Nothing it is told is waited for. */
+export interface CallTrace {
+  /** Before every attempt; answers the headers that carry the trace on. */
+  asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>>
+  /** A piece of a streamed answer came. */
+  chunk(): void
+  /** The answer, as far as it came. */
+  answered(answer: JsonObject, summary: ExchangeSummary): void
 }
 
 /** What was asked of which release: everything a record needs but the answer. */
@@ -72,8 +87,8 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
       continue
     }
     if (answer.kind === 'stream') return { kind: 'stream', exchange, answer, reader: await openReader(exchange, answer) }
-    verify(exchange, answer)
-    return { kind: 'whole', answer, receipt: await keep(exchange, answer.body) }
+    const fields = verify(exchange, answer)
+    return { kind: 'whole', answer, receipt: await keep(exchange, answer.body, summarize(exchange, fields)) }
   }
 }
 
@@ -91,9 +106,10 @@ async function begin(scenario: Serving, call: Call): Promise<Exchange> {
 async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<RuntimeAnswer> {
   let isStreaming = false
   try {
-    const { dialect, path, headers, signal } = call
+    const { dialect, path, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
+    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.fields) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, model, release, purpose, signal })
     if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer)
     isStreaming = answer.kind === 'stream'
@@ -120,9 +136,10 @@ async function openReader({ call, letGo }: Exchange, { chunks }: StreamedAnswer)
   throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
 }
 
-function verify({ scenario, release, call }: Exchange, answer: WholeAnswer): void {
+function verify({ scenario, release, call }: Exchange, answer: WholeAnswer): JsonObject {
   const fields = parseAnswer(answer.body)
   scenario.surface.hooks?.verify?.(release, call.dialect, fields)
+  return fields
 }
 
 function parseAnswer(body: Uint8Array): JsonObject {
@@ -135,8 +152,14 @@ function parseAnswer(body: Uint8Array): JsonObject {
   throw upstream('upstream_not_json', 'the upstream answered with something that is not a JSON object')
 }
 
+export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
+  const summary = summaryOf(request.fields, answer, call.clock() - call.begunAt)
+  call.trace?.answered(answer, summary)
+  return summary
+}
+
 /** Durable when this resolves; only then may anyone hear the receipt. */
-export async function keep(exchange: Exchange, response: Uint8Array): Promise<string | null> {
+export async function keep(exchange: Exchange, response: Uint8Array, summary: ExchangeSummary): Promise<string | null> {
   const { scenario, call, release, request } = exchange
   if (scenario.keep === undefined) return null
   await scenario.keep({
@@ -147,6 +170,7 @@ export async function keep(exchange: Exchange, response: Uint8Array): Promise<st
     artifact_ref: artifactRef(scenario, call.tags, release),
     score: null,
     payload: exchangePayload(request, call.tags, response),
+    summary,
   })
   return call.id
 }

@@ -1,6 +1,6 @@
 /** Everything scenarios are made of, shared by all of them. */
 import type { Commit, ContentStore, Gateway, JsonObject, ModelAddress, Recipe, Runtime, Store, TrainingMode } from '../contract/index.ts'
-import type { Budgets, StepLimits, TrainerAddress, TrainerHost, WeightLane } from '../training/index.ts'
+import type { Budgets, StepLimits, StepTrace, TrainerAddress, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
 
 export interface Household {
@@ -18,6 +18,8 @@ export interface Household {
   evaluation(scenario: string): ModelAddress
   /** Where trainers run: in threads of their own, or in the one weight lane. */
   readonly hosts: { readonly threads: TrainerHost; readonly weights: WeightLane }
+  /** A step of that scenario begins. Absent where nobody traces. */
+  readonly traceStep?: ((scenario: string, component: string, requestId: string | null) => StepTrace) | undefined
   /** A training step of that scenario settled. */
   stepped(scenario: string, commit: Commit): void
   /** Something went wrong beside a request, after its answer no longer depends on it. */

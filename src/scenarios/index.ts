@@ -4,7 +4,7 @@
  */
 export type { ConfiguredRecipe, Household } from './household.ts'
 export { ScenarioFiles } from './files.ts'
-export { modelView, parseModelSettings } from './model.ts'
+export { modelSettings, modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './name.ts'
 export { Registry } from './registry.ts'
 export type { Scenario } from './scenario.ts'

@@ -5,27 +5,34 @@ import { checkShape } from '../records/index.ts'
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/
+/** The same rule as the pattern of a JSON schema: something that shows, and no control character before or after it. */
+const PRINTED = String.raw`^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$`
+const KEY = /^[\x21-\x7e]+$/
 const URL_RULE = 'must be an http or https address without credentials, query, fragment or a trailing /v1'
 const text = z
   .string({ error: 'must be a non-blank string without control characters' })
   .refine((value) => value.trim() !== '' && !CONTROL.test(value), { error: 'must be a non-blank string without control characters' })
+  .meta({ pattern: PRINTED })
 
-const settings = z.strictObject(
+export const modelSettings = z.strictObject(
   {
-    url: text.refine(isBaseUrl, { error: URL_RULE }).optional(),
+    url: text
+      .refine(isBaseUrl, { error: URL_RULE })
+      .meta({ format: 'uri', description: `The base address; ${URL_RULE}.` })
+      .optional(),
     model: text.optional(),
     api: z.enum(['openai', 'responses', 'anthropic'], { error: "must be 'openai', 'responses' or 'anthropic'" }).optional(),
-    api_key: text.regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without blanks' }).optional(),
+    api_key: text.regex(KEY, { error: 'must be printable ASCII without blanks' }).meta({ pattern: KEY.source }).optional(),
   },
   {
     error: (issue) =>
       issue.code === 'unrecognized_keys' ? 'takes url, model, api and api_key alone' : 'must be an object of model settings',
   },
 )
-export type ModelSettings = z.infer<typeof settings>
+export type ModelSettings = z.infer<typeof modelSettings>
 
 export function parseModelSettings(value: JsonObject): ModelSettings {
-  return checkShape(settings, value, 'model')
+  return checkShape(modelSettings, value, 'model')
 }
 
 /** The address a scenario's calls go to. A key belongs to its url: another url is never sent the deployment's key. */

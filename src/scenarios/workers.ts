@@ -18,6 +18,7 @@ export function makeWorkers(
 ): readonly Worker[] {
   const { config, plugin, budgets, limits } = configured
   const plans = plansOf(configured)
+  const { traceStep } = house
   const [leader] = plans.find(([, plan]) => plan.lane === 'thread') ?? plans[0] ?? []
   const bench = benchOf(house, scenario)
   const scope = {
@@ -37,6 +38,7 @@ export function makeWorkers(
         budgets,
         takesInstructions: component === leader,
         ...circumstances,
+        trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
         onStep: (commit) => house.stepped(scenario.name, commit),
         onStumble: (error) => house.warn(`a step of scenario ${JSON.stringify(scenario.name)} could not land`, error),
       }),

@@ -18,24 +18,34 @@ export interface ActivityLine {
 }
 type Phase = 'running' | 'proposing' | 'evaluating' | 'settling'
 
+/** Whoever traces a step, where somebody does. */
+export interface StepTrace {
+  phase(name: string): void
+  /** It is over: with a row, or without one because others were quicker or the house failed. `failure` says why it came to nothing. */
+  end(commit: Commit | null, failure: string | null): void
+}
+
 /** The step that is running, as whoever follows it sees it. */
 export class LiveStep implements Reporter {
   readonly requestId: string | null
   readonly startedAt: number
   readonly #clock: () => number
+  readonly #trace: StepTrace | undefined
   readonly #activity: ActivityLine[] = []
   #phase: Phase = 'running'
   #more: { readonly episodes_total?: number; readonly step_record?: string } = {}
 
-  constructor(requestId: string | null, clock: () => number) {
+  constructor(requestId: string | null, clock: () => number, trace?: StepTrace) {
     this.requestId = requestId
     this.#clock = clock
+    this.#trace = trace
     this.startedAt = clock()
   }
 
   phase(name: Exclude<Phase, 'running'>, more: { readonly episodes_total?: number; readonly step_record?: string } = {}): void {
     this.#phase = name
     this.#more = { ...this.#more, ...more }
+    this.#trace?.phase(name)
   }
 
   /** The latest lines stay; the step's own record has them all. */

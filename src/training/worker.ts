@@ -16,7 +16,7 @@ import type { Reserved } from './draft.ts'
 import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
-import { LiveStep } from './progress.ts'
+import { LiveStep, type StepTrace } from './progress.ts'
 import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
@@ -30,6 +30,8 @@ export interface WorkerParts {
   readonly takesInstructions: boolean
   /** When this process began: failures of an earlier one are no reason to rest, since whoever restarted it may have mended them. */
   readonly since: number
+  /** Asked at the beginning of every step, where somebody traces them. */
+  readonly trace?: ((component: string, requestId: string | null) => StepTrace) | undefined
   /** Nothing is left to do for now. */
   readonly onRest: () => void
   /** A row landed. */
@@ -216,9 +218,11 @@ export class Worker {
     const task = (this.#task ??= { reserved, candidate: null })
     const { bench, plan } = this.#parts
     const place = { bench, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
-    this.#live = new LiveStep(reserved.batch.request?.id ?? null, bench.clock)
+    const requestId = reserved.batch.request?.id ?? null
+    const trace = this.#parts.trace?.(this.component, requestId)
+    this.#live = new LiveStep(requestId, bench.clock, trace)
     try {
-      return this.#after(task, await takeStep(place, task, run, this.#live, this.#stopping.signal))
+      return this.#after(task, await followed(takeStep(place, task, run, this.#live, this.#stopping.signal), trace))
     } finally {
       this.#live = null
     }
@@ -277,6 +281,20 @@ export class Worker {
     onStumble(error)
     this.#allRestsUntil = bench.clock() + restSeconds(this.#stumbles)
     return 'again'
+  }
+}
+
+/** The same step, and how it ended told to whoever traces it. */
+async function followed(step: Promise<StepEnd>, trace: StepTrace | undefined): Promise<StepEnd> {
+  if (trace === undefined) return step
+  try {
+    const end = await step
+    if (end.kind === 'landed') trace.end(end.commit, errorIn(end.commit))
+    else trace.end(null, null)
+    return end
+  } catch (error) {
+    trace.end(null, wordsOf(error))
+    throw error
   }
 }
 

@@ -80,11 +80,11 @@ describe('svc serve', () => {
   it('names a store written by a newer version, and leaves it as it is', async () => {
     const place = await makePlace()
     const isThere = await keepOne(place)
-    setVersion(place, 99)
+    const written = setVersion(place, 99)
     const before = readFileSync(join(place.records, 'records.sqlite3'))
     expect(await complaint(place)).toMatch(/format 99, this version reads up to \d.*: start the version that wrote it$/)
     expect(readFileSync(join(place.records, 'records.sqlite3')).equals(before)).toBe(true)
-    setVersion(place, 1)
+    setVersion(place, written)
     await isThere()
   })
 
@@ -147,8 +147,11 @@ describe('svc serve', () => {
   })
 })
 
-function setVersion({ records }: Place, version: number): void {
+/** Answers the version it had. */
+function setVersion({ records }: Place, version: number): number {
   const db = new DatabaseSync(join(records, 'records.sqlite3'))
+  const before = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   db.exec(`PRAGMA user_version = ${version}`)
   db.close()
+  return before
 }

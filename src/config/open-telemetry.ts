@@ -1,0 +1,58 @@
+/** What OpenTelemetry's own variables say about traces. They stand in for keys that nobody set; its switch is stronger than every key. */
+import type { Environment } from './interpolate.ts'
+import type { Given } from './problem.ts'
+
+const DISABLED = 'OTEL_SDK_DISABLED'
+const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS']
+/** The variables that fill a key, in the order they are looked at. */
+const KEYS: readonly { readonly key: string; readonly variables: readonly string[] }[] = [
+  { key: 'endpoint', variables: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] },
+  { key: 'service_name', variables: ['OTEL_SERVICE_NAME'] },
+]
+
+interface Reading {
+  readonly given: readonly Given[]
+  readonly problems: readonly string[]
+}
+
+/** Variables of a service that is told to make no traces are not even read: they may be meant for another program. */
+export function fromOpenTelemetry(environment: Environment, explicit: readonly Given[]): Reading {
+  if (environment[DISABLED]?.trim().toLowerCase() === 'true')
+    return { given: [{ path: ['traces', 'endpoint'], value: null, origin: `environment ${DISABLED}` }], problems: [] }
+  const isSet = (name: string): boolean => explicit.some(({ path }) => path[0] === 'traces' && path[1] === name)
+  const given = KEYS.filter(({ key }) => !isSet(key)).flatMap(({ key, variables }): Given[] => {
+    const variable = firstSet(environment, variables)
+    return variable === undefined ? [] : [{ path: ['traces', key], value: environment[variable], origin: `environment ${variable}` }]
+  })
+  const headers = isSet('headers') ? { given: [], problems: [] } : headersFrom(environment)
+  return { given: [...given, ...headers.given], problems: headers.problems }
+}
+
+/** Empty variables count as unset. */
+function firstSet(environment: Environment, variables: readonly string[]): string | undefined {
+  return variables.find((variable) => (environment[variable] ?? '') !== '')
+}
+
+/** `name=value,name=value`, values percent-encoded where need be. */
+function headersFrom(environment: Environment): Reading {
+  const variable = firstSet(environment, HEADERS)
+  if (variable === undefined) return { given: [], problems: [] }
+  const pairs = (environment[variable] ?? '').split(',').filter((pair) => pair.trim() !== '')
+  const given = pairs.flatMap((pair): Given[] => {
+    const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? []
+    const decoded = value === undefined ? null : decode(value.trim())
+    return name === undefined || decoded === null
+      ? []
+      : [{ path: ['traces', 'headers', name], value: decoded, origin: `environment ${variable}` }]
+  })
+  if (given.length === pairs.length) return { given, problems: [] }
+  return { given: [], problems: [`environment ${variable}: must be name=value pairs separated by commas, values percent-encoded`] }
+}
+
+function decode(value: string): string | null {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return null
+  }
+}

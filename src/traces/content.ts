@@ -1,0 +1,110 @@
+/** What was said, for spans that may hold it: roles and parts as the GenAI conventions shape them, from any of the three formats, cut to size. */
+import { isObject, type Json, type JsonObject } from '../contract/index.ts'
+import { shortened } from './attributes.ts'
+
+/** Per attribute; the newest messages stay. */
+const CONTENT_CHARACTERS_MAX = 8192
+/** Per text within it, so that a long one does not push the others out. */
+const PART_CHARACTERS_MAX = 2048
+/** Less says nothing. */
+const PART_CHARACTERS_LEAST = 32
+
+interface Part {
+  readonly type: string
+  readonly [member: string]: Json
+}
+
+export function instructionsOf({ system, instructions }: JsonObject): string | null {
+  const said = system ?? instructions
+  return said === undefined ? null : printNewest(partsOf(said))
+}
+
+export function inputMessages({ messages, input }: JsonObject): string | null {
+  const said = messages ?? input
+  if (typeof said === 'string') return printNewest([{ role: 'user', parts: partsOf(said) }])
+  return Array.isArray(said) ? printNewest(said.map((one: Json) => messageOf(one, 'user'))) : null
+}
+
+/** One message per choice. An answer made of items is a single choice. */
+export function outputMessages({ choices, content, output, stop_reason, status }: JsonObject): string | null {
+  if (Array.isArray(choices)) return printNewest(choices.filter(isObject).map(choiceOf))
+  if (content !== undefined) return printNewest([{ role: 'assistant', parts: partsOf(content), finish_reason: stop_reason ?? '' }])
+  if (!Array.isArray(output)) return null
+  const parts = output.flatMap((item: Json) => messageOf(item, 'assistant').parts)
+  return printNewest([{ role: 'assistant', parts, finish_reason: status ?? '' }])
+}
+
+function choiceOf({ message, finish_reason }: JsonObject): JsonObject {
+  return { ...messageOf(message ?? null, 'assistant'), finish_reason: finish_reason ?? '' }
+}
+
+/** A message, or one of the items that stand beside messages: a call of a tool, or what it came to. */
+function messageOf(said: Json, usualRole: string): { readonly role: string; readonly parts: readonly Part[] } {
+  if (!isObject(said)) return { role: usualRole, parts: partsOf(said) }
+  const { role, content, tool_calls, tool_call_id, type } = said
+  if (role === 'tool') return { role, parts: [{ type: 'tool_call_response', id: tool_call_id ?? null, response: content ?? null }] }
+  if (typeof type === 'string' && type !== 'message')
+    return { role: type.endsWith('_output') ? 'tool' : 'assistant', parts: [partOf(said)] }
+  const calls = Array.isArray(tool_calls) ? tool_calls.filter(isObject).map(toolCallOf) : []
+  return { role: typeof role === 'string' ? role : usualRole, parts: [...partsOf(content ?? null), ...calls] }
+}
+
+function toolCallOf({ id, function: called }: JsonObject): Part {
+  const { name, arguments: given } = isObject(called) ? called : {}
+  return { type: 'tool_call', id: id ?? null, name: name ?? '', arguments: given ?? null }
+}
+
+function partsOf(content: Json): readonly Part[] {
+  if (content === null || content === '') return []
+  if (Array.isArray(content)) return content.map((part: Json) => (isObject(part) ? partOf(part) : textPart(part)))
+  return [isObject(content) ? partOf(content) : textPart(content)]
+}
+
+const textPart = (said: Json): Part => ({ type: 'text', content: typeof said === 'string' ? said : JSON.stringify(said) })
+
+/** What is of a kind that the conventions have no word for stands as its provider sent it. */
+function partOf(part: JsonObject): Part {
+  const type = typeof part['type'] === 'string' ? part['type'] : 'unknown'
+  if (typeof part['text'] === 'string') return { type: 'text', content: part['text'] }
+  const [id, name] = [part['call_id'] ?? part['id'] ?? null, part['name'] ?? '']
+  switch (type) {
+    case 'thinking':
+      return { type: 'reasoning', content: part['thinking'] ?? '' }
+    case 'tool_use':
+      return { type: 'tool_call', id, name, arguments: part['input'] ?? null }
+    case 'function_call':
+      return { type: 'tool_call', id, name, arguments: part['arguments'] ?? null }
+    case 'tool_result':
+      return { type: 'tool_call_response', id: part['tool_use_id'] ?? null, response: part['content'] ?? null }
+    case 'function_call_output':
+      return { type: 'tool_call_response', id, response: part['output'] ?? null }
+    default:
+      return { ...part, type }
+  }
+}
+
+function printNewest(members: readonly object[]): string {
+  const kept: string[] = []
+  let room = CONTENT_CHARACTERS_MAX - 2
+  for (const member of members.toReversed()) {
+    const printed = kept.length === 0 ? squeezed(member, room) : print(member, PART_CHARACTERS_MAX)
+    room -= printed.length + 1
+    if (room < 0) break
+    kept.unshift(printed)
+  }
+  return `[${kept.join(',')}]`
+}
+
+/** The newest is shown in any case: of many texts in it, each gives way until all of them fit. */
+function squeezed(member: object, room: number): string {
+  let printed = ''
+  for (let charactersMax = PART_CHARACTERS_MAX; charactersMax >= PART_CHARACTERS_LEAST; charactersMax /= 4) {
+    printed = print(member, charactersMax)
+    if (printed.length < room) break
+  }
+  return printed
+}
+
+function print(member: object, charactersMax: number): string {
+  return JSON.stringify(member, (_key, value: unknown) => (typeof value === 'string' ? shortened(value, charactersMax) : value))
+}

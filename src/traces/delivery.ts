@@ -1,0 +1,125 @@
+/** One batch to the collector: posted, tried again while that may help, and given up in the end. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Destination {
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly retryFirstMs: number
+}
+
+/** How many spans of the batch were not taken; null for all of them. */
+interface Delivered {
+  readonly rejected: number | null
+  readonly error: Error | null
+}
+
+interface Attempt extends Delivered {
+  /** How long the collector asks to be left alone; null where trying again would not help. */
+  readonly retryAfterMs: number | null
+}
+
+const ATTEMPTS_MAX = 5
+/** However long a collector asks for: meanwhile the queue fills. */
+const RETRY_MAX_MS = 60_000
+/** The collector is busy, or something in front of it is. */
+const RETRIED = new Set([429, 502, 503, 504])
+const ANSWER_BYTES_MAX = 64 * 1024
+
+export class Delivery {
+  readonly #destination: Destination
+  readonly #url: string
+  readonly #headers: Headers
+  /** Nobody waits between attempts any more. */
+  readonly #hurry = new AbortController()
+  /** Nothing is sent any more. */
+  readonly #over = new AbortController()
+
+  constructor(destination: Destination) {
+    this.#destination = destination
+    this.#url = postUrl(destination.endpoint)
+    this.#headers = new Headers(destination.headers)
+    this.#headers.set('content-type', 'application/json')
+  }
+
+  hurry(): void {
+    this.#hurry.abort()
+  }
+
+  giveUp(): void {
+    this.#over.abort(new Error('the service stopped before the collector answered'))
+  }
+
+  async deliver(body: string): Promise<Delivered> {
+    for (let attempt = 1; ; attempt += 1) {
+      // Asked for before the attempt: once nobody waits any more, each batch is tried exactly once.
+      const isLast = attempt === ATTEMPTS_MAX || this.#hurry.signal.aborted
+      const { retryAfterMs, ...delivered } = await this.#post(body)
+      if (retryAfterMs === null || isLast) return delivered
+      const pauseMs = Math.max(retryAfterMs, this.#destination.retryFirstMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2))
+      await sleep(Math.min(pauseMs, RETRY_MAX_MS), undefined, { signal: this.#hurry.signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  /** Never throws: no answer is a failure like any other, and may be gone the next time. */
+  async #post(body: string): Promise<Attempt> {
+    const signal = AbortSignal.any([AbortSignal.timeout(this.#destination.timeoutMs), this.#over.signal])
+    try {
+      // What the headers hold is for this address alone, so nobody is followed elsewhere.
+      const response = await fetch(this.#url, { method: 'POST', headers: this.#headers, body, signal, redirect: 'manual' })
+      const text = await firstBytes(response)
+      if (response.ok) return { rejected: rejectedIn(text), error: new Error('the collector refused them'), retryAfterMs: null }
+      const error = new Error(`the collector answered with status ${response.status}`)
+      return { rejected: null, error, retryAfterMs: RETRIED.has(response.status) ? retryAfter(response) : null }
+    } catch (cause) {
+      const isOver = this.#over.signal.aborted
+      return { rejected: null, error: unreachable(cause), retryAfterMs: isOver ? null : 0 }
+    }
+  }
+}
+
+/** The base address of the protocol, unless it is the one for traces already. */
+function postUrl(endpoint: string): string {
+  const base = endpoint.replace(/\/+$/, '')
+  return base.endsWith('/traces') ? base : `${base}/v1/traces`
+}
+
+/** An answer is a few words, or it is none of ours. */
+async function firstBytes({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  if (body === null) return ''
+  for await (const part of body) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes > ANSWER_BYTES_MAX) break
+  }
+  return Buffer.concat(parts).toString()
+}
+
+/** A collector may take a batch and leave some of it out. */
+function rejectedIn(text: string): number {
+  try {
+    const answer: unknown = JSON.parse(text)
+    const rejected = Number(Object(Object(answer).partialSuccess).rejectedSpans)
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0
+  } catch {
+    return 0
+  }
+}
+
+/** In seconds, or as a date. */
+function retryAfter({ headers }: Response): number {
+  const value = headers.get('retry-after') ?? ''
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0
+}
+
+/** `fetch` says why in the cause of what it throws. */
+function unreachable(error: unknown): Error {
+  const { cause } = error instanceof Error ? error : {}
+  const reason = cause instanceof Error ? cause : error
+  const code = reason instanceof Error && 'code' in reason ? String(reason.code) : ''
+  const words = reason instanceof Error ? reason.message : String(reason)
+  return new Error(`the collector could not be reached (${words || code})`)
+}

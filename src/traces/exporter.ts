@@ -1,0 +1,128 @@
+/** Spans wait in a bounded queue and leave in batches. Whatever the collector does, nobody waits for it; what it does not take is dropped and counted. */
+import { PRODUCT } from '../contract/index.ts'
+import { Delivery, type Destination } from './delivery.ts'
+import { printSpan, type Span } from './span.ts'
+
+export interface Counts {
+  readonly exported: number
+  readonly dropped: number
+}
+
+export interface Pace {
+  readonly waitingMax: number
+  readonly batchMax: number
+  /** A batch is not larger than this in print either: collectors refuse what is. */
+  readonly batchCharactersMax: number
+  /** How long a span waits for others at most. */
+  readonly gatherMs: number
+  readonly timeoutMs: number
+  readonly retryFirstMs: number
+  /** How long what is left may take when the service stops. */
+  readonly closeMs: number
+}
+
+const PACE: Pace = {
+  waitingMax: 2048,
+  batchMax: 512,
+  batchCharactersMax: 4 * 1024 * 1024,
+  gatherMs: 5000,
+  timeoutMs: 10_000,
+  retryFirstMs: 1000,
+  closeMs: 5000,
+}
+const WARN_EVERY_MS = 60_000
+
+export interface ExporterSettings extends Omit<Destination, 'timeoutMs' | 'retryFirstMs'> {
+  readonly serviceName: string
+  readonly warn: (message: string, error: unknown) => void
+  readonly pace?: Partial<Pace>
+}
+
+export class Exporter {
+  readonly counts: { exported: number; dropped: number } = { exported: 0, dropped: 0 }
+  readonly #pace: Pace
+  readonly #delivery: Delivery
+  readonly #warn: ExporterSettings['warn']
+  readonly #head: string
+  readonly #waiting: string[] = []
+  #timer: NodeJS.Timeout | null = null
+  #sending: Promise<void> | null = null
+  #isClosing = false
+  #warnedAt = -Infinity
+  #unsaid = 0
+
+  constructor({ endpoint, headers, serviceName, warn, pace = {} }: ExporterSettings) {
+    this.#pace = { ...PACE, ...pace }
+    this.#delivery = new Delivery({ endpoint, headers, ...this.#pace })
+    this.#warn = warn
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: serviceName.toWellFormed() } }] }
+    this.#head = `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"scopeSpans":[{"scope":${JSON.stringify({ name: PRODUCT })},"spans":[`
+  }
+
+  /** Spans are printed as they come, one at a time, so that a full batch costs no pause. What cannot be printed is dropped like the rest. */
+  add(count: number, make: () => readonly Span[]): void {
+    if (this.#waiting.length + count > this.#pace.waitingMax) return this.#drop(count, new Error('the queue is full'))
+    // Asked for each time: a machine that slept, or whose clock was set, would be hours off for good. Once for all of them: they belong together.
+    const origin = Date.now() - performance.now()
+    try {
+      this.#waiting.push(...make().map((span) => printSpan(span, origin)))
+    } catch (error) {
+      return this.#drop(count, error)
+    }
+    if (this.#waiting.length >= this.#pace.batchMax) this.#send()
+    else this.#timer ??= setTimeout(() => this.#send(), this.#pace.gatherMs).unref()
+  }
+
+  #send(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = null
+    })
+  }
+
+  /** One batch at a time: while the collector is slow the queue fills, and then spans are dropped. */
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch()
+      const { rejected, error } = await this.#delivery.deliver(`${this.#head}${batch.join(',')}]}]}]}`)
+      const dropped = Math.min(rejected ?? batch.length, batch.length)
+      this.counts.exported += batch.length - dropped
+      if (dropped > 0) this.#drop(dropped, error)
+      // Those that came meanwhile wait for company again.
+      if (!this.#isClosing && this.#waiting.length < this.#pace.batchMax) break
+    }
+    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#pace.gatherMs).unref()
+  }
+
+  #takeBatch(): readonly string[] {
+    let characters = 0
+    const end = this.#waiting.findIndex((span, index) => {
+      characters += span.length
+      return index === this.#pace.batchMax || (index > 0 && characters > this.#pace.batchCharactersMax)
+    })
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end)
+  }
+
+  #drop(spans: number, error: unknown): void {
+    this.counts.dropped += spans
+    this.#unsaid += spans
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warn(`${this.#unsaid} ${this.#unsaid === 1 ? 'span was' : 'spans were'} dropped`, error)
+    this.#warnedAt = now
+    this.#unsaid = 0
+  }
+
+  /** Every batch that is left is tried once more; after the time for it, what still waits is dropped. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#delivery.hurry()
+    const timer = setTimeout(() => this.#delivery.giveUp(), this.#pace.closeMs)
+    await this.#sending
+    this.#send()
+    await this.#sending
+    clearTimeout(timer)
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+}

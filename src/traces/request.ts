@@ -1,0 +1,126 @@
+/** One request as its trace: a span for the request, and below it one for the call to the model where there was one. Both are written when the request is over. */
+import type { Dialect, ExchangeSummary, JsonObject, ModelAddress } from '../contract/index.ts'
+import { Attributes } from './attributes.ts'
+import { callAttributes, callName } from './call.ts'
+import { traceHeaders, type TraceContext } from './context.ts'
+import { NAME } from './names.ts'
+import { newSpanId, type Scribe, type Span } from './span.ts'
+
+/** What is known of a request once it is over. */
+export interface Seen {
+  readonly id: string
+  readonly method: string
+  /** The pattern; null where no route was found. */
+  readonly route: string | null
+  readonly path: string
+  /** Null when the client left before there was one. */
+  readonly status: number | null
+  readonly note: { readonly scenario?: string; readonly receipt?: string; readonly code?: string; readonly cause?: string }
+}
+
+/** The call to the model, attempts that lost a race included. */
+export interface TracedCall {
+  readonly dialect: Dialect
+  readonly model: ModelAddress
+  readonly request: JsonObject
+  readonly begun: number
+  firstChunk: number | null
+  answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null
+}
+
+/** A failure: what kind it is for programs, and its words. */
+interface Failure {
+  readonly type: string
+  readonly words: string
+}
+
+export class RequestTrace {
+  readonly #scribe: Scribe
+  readonly #context: TraceContext
+  readonly #id = newSpanId()
+  readonly #callId = newSpanId()
+  readonly #begun = performance.now()
+  #call: TracedCall | null = null
+
+  constructor(scribe: Scribe, context: TraceContext) {
+    this.#scribe = scribe
+    this.#context = context
+  }
+
+  /** Every attempt belongs to the same call. Answers the headers that carry the trace on. */
+  asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>> {
+    this.#call ??= { dialect, model, request, begun: performance.now(), firstChunk: null, answer: null }
+    return traceHeaders(this.#context, this.#callId)
+  }
+
+  chunk(): void {
+    if (this.#call !== null) this.#call.firstChunk ??= performance.now()
+  }
+
+  answered(fields: JsonObject, summary: ExchangeSummary): void {
+    if (this.#call !== null) this.#call.answer = { fields, summary, at: performance.now() }
+  }
+
+  end(seen: Seen): void {
+    if (!this.#context.isSampled) return
+    const ended = performance.now()
+    const call = this.#call
+    if (call === null) this.#scribe.write(1, () => [this.#requestSpan(seen, ended)])
+    else this.#scribe.write(2, () => [this.#requestSpan(seen, ended), this.#callSpan(call, seen, ended)])
+  }
+
+  #requestSpan(seen: Seen, ended: number): Span {
+    const { id, method, route, path, status, note } = seen
+    const failure = failureOf(seen)
+    const attributes = new Attributes()
+      .text(NAME.method, method)
+      .text(NAME.scheme, 'http')
+      .text(NAME.path, path)
+      .text(NAME.route, route)
+      .whole(NAME.status, status)
+      .text(NAME.errorType, failure?.type ?? note.code)
+      .text(NAME.requestId, id)
+      .text(NAME.scenario, note.scenario)
+      .text(NAME.receipt, note.receipt)
+    return {
+      context: this.#context,
+      id: this.#id,
+      parentId: this.#context.parentSpanId,
+      name: route === null ? method : `${method} ${route}`,
+      kind: 'server',
+      begun: this.#begun,
+      ended,
+      attributes,
+      failure: failure?.words ?? null,
+    }
+  }
+
+  #callSpan(call: TracedCall, seen: Seen, ended: number): Span {
+    const failure = callFailure(call, seen)
+    return {
+      context: this.#context,
+      id: this.#callId,
+      parentId: this.#id,
+      name: callName(call),
+      kind: 'client',
+      begun: call.begun,
+      ended: call.answer?.at ?? ended,
+      attributes: callAttributes(call, this.#scribe.isWithContent).text(NAME.errorType, failure?.type),
+      failure: failure?.words ?? null,
+    }
+  }
+}
+
+/** Why the service could not do as asked. What the caller must mend is no failure of the service: its code stands in the span all the same. */
+function failureOf({ status, note: { code, cause } }: Seen): Failure | null {
+  if (status === null) return { type: 'client_gone', words: 'the client left before there was an answer' }
+  if (status >= 500) return { type: code ?? String(status), words: cause ?? code ?? `status ${status}` }
+  return code === undefined && cause !== undefined ? { type: 'stream_interrupted', words: cause } : null
+}
+
+/** An answer that came whole is no failure of the model, whatever became of it afterwards. */
+function callFailure({ answer }: TracedCall, seen: Seen): Failure | null {
+  const { code } = seen.note
+  if (answer !== null) return code === undefined ? failureOf(seen) : null
+  return failureOf(seen) ?? { type: code ?? 'no_answer', words: code ?? 'there was no answer' }
+}

@@ -1,0 +1,52 @@
+/** One span, printed as OTLP's JSON has it: ids in hex, times and whole numbers as text, kinds and codes as numbers. */
+import { newId } from '../kit/index.ts'
+import { shortened, type Attributes } from './attributes.ts'
+import type { TraceContext } from './context.ts'
+
+export interface Span {
+  readonly context: TraceContext
+  readonly id: string
+  readonly parentId: string | null
+  readonly name: string
+  readonly kind: keyof typeof KIND
+  /** In milliseconds of this process, as `performance.now` counts them. */
+  readonly begun: number
+  readonly ended: number
+  readonly attributes: Attributes
+  /** Why it failed; null when it did not. */
+  readonly failure: string | null
+}
+
+/** Who takes spans. So many are announced, and made only where there is room for them. */
+export interface Scribe {
+  write(count: number, make: () => readonly Span[]): void
+  readonly isWithContent: boolean
+}
+
+const ID_DIGITS = 16
+
+/** The random end of an id. Never all zeros, which would mean none. */
+export const newSpanId = (): string => newId().slice(-ID_DIGITS)
+
+const KIND = { internal: 1, server: 2, client: 3 } as const
+const STATUS_ERROR = 2
+
+/** `origin` is when this process began to count milliseconds, by the clock on the wall: in milliseconds since the epoch. */
+export function printSpan({ context, id, parentId, name, kind, begun, ended, attributes, failure }: Span, origin: number): string {
+  return JSON.stringify({
+    traceId: context.traceId,
+    spanId: id,
+    ...(context.state !== null && { traceState: context.state }),
+    ...(parentId !== null && { parentSpanId: parentId }),
+    name: shortened(name),
+    kind: KIND[kind],
+    startTimeUnixNano: unixNanos(origin + begun),
+    endTimeUnixNano: unixNanos(origin + Math.max(begun, ended)),
+    attributes: attributes.list,
+    status: failure === null ? {} : { code: STATUS_ERROR, message: shortened(failure) },
+  })
+}
+
+function unixNanos(milliseconds: number): string {
+  return String(BigInt(Math.round(milliseconds * 1e6)))
+}

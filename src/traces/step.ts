@@ -1,0 +1,102 @@
+/** One training step as its trace: a span for the step, and below it one for each of its phases. All are written when the step is over. */
+import type { Commit, JsonObject } from '../contract/index.ts'
+import { Attributes, shortened } from './attributes.ts'
+import type { TraceContext } from './context.ts'
+import { NAME } from './names.ts'
+import { newSpanId, type Scribe, type Span } from './span.ts'
+
+/** Which step it is. */
+interface Subject {
+  readonly scenario: string
+  readonly component: string
+  /** The record of the instruction it is about; null for a step on traffic. */
+  readonly requestId: string | null
+}
+
+interface Phase {
+  readonly name: string
+  readonly begun: number
+}
+
+/** A method that goes back and forth for ever is followed so far. */
+const PHASES_MAX = 64
+/** A method may tell any number of numbers; a span holds the first. */
+const METRICS_MAX = 32
+const METRIC_NAME_CHARACTERS_MAX = 100
+/** What a method tells that the conventions have a name for. */
+const NAMED: Readonly<Record<string, string>> = {
+  proposer_input_tokens: NAME.inputTokens,
+  proposer_output_tokens: NAME.outputTokens,
+}
+/** The house's own phase: the row is landing. */
+const SETTLING = 'settling'
+
+export class StepTrace {
+  readonly #scribe: Scribe
+  readonly #context: TraceContext
+  readonly #subject: Subject
+  readonly #id = newSpanId()
+  readonly #begun = performance.now()
+  readonly #phases: Phase[] = []
+
+  constructor(scribe: Scribe, context: TraceContext, subject: Subject) {
+    this.#scribe = scribe
+    this.#context = context
+    this.#subject = subject
+  }
+
+  /** The phase before it is over. */
+  phase(name: string): void {
+    if (this.#phases.at(-1)?.name !== name && this.#phases.length < PHASES_MAX) this.#phases.push({ name, begun: performance.now() })
+  }
+
+  /** Without a row others were quicker, or the house failed and says why. */
+  end(commit: Commit | null, failure: string | null): void {
+    if (!this.#context.isSampled) return
+    const ended = performance.now()
+    this.#scribe.write(1 + this.#phases.length, () => {
+      const attributes = stepAttributes(this.#subject, commit, failure)
+      const step = this.#span({ id: this.#id, parentId: null, name: 'svc.step', begun: this.#begun, ended, attributes, failure })
+      return [step, ...this.#phaseSpans(ended, commit, failure)]
+    })
+  }
+
+  #phaseSpans(ended: number, commit: Commit | null, failure: string | null): readonly Span[] {
+    // A step that failed and has a row failed before the row landed.
+    const failed = commit === null ? this.#phases.at(-1) : this.#phases.findLast(({ name }) => name !== SETTLING)
+    return this.#phases.map((phase, index) =>
+      this.#span({
+        id: newSpanId(),
+        parentId: this.#id,
+        name: `svc.step ${phase.name}`,
+        begun: phase.begun,
+        ended: this.#phases[index + 1]?.begun ?? ended,
+        attributes: new Attributes().text(NAME.scenario, this.#subject.scenario).text(NAME.component, this.#subject.component),
+        failure: phase === failed ? failure : null,
+      }),
+    )
+  }
+
+  #span(parts: Omit<Span, 'context' | 'kind'>): Span {
+    return { context: this.#context, kind: 'internal', ...parts }
+  }
+}
+
+function stepAttributes({ scenario, component, requestId }: Subject, commit: Commit | null, failure: string | null): Attributes {
+  const metrics = commit?.metrics ?? {}
+  const attributes = new Attributes()
+    .text(NAME.scenario, scenario)
+    .text(NAME.component, component)
+    .text(NAME.trainRecord, requestId)
+    .whole(NAME.step, commit?.step)
+    .text(NAME.outcome, commit?.outcome ?? (failure === null ? 'overtaken' : 'interrupted'))
+    .text(NAME.errorType, failure === null ? null : 'step_failed')
+  for (const [name, attribute] of Object.entries(NAMED)) attributes.whole(attribute, metrics[name])
+  for (const [name, value] of numbersIn(metrics)) attributes.number(`${NAME.metric}${shortened(name, METRIC_NAME_CHARACTERS_MAX)}`, value)
+  return attributes
+}
+
+function numbersIn(metrics: JsonObject): readonly (readonly [string, unknown])[] {
+  const numbers = Object.entries(metrics).filter(([name, value]) => typeof value === 'number' && !Object.hasOwn(NAMED, name))
+  return numbers.slice(0, METRICS_MAX)
+}

@@ -1,0 +1,42 @@
+/** The traces of one service: who may begin one, and where they go. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { begunContext, continuedContext } from './context.ts'
+import { Exporter, type Counts, type Pace } from './exporter.ts'
+import { RequestTrace } from './request.ts'
+import type { Scribe } from './span.ts'
+import { StepTrace } from './step.ts'
+
+export interface TraceSettings {
+  /** The collector's base address, or the one spans are posted to. */
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly serviceName: string
+  /** The share of traces kept of those that begin here. */
+  readonly sampleRatio: number
+  /** Whether spans hold what was asked and answered. */
+  readonly isWithContent: boolean
+  /** Told of spans that were dropped, at most once a minute. */
+  readonly warn: (message: string, error: unknown) => void
+  /** How often and how long things are tried; as in production unless told otherwise. */
+  readonly pace?: Partial<Pace>
+}
+
+export interface Traces {
+  request(headers: IncomingHttpHeaders): RequestTrace
+  readonly step: (scenario: string, component: string, requestId: string | null) => StepTrace
+  /** How many spans were delivered, and how many were not. */
+  readonly spans: Counts
+  /** Sends what is left, for a few seconds at most. */
+  close(): Promise<void>
+}
+
+export function openTraces({ sampleRatio, isWithContent, ...destination }: TraceSettings): Traces {
+  const exporter = new Exporter(destination)
+  const scribe: Scribe = { write: (count, make) => exporter.add(count, make), isWithContent }
+  return {
+    request: (headers) => new RequestTrace(scribe, continuedContext(headers, sampleRatio)),
+    step: (scenario, component, requestId) => new StepTrace(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
+    spans: exporter.counts,
+    close: () => exporter.close(),
+  }
+}
