@@ -4,7 +4,8 @@ import { Hono } from 'hono'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalid } from '../contract/index.ts'
 import type { Door, Visit } from './door.ts'
-import { answerError, noRoute } from './errors.ts'
+import { noRoute } from './errors.ts'
+import { refusalReply } from './refusal.ts'
 import { askedOf, type Handler, type Reply } from './reply.ts'
 import { routes, type Route } from './routes.ts'
 
@@ -29,8 +30,7 @@ export function makePlainRoutes(door: Door, noteError: (visit: Visit, error: unk
     }
   const refuse = (error: unknown, visit: Visit): Response => {
     noteError(visit, error)
-    const { status, headers, body } = answerError(error, visit.path)
-    return responseOf({ status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }, visit)
+    return responseOf(refusalReply(error, visit), visit)
   }
 
   for (const route of routes) if ('plain' in route.run) app.on(route.method, route.path, handle(route, route.run.plain))

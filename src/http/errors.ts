@@ -79,6 +79,9 @@ export function isRetryHeader(name: string): boolean {
 function errorBody(refusal: Refusal, status: number, path: string): JsonObject {
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const { message, code } = refusal
-  if (/\/v1\/messages(\/|$)/.test(path)) return { type: 'error', error: { type, message } }
+  if (isMessagesPath(path)) return { type: 'error', error: { type, message } }
   return { error: { message, type, code } }
 }
+
+/** Whose clients read errors in the shape of that format; also told to whoever describes the routes. */
+export const isMessagesPath = (path: string): boolean => /\/v1\/messages(\/|$)/.test(path)

@@ -1,8 +1,8 @@
-/** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. Pages are not built yet. */
-import { HEADER, ROUTE_PREFIX, unknown, unsupported, type Admission, type StepArchive } from '../contract/index.ts'
+/** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. */
+import { HEADER, ROUTE_PREFIX, unknown, type Admission, type StepArchive } from '../contract/index.ts'
 import { describeAdapter, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
-import { listedCatalog, pulledRelease, type ReleaseRow } from '../releases/index.ts'
+import { listedCatalog, pulledRelease } from '../releases/index.ts'
 import { pageQuery } from './pass.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
@@ -25,23 +25,6 @@ export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
 
 export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
-
-export const versionPage = (asked: Asked): Promise<Reply> => notBuilt(asked, pageScenario(asked))
-export const requestPage = (asked: Asked): Promise<Reply> => withoutPage(asked, pageScenario(asked))
-
-/** The two pages alone take the scenario from the query too: a page key names it there. */
-function pageScenario({ visit, query }: Asked): string {
-  const named = query.get('scenario')?.trim() ?? ''
-  if (visit.request.headers[HEADER.scenario] === undefined && named !== '') return named
-  return scenarioOf(visit.request)
-}
-
-async function notBuilt({ door }: Asked, name: string): Promise<Reply> {
-  return door.registry.use(name, ({ surface, recipeName }) => {
-    if (surface.files === undefined) throw noFiles(recipeName)
-    throw unsupported('not_built', 'this version of the service has no pages; GET /svc/harness/releases tells what each step did')
-  })
-}
 
 /** Every release of the tree that clients pull, oldest first, each with the page that tells about it. */
 export async function catalog({ door, visit }: Asked): Promise<Reply> {
@@ -70,7 +53,7 @@ export async function stepRecords({ door, visit, query }: Asked): Promise<Reply>
 
 const STEP = /^\d{1,9}$/
 
-function rowAt(rows: readonly ReleaseRow[], step: string): ReleaseRow {
+export function rowAt<Row>(rows: readonly Row[], step: string): Row {
   const row = STEP.test(step) ? rows[Number(step)] : undefined
   if (row === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${rows.length - 1}`)
   return row
@@ -100,13 +83,7 @@ export async function progress({ door, visit }: Asked): Promise<Reply> {
   })
 }
 
-async function withoutPage({ door, visit }: Asked, name: string): Promise<Reply> {
-  return door.registry.use(name, () => {
-    throw unknownRequest(visit.params['record_id'] ?? '')
-  })
-}
-
-const unknownRequest = (id: string): Error =>
+export const unknownRequest = (id: string): Error =>
   unknown('unknown_request', `no train instruction ${JSON.stringify(id)} is known in this scenario`)
 
 /** A change that an agent proposes by itself. One that may not be made is an answer; only what is no proposal at all is refused. */

@@ -50,6 +50,8 @@ export class Keys {
 
   #admitPageKey(gate: Gate | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Visitor {
     if (gate === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return { kind: 'page' }
+    if (gate === 'page' && query?.has('key') === true)
+      throw unauthorized('the key in this address opens no page of this scenario; ask whoever sent the link for a new one')
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 

@@ -27,8 +27,8 @@ export const EVALUATION_METRICS = [
 ] as const
 
 /** Everything of the metrics that the interface names on the row itself. */
-const LIFTED = [...EVALUATION_METRICS, 'proposal', 'training_request', 'proposal_notes', 'skipped', 'error'] as const
-type LiftedMetric = (typeof LIFTED)[number]
+export const LIFTED_METRICS = [...EVALUATION_METRICS, 'proposal', 'training_request', 'proposal_notes', 'skipped', 'error'] as const
+type LiftedMetric = (typeof LIFTED_METRICS)[number]
 
 export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetric, Json>>> {
   readonly step: number
@@ -90,5 +90,5 @@ function rowOf(commit: Commit, release: Release, marks: { readonly restorable: b
 }
 
 function lift(metrics: JsonObject): Partial<Record<LiftedMetric, Json>> {
-  return Object.fromEntries(LIFTED.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
+  return Object.fromEntries(LIFTED_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

@@ -1,7 +1,5 @@
 /** Harness delivery, proposals, pages and progress. */
-import { later, section } from './rule.ts'
-
-const pages = 'pages'
+import { section } from './rule.ts'
 
 export const harness = [
   ...section('Harness routes', {
@@ -51,14 +49,14 @@ export const harness = [
     'decisions.proposer-reply': 'The text proposer reads one JSON array out of prose and fences.',
   }),
   ...section('Pages and progress', {
-    'page.version': later(pages, 'The version page is self-contained HTML with its cards in order.'),
-    'page.version-step': later(pages, 'A step that is no number, too long or outside the catalog is 404.'),
-    'page.version-walk': later(pages, 'A step walk links the neighbours; links are the two page routes alone.'),
-    'page.version-json': later(pages, 'The row is embedded as JSON with every < escaped.'),
-    'page.version-status': later(pages, 'The page shows its status words; a promoted row names the step.'),
-    'page.request': later(pages, 'The request page shows request, progress and result, and is no-store.'),
-    'page.request-reload': later(pages, 'It reloads every five seconds until settled.'),
-    'page.request-activity': later(pages, 'It shows the latest 80 lines, newest first.'),
+    'page.version': 'The version page is self-contained HTML with its cards in order.',
+    'page.version-step': 'A step that is no number, too long or outside the catalog is 404.',
+    'page.version-walk': 'A step walk links the neighbours; links are the two page routes alone.',
+    'page.version-json': 'The row is embedded as JSON with every < escaped.',
+    'page.version-status': 'The page shows its status words; a promoted row names the step.',
+    'page.request': 'The request page shows request, progress and result, and is no-store.',
+    'page.request-reload': 'It reloads every five seconds until settled.',
+    'page.request-activity': 'It shows the latest 80 lines, newest first.',
     'page.request-unknown': 'An unknown request id is 404 naming it, on the page and on the progress route.',
     'progress.fields': 'Progress shows state, meaning, step and activity.',
     'progress.headers-only': 'The progress route reads headers alone; a page key there is 401.',

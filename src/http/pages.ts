@@ -1,0 +1,125 @@
+/** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
+import { HEADER, isObject, isRefusal, PRODUCT, type Adapter, type Entry, type Json, type JsonObject } from '../contract/index.ts'
+import { entriesIn } from '../harness/index.ts'
+import * as pages from '../pages/index.ts'
+import { catalogOf, listedCatalog, requiresOf, type ListedRow } from '../releases/index.ts'
+import type { Scenario } from '../scenarios/index.ts'
+import { noFiles, rowAt, unknownRequest } from './harness.ts'
+import type { Asked, Reply } from './reply.ts'
+import { scenarioOf } from './scope.ts'
+
+export async function versionPage(asked: Asked): Promise<Reply> {
+  const { door, visit, query } = asked
+  const step = visit.params['step'] ?? ''
+  return door.registry.use(pageScenario(asked), async (scenario) => {
+    const { surface, commits, recipeName, name } = scenario
+    if (surface.files === undefined) throw noFiles(recipeName)
+    const { component } = surface.files
+    const rows = listedCatalog(commits, component)
+    const row = rowAt(rows, step)
+    const carried = requiresOf(commits, row.composed_release_id ?? row.release_id, component)
+    const before = await treeBefore(scenario, row)
+    return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), rows, place: Number(step), before, carried }))
+  })
+}
+
+export async function requestPage(asked: Asked): Promise<Reply> {
+  const { door, visit, query } = asked
+  const id = visit.params['record_id'] ?? ''
+  return door.registry.use(pageScenario(asked), async (scenario) => {
+    const record = await scenario.store.get(id)
+    if (record?.request_type !== 'train') throw unknownRequest(id)
+    const progress = scenario.progress(id)
+    const { rows, row, hasVersions } = settledIn(scenario, id)
+    const before = row === undefined ? null : await treeBefore(scenario, row)
+    const page = pages.requestPage({
+      scenario: scenario.name,
+      query: linkQuery(query),
+      rows,
+      place: row === undefined ? null : rows.indexOf(row),
+      hasVersions,
+      before,
+      request: { id, created_at: record.created_at, asked: { ...objectIn(record.payload), ...requestIn(row?.metrics) } },
+      progress,
+      wrapper: wrapperOf(scenario.recipe.adapter),
+      now: door.clock(),
+    })
+    return htmlReply(page)
+  })
+}
+
+/** The two pages alone take the scenario from the query too: a page key names it there. */
+function pageScenario({ visit, query }: Asked): string {
+  const named = query.get('scenario')?.trim() ?? ''
+  if (visit.request.headers[HEADER.scenario] === undefined && named !== '') return named
+  return scenarioOf(visit.request)
+}
+
+/** Links lead on with what this page was opened with, and with nothing else. */
+function linkQuery(query: URLSearchParams): string {
+  const given = new URLSearchParams()
+  for (const name of ['scenario', 'key']) if (query.has(name)) given.set(name, query.get(name) ?? '')
+  return given.size === 0 ? '' : `?${given.toString()}`
+}
+
+/** The tree that a step's candidate was made of; null where there is none that can be read: a page is shown without it. */
+async function treeBefore({ recipe, surface, commits }: Scenario, row: ListedRow): Promise<readonly Entry[] | null> {
+  if (recipe.adapter === undefined || surface.files === undefined || row.operation !== 'train') return null
+  const madeRelease = row.result === 'published' || row.result === 'pending'
+  const base = madeRelease ? (row.composed_parent_release_id ?? row.parent_release_id) : (row.composed_release_id ?? row.release_id)
+  const release = commits.find((commit) => commit.release?.release_id === base)?.release ?? null
+  if (release === null) return null
+  try {
+    return entriesIn(recipe.adapter, await surface.files.read(release))
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+interface Settled {
+  readonly rows: readonly ListedRow[]
+  readonly row: ListedRow | undefined
+  /** Whether the rows are those that have pages. */
+  readonly hasVersions: boolean
+}
+
+/** The row that settled the request. In a scenario without files, or by a component that is not theirs, it has no page of its own. */
+function settledIn({ commits, surface: { files } }: Scenario, id: string): Settled {
+  const isIts = ({ metrics }: ListedRow): boolean => requestIn(metrics)['id'] === id
+  const all = catalogOf(commits)
+  const listed = files === undefined ? all : listedCatalog(commits, files.component)
+  const row = listed.findLast(isIts)
+  return row === undefined && all.some(isIts)
+    ? { rows: all, row: all.findLast(isIts), hasVersions: false }
+    : { rows: listed, row, hasVersions: files !== undefined }
+}
+
+function requestIn(metrics: JsonObject = {}): JsonObject {
+  const request = metrics['training_request']
+  return isObject(request) ? request : {}
+}
+
+/** Nothing where capacity took the body, or a disk spoilt it. */
+function objectIn(payload: Uint8Array | null): JsonObject {
+  try {
+    const value: Json = JSON.parse(Buffer.from(payload ?? []).toString())
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Agents that are installed by nobody's command follow their scenario by themselves. */
+const wrapperOf = (adapter: Adapter | undefined): string | null => (adapter?.install === undefined ? null : `${PRODUCT}-${adapter.name}`)
+
+/** Nothing may be run, loaded, framed or sent from a page, and no address it leads to learns the key in its own. */
+const HTML_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': `default-src 'none'; style-src '${pages.STYLE_HASH}'; img-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}
+
+export const htmlReply = (body: string, status = 200): Reply & { readonly body: string } => ({ status, headers: HTML_HEADERS, body })

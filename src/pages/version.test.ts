@@ -1,0 +1,317 @@
+/** The page of a step, over rows of every kind. */
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../contract/index.ts'
+import { cardsIn, linksIn, rowIn, tagsIn, textIn } from './testing/reading.ts'
+import { id, PROMOTION, REQUEST_ID, ROWS, USUAL_METRICS, versionView } from './testing/views.ts'
+import { versionPage } from './version.ts'
+import type { CatalogRow } from './view.ts'
+
+const first = ROWS[0]
+const usual = ROWS[1]
+if (first === undefined || usual === undefined) throw new Error('the rows of the tests are gone')
+const withMetrics = (metrics: JsonObject, more: Partial<CatalogRow> = {}): string =>
+  versionPage(versionView(1, { rows: [first, { ...usual, metrics, ...more }] }))
+
+describe('the page of a usual step', () => {
+  const page = versionPage(versionView(1))
+
+  it('has its cards in order, with those left out for which there is nothing', () => {
+    expect(cardsIn(page)).toEqual(['Why', 'Design', 'What changed', 'Result', 'Setup', 'Chain'])
+    expect(cardsIn(versionPage(versionView(2)))).toEqual(['Why', 'Design', 'What changed', 'Review', 'Result', 'Setup', 'Chain'])
+    expect(cardsIn(versionPage(versionView(0)))).toEqual(['Why', 'What changed', 'Result', 'Setup', 'Chain'])
+  })
+
+  it('is a page of 80 KB at most, in ASCII, that runs and loads nothing', () => {
+    expect(Buffer.byteLength(page)).toBeLessThan(80_000)
+    expect(page).not.toMatch(/[^\0-\x7f]/)
+    expect(page).not.toMatch(/<(?:script(?! type="application\/json")|img|link|iframe|object|form)\b|\s(?:style|on\w+)=|url\(|@import/i)
+  })
+
+  it('tells the release, that it is served, and when, in UTC', () => {
+    expect(textIn(page)).toContain(`Release ${id(1)}`)
+    expect(textIn(page)).toContain('Currently served')
+    expect(page).toContain('<time datetime="2026-11-15T04:50:09.000Z">2026-11-15 04:50 UTC</time>')
+    expect(textIn(versionPage(versionView(2)))).not.toContain('Currently served</span>')
+  })
+
+  it('splits how to use it off the design', () => {
+    const text = textIn(page)
+    expect(text).toContain('How to use')
+    expect(text).toContain('nothing to do; ask as before.')
+    expect(text).not.toContain('How to use: nothing')
+    expect(textIn(versionPage(versionView(2)))).toContain('Write in French.')
+  })
+
+  it('shows the numbers that the row has, and no others', () => {
+    const text = textIn(page)
+    for (const label of ['Pairs won', 'Candidate score', 'Episodes saved', 'Tokens in']) expect(text).toContain(label)
+    for (const label of ['Score to reach', 'Sides played', 'Passed']) expect(text).not.toContain(label)
+    expect(text).toContain('18,240')
+  })
+
+  it('names what must be set up: its own, what earlier steps ask for, and what was refused', () => {
+    const text = textIn(versionPage(versionView(2)))
+    const places = ['Asked for by this step', 'DEEPL_KEY', 'From earlier steps of the chain', 'GIT', 'Refused by the step', 'bad name']
+    expect(places.map((word) => text.indexOf(word)).toSorted((a, b) => a - b)).toEqual(places.map((word) => text.indexOf(word)))
+    expect(text).toContain('name must be a short text')
+  })
+})
+
+describe('the status of a row', () => {
+  it.each<[Partial<CatalogRow>, string]>([
+    [{ result: 'published' }, 'Published'],
+    [{ result: 'pending', pending: true }, 'Ready for review'],
+    [{ result: 'rejected' }, 'Not selected'],
+    [{ result: 'skipped' }, 'No changes'],
+    [{ result: 'failed' }, 'Failed'],
+    [{ operation: 'create' }, 'Starting point'],
+    [{ operation: 'promote' }, 'Published'],
+    [{ operation: 'rollback' }, 'Published'],
+    [{ operation: 'shipped' }, 'Published'],
+  ])('of %j is %s', (more, word) => {
+    expect(withMetrics({}, more)).toContain(`<span>${word}</span></p>`)
+  })
+
+  it('names by whom it was moved', () => {
+    expect(textIn(withMetrics({}, { operation: 'promote' }))).toContain('Promoted by a person')
+    expect(textIn(withMetrics({}, { operation: 'rollback' }))).toContain('Rolled back by a person')
+  })
+
+  it('of a held release that was promoted names the step of the promotion', () => {
+    const rows = [...ROWS, PROMOTION]
+    expect(textIn(versionPage(versionView(2, { rows })))).toContain('Promoted at step 4')
+    expect(textIn(versionPage(versionView(2)))).not.toContain('Promoted at')
+  })
+})
+
+const all = (place: number, more = {}): readonly string[] => linksIn(versionPage(versionView(place, more)))
+const to = (place: number): string => `/svc/harness/releases/${place}/page?scenario=support&key=k`
+
+describe('the links of a page', () => {
+  it('lead to the two pages alone, with what it was opened with', () => {
+    for (const place of [0, 1, 2, 3])
+      for (const link of all(place))
+        expect(link).toMatch(/^\/svc\/harness\/(?:releases\/\d+|requests\/[^/]+)\/page\?scenario=support&key=k$/)
+    for (const link of all(2, { query: '' })) expect(link).toMatch(/\/page$/)
+  })
+
+  it('walk to the neighbours, and end at the ends', () => {
+    expect(all(2)).toEqual(expect.arrayContaining([to(1), to(3)]))
+    expect(all(0)).not.toContain(to(-1))
+    expect(textIn(versionPage(versionView(3)))).toContain('v3 of v3')
+    expect(all(3)).not.toContain(to(4))
+  })
+
+  it('bring the logo and the first crumb to the served head, and stay plain on its own page', () => {
+    const home = '<a href="/svc/harness/releases/1/page?scenario=support&#38;key=k">Harness</a>'
+    expect(versionPage(versionView(2))).toContain(home)
+    expect(versionPage(versionView(1))).toContain('<li>Harness</li>')
+    expect(versionPage(versionView(1))).toContain('<span class="logo">')
+  })
+
+  it('lead to the request that the step was for, whatever its id', () => {
+    expect(all(2)).toContain(`/svc/harness/requests/${REQUEST_ID}/page?scenario=support&key=k`)
+    const odd = withMetrics({ training_request: { id: '../x y?', text: 't' } })
+    expect(linksIn(odd)).toContain('/svc/harness/requests/..%2Fx%20y%3F/page?scenario=support&key=k')
+  })
+})
+
+describe('the chain', () => {
+  it('names the parent, this version, what was made of it, and where its content was published again', () => {
+    const rows = [...ROWS, PROMOTION]
+    const chain = (place: number): string =>
+      textIn(versionPage(versionView(place, { rows })))
+        .split('Chain')
+        .at(-1) ?? ''
+    expect(chain(1)).toMatch(/Parent v0 0+ Starting point This version v1 1+ Published Child v2 2+ Promoted at step 4 Child v4/)
+    expect(chain(2)).toMatch(/Published again as v4 4+ Published, currently served/)
+    expect(chain(4)).toMatch(/Parent v1 .* Content of v2/)
+  })
+
+  it('of a step that made no release names what it ran on, and no children', () => {
+    const chain =
+      textIn(versionPage(versionView(3)))
+        .split('Chain')
+        .at(-1) ?? ''
+    expect(chain).toMatch(/^ ?Ran on v1 1+ Published, currently served This version v3 no release Failed/)
+    expect(chain).not.toContain('Child')
+  })
+})
+
+describe('why a step was taken', () => {
+  it.each<[JsonObject, string]>([
+    [
+      { training_request: { id: 'r', text: 'be brief' }, proposal: { id: 'p', reason: 'other' }, error: 'e' },
+      'A person asked for this: be brief',
+    ],
+    [
+      { proposal: { id: 'p', reason: 'shorter answers', session: 's9' }, error: 'e' },
+      'An agent proposed this in session s9 : shorter answers',
+    ],
+    [{ error: 'no answer' }, 'The step failed: no answer'],
+    [{ proposal_notes: { failure: 'no edit did better' } }, 'The step failed: no edit did better'],
+    [{ traces: 1 }, 'The step learned from traffic: 1 reported sample.'],
+    [{}, 'The step learned from traffic.'],
+  ])('is told of %j', (metrics, words) => {
+    expect(textIn(withMetrics(metrics))).toContain(words)
+  })
+})
+
+describe('the row at the end of the page', () => {
+  it('is the row itself', () => {
+    expect(rowIn(versionPage(versionView(1)))).toEqual(JSON.parse(JSON.stringify(usual)))
+  })
+
+  it('cannot be ended by what is in it', () => {
+    const metrics = { error: '</script><script>alert(1)</script>\u2028ü' }
+    const page = withMetrics(metrics)
+    expect(page.match(/<script/g)).toHaveLength(1)
+    expect(rowIn(page)).toMatchObject({ metrics })
+  })
+
+  it('leaves long texts out when it is very large, and says so', () => {
+    const page = withMetrics({
+      ...USUAL_METRICS,
+      mutation: { op: 'create', id: 'a', options: { name: 'rules', config: { text: 'x'.repeat(300_000) } } },
+    })
+    const row = rowIn(page)
+    expect(row).toMatchObject({ left_out: expect.stringContaining('GET /svc/harness/releases'), release_id: id(1), metrics: { wins: 14 } })
+    expect(JSON.stringify(row)).toContain('[300000 characters left out]')
+    expect(page.length).toBeLessThan(120_000)
+  })
+
+  it('keeps what identifies it even when nothing else fits', () => {
+    const page = withMetrics({ many: Array.from({ length: 60_000 }, (_, n) => `entry ${n}`) })
+    expect(rowIn(page)).toMatchObject({ left_out: expect.any(String), release_id: id(1), step: 1, result: 'published' })
+    expect(page.length).toBeLessThan(40_000)
+  })
+})
+
+describe('a text of ten megabytes', () => {
+  it.each<[string, JsonObject]>([
+    ['in a change', { mutation: { op: 'create', id: 'a', options: { name: 'rules', config: { text: '\u202e<漢'.repeat(3_500_000) } } } }],
+    ['in an update', { mutation: { op: 'update', id: 'house-rules', options: { config: { text: 'a\n'.repeat(5_000_000) } } } }],
+    ['in a setting', { mutation: { op: 'create', id: 'a', options: { name: 'config', config: { data: { x: 'x'.repeat(10_000_000) } } } } }],
+    [
+      'in many changes',
+      {
+        mutations: Array.from({ length: 500 }, (_, n) => ({
+          op: 'create',
+          id: `a${n}`,
+          options: { name: 'rules', config: { text: 'x'.repeat(20_000) } },
+        })),
+      },
+    ],
+    [
+      'in every note',
+      {
+        error: 'x'.repeat(10_000_000),
+        proposal_notes: { design: 'y'.repeat(10_000_000), review: { uncovered: Array(100_000).fill('no') } },
+      },
+    ],
+    ['in the name of an entry', { mutation: { op: 'x'.repeat(5_000_000), id: 'y'.repeat(5_000_000) } }],
+  ])('%s leaves the page small, and says what was left out', (_, metrics) => {
+    const page = withMetrics(metrics)
+    expect(page.length).toBeLessThan(150_000)
+    expect(textIn(page)).toMatch(/left out of this page|and [\d,]+ more/)
+  })
+})
+
+/** Every place of a row that holds a text. */
+const written = (text: string): JsonObject => ({
+  training_request: {
+    id: text,
+    text,
+    session: text,
+    requires: [{ name: text, kind: text, prompt: text, check: text }],
+    refused_requires: [{ item: text, reason: text }],
+  },
+  mutations: [
+    { op: text, id: text, options: { name: text, config: { text, other: text } } },
+    { op: 'create', id: text, options: { name: text, config: { code: text } } },
+    { op: 'update', id: 'house-rules', options: { config: { text } } },
+  ],
+  proposal_notes: {
+    design: `${text}\n\nHow to use: ${text}`,
+    failure: text,
+    review: { result: text, covered: [text], uncovered: [text] },
+    undeclared_env: [text],
+    dropped: [text],
+  },
+  selection: { policy: text, reason: text },
+  skipped: text,
+  error: text,
+  step_record: text,
+  evaluation_sides: [text],
+  evidence: { ...Object(USUAL_METRICS['evidence']), stopped: text, test: text },
+  candidate_episodes: [{ task: text, score: 1, failure: text }],
+})
+
+describe('whatever a method wrote into its row', () => {
+  const names = [
+    ...Object.keys(USUAL_METRICS),
+    'mutation',
+    'training_request',
+    'proposal',
+    'error',
+    'skipped',
+    'evidence_regression',
+    'passed',
+    'undeclared_env',
+  ]
+  const inner = [
+    'op',
+    'id',
+    'options',
+    'name',
+    'config',
+    'text',
+    'code',
+    'requires',
+    'refused_requires',
+    'item',
+    'reason',
+    'design',
+    'review',
+    'covered',
+    'interval',
+    'differences',
+    'e_value',
+    'threshold',
+    'mean_difference',
+    'task',
+    'score',
+  ]
+  const { value } = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.string({ unit: fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point)) }),
+      fc.double({ noNaN: true }),
+      fc.constant(null),
+      fc.boolean(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...inner), tie('value'), { maxKeys: 5 }),
+    ),
+  }))
+
+  it('there is a page, in ASCII, with one row that reads back', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 8 }),
+        fc.constantFrom('published', 'failed' as const),
+        (metrics, result) => {
+          const page = withMetrics(metrics, { result })
+          expect(page).not.toMatch(/[^\0-\x7f]/)
+          expect(rowIn(page)).toMatchObject({ step: 1 })
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('the markup is that of harmless words', () => {
+    const hostile = '"><img src=x onerror=alert(1)></pre></code></script><style>*{display:none}</style>'
+    expect(tagsIn(withMetrics(written(hostile)))).toEqual(tagsIn(withMetrics(written('harmless'))))
+  })
+})
