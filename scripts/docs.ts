@@ -1,11 +1,14 @@
-/** Writes every generated page under docs/. A page is stale when it differs from what its generator answers. */
+/** Writes every generated page. A page is stale when it differs from what its generator answers. */
 import { configReference } from '../src/config/index.ts'
 import { writeAtomicFile } from '../src/kit/index.ts'
 import { CONFORMANCE_PAGE, conformancePage } from '../test/spec/conformance.ts'
+import { LLMS_PAGE, llmsPage } from './llms.ts'
 
 const PAGES: readonly { readonly path: string; readonly make: () => string }[] = [
   { path: 'docs/configuration.md', make: configReference },
   { path: CONFORMANCE_PAGE, make: conformancePage },
+  // After the pages it quotes.
+  { path: LLMS_PAGE, make: llmsPage },
 ]
 
 for (const { path, make } of PAGES) {

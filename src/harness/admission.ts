@@ -60,11 +60,11 @@ export function parseMutations(value: Json): readonly Mutation[] {
 
 const LIST_RULE = `must be a list of 1 to ${PROPOSAL_MUTATIONS_MAX} mutations {op, id, options}`
 
-const list = z
+export const mutationList = z
   .array(
     z.looseObject(
       {
-        op: z.string({ error: 'must be create, update or remove' }),
+        op: z.string({ error: 'must be create, update or remove' }).meta({ description: 'create, update or remove' }),
         id: z.string({ error: 'must be the text by which the entry is known' }),
         options: z.looseObject({}, { error: 'must be an object {name, config, disabled}' }).nullish(),
       },
@@ -75,7 +75,7 @@ const list = z
   .min(1, { error: LIST_RULE })
   .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
 
-const listProblem = (value: unknown): string | null => brokenRule(list, value, 'mutations')
+const listProblem = (value: unknown): string | null => brokenRule(mutationList, value, 'mutations')
 
 /** A mutation as it may come. */
 interface Asked {

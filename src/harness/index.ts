@@ -6,6 +6,7 @@
 export { admit, admitBeside, isReserved, parseMutations } from './admission.ts'
 export { describeAdapter, kindsOf } from './describe.ts'
 export { openHarness } from './open.ts'
+export { parseProposal, proposalBody, type NewProposal } from './proposal.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesIn, pulledFiles } from './tree.ts'
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'

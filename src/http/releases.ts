@@ -38,7 +38,7 @@ export const rollback = (asked: Asked): Promise<Reply> => move(asked, 'rollback'
 export const promote = (asked: Asked): Promise<Reply> => move(asked, 'promote')
 
 const RELEASE_RULE = 'must be the id of a release of this scenario'
-const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
+export const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
 
 async function move({ door, visit, object }: Asked, operation: 'rollback' | 'promote'): Promise<Reply> {
   const name = nameInPath(visit)

@@ -1,7 +1,7 @@
 /** Scenarios: list, create, update, contract, delete. */
 import { z } from 'zod'
 import type { Adapter, JsonObject } from '../contract/index.ts'
-import { checkShape, jsonObject } from '../records/index.ts'
+import { checkShape, jsonObject, NOT_BLANK } from '../records/index.ts'
 import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
 import { nameInPath } from './params.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
@@ -40,8 +40,12 @@ function views({ model, recipe }: Scenario): JsonObject {
   return { model: modelView(model), ...adapterName(recipe.adapter) }
 }
 
-const text = (error: string) => z.string({ error }).refine((value) => value.trim() !== '', { error })
-const creation = z.strictObject(
+const text = (error: string) =>
+  z
+    .string({ error })
+    .refine((value) => value.trim() !== '', { error })
+    .meta({ pattern: NOT_BLANK })
+export const creation = z.strictObject(
   {
     name: text('must be the name of the scenario'),
     release_id: text('must be a release id; leave it out for the seed').optional(),
@@ -62,7 +66,7 @@ export async function create({ door: { registry }, visit, object }: Asked): Prom
   return json({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)
 }
 
-const change = z.strictObject(
+export const change = z.strictObject(
   {
     training_mode: z.enum(['auto', 'manual', 'hybrid'], { error: "must be 'auto', 'manual' or 'hybrid'" }).optional(),
     model: z

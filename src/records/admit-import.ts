@@ -5,7 +5,7 @@ import { admitReport, type Admission } from './admit-report.ts'
 import { encode, jsonObject, recordId, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
 
-const envelope = z.strictObject(
+export const importEnvelope = z.strictObject(
   {
     agent_record_id: recordId,
     request_type: z.enum(['inference', 'report'], { error: "must be 'inference' or 'report'" }),
@@ -15,18 +15,19 @@ const envelope = z.strictObject(
 )
 
 const BATCH_RULE = `must be a list of 1 to ${IMPORT_BATCH_RECORDS_MAX} envelopes`
-const batch = z.strictObject(
-  {
-    records: z.array(jsonObject, { error: BATCH_RULE }).min(1, { error: BATCH_RULE }).max(IMPORT_BATCH_RECORDS_MAX, { error: BATCH_RULE }),
-  },
-  { error: 'must hold the field records and nothing else' },
-)
+/** Of envelopes in whatever shape: here they are judged one after the other, so that each refusal names its place. */
+export const importBatchOf = <T extends z.ZodType>(record: T) =>
+  z.strictObject(
+    { records: z.array(record, { error: BATCH_RULE }).min(1, { error: BATCH_RULE }).max(IMPORT_BATCH_RECORDS_MAX, { error: BATCH_RULE }) },
+    { error: 'must hold the field records and nothing else' },
+  )
+const batch = importBatchOf(jsonObject)
 
 /** Tags of the request's headers, put into an inference's payload the way live traffic carries them. */
 export type Tagging = (payload: JsonObject) => JsonObject
 
 export function admitImport(body: JsonObject, admission: Admission, tag: Tagging, at = ''): NewRecord {
-  const { agent_record_id, request_type, payload } = checkShape(envelope, body, at)
+  const { agent_record_id, request_type, payload } = checkShape(importEnvelope, body, at)
   if (request_type === 'report') {
     return { ...admitReport(payload, admission, at === '' ? 'payload' : `${at}.payload`), agent_record_id }
   }

@@ -11,19 +11,20 @@ export interface Admission {
   readonly checkReport?: (report: JsonObject) => string | null
 }
 
-const report = z.object({
+export const reportBody = z.object({
   agent_record_id: recordId.optional(),
   score: z.number({ error: 'must be a finite number; leave it out when there is none' }).nullish(),
   feedback: z.union([z.string(), jsonObject], { error: 'must be a string or an object' }).nullish(),
   references: z
     .array(recordId, { error: 'must be a list of receipts' })
     .max(REPORT_REFERENCES_MAX, { error: `must quote at most ${REPORT_REFERENCES_MAX} receipts; send several reports` })
+    .meta({ uniqueItems: true })
     .nullish(),
   metadata: jsonObject.nullish(),
 })
 
 export function admitReport(body: JsonObject, admission: Admission, at = ''): NewRecord {
-  const { agent_record_id, ...fields } = checkShape(report, body, at)
+  const { agent_record_id, ...fields } = checkShape(reportBody, body, at)
   const references = fields.references ?? []
   refuseRepeated(references, at)
   const payload = keptFields({ ...fields, references })

@@ -11,22 +11,23 @@ import {
   type Requires,
   type TrainRequest,
 } from '../contract/index.ts'
-import { countCodePoints, screenText } from '../kit/index.ts'
+import { screenText } from '../kit/index.ts'
 import type { Admission } from './admit-report.ts'
-import { encode, recordId } from './fields.ts'
+import { boundedText, encode, recordId } from './fields.ts'
 import { requiresList, textsOf } from './requires.ts'
 import { checkShape } from './shape.ts'
 
 const TEXT_RULE = `must be a text of 1 to ${TRAIN_TEXT_CHARACTERS_MAX} characters that is not blank`
-const request = z.object({
+export const trainBody = z.object({
   agent_record_id: recordId.optional(),
-  text: z
-    .string({ error: TEXT_RULE })
-    .refine((text) => text.trim() !== '' && countCodePoints(text) <= TRAIN_TEXT_CHARACTERS_MAX, { error: TEXT_RULE }),
+  text: boundedText(TRAIN_TEXT_CHARACTERS_MAX, TEXT_RULE),
   session: z.string({ error: 'must name the session the request came from' }),
   release_id: z.string({ error: 'must name the release the request came from' }),
   requires: requiresList.nullish(),
-  client: z.custom<Json>(() => true).optional(),
+  client: z
+    .custom<Json>(() => true)
+    .optional()
+    .meta({ description: 'The requesting machine: platform, arch, release, commands. What does not fit is dropped.' }),
 })
 
 /** A well-formed request: its record, and the screens that must still be passed before it is kept. */
@@ -37,7 +38,7 @@ export interface AdmittedTrain {
 }
 
 export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, 'newId' | 'clock'>): AdmittedTrain {
-  const { agent_record_id, text, session, release_id, requires, client } = checkShape(request, body)
+  const { agent_record_id, text, session, release_id, requires, client } = checkShape(trainBody, body)
   const items = requires ?? []
   const kept = keptClient(client)
   const payload = { text, session, release_id, requires: items.map((item) => ({ ...item })), ...(kept !== null && { client: kept }) }

@@ -3,16 +3,25 @@ import { z } from 'zod'
 import { RECORD_ID_CHARACTERS_MAX, type Json, type JsonObject } from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 
+/** As a pattern, what `trim() !== ''` asks. */
+export const NOT_BLANK = String.raw`\S`
+
 const ID_RULE = `must be a non-blank string of 1 to ${RECORD_ID_CHARACTERS_MAX} characters`
 
-export const recordId = z
-  .string({ error: ID_RULE })
-  .refine((id) => id.trim() !== '' && countCodePoints(id) <= RECORD_ID_CHARACTERS_MAX, { error: ID_RULE })
+export const recordId = boundedText(RECORD_ID_CHARACTERS_MAX, ID_RULE)
+
+/** Text that is not blank, its length counted in code points, as JSON schemas count it: what is checked here stands in the published shape. */
+export function boundedText(charactersMax: number, error: string): z.ZodString {
+  return z
+    .string({ error })
+    .refine((text) => text.trim() !== '' && countCodePoints(text) <= charactersMax, { error })
+    .meta({ minLength: 1, maxLength: charactersMax, pattern: NOT_BLANK })
+}
 
 /** Any JSON object. The body was parsed as strict JSON already, so its members need no second look. */
-export const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
-  error: 'must be a JSON object',
-})
+export const jsonObject = z
+  .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), { error: 'must be a JSON object' })
+  .meta({ type: 'object' })
 
 /** What the list routes show as a record's score: the payload's, when it is a number. */
 export function scoreOf(payload: JsonObject): number | null {

@@ -8,6 +8,7 @@ import {
   type Requires,
 } from '../contract/index.ts'
 import { countCodePoints, screenText } from '../kit/index.ts'
+import { NOT_BLANK } from './fields.ts'
 import { shapeProblem } from './shape.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
@@ -18,6 +19,14 @@ const CHECK_RULE = 'must be a non-blank string'
 const VARIABLE_RULE = 'must be the name of an environment variable: letters, digits and _, not starting with a digit'
 const PROMPT_RULE = `must be a sentence of at most ${REQUIRES_PROMPT_CHARACTERS_MAX} characters`
 
+/** The two rules below that no keyword of a schema has a word for: at most so many characters once trimmed, and the variable an env item checks. */
+const PROMPT = String.raw`^\s*(?:\S(?:[\s\S]{0,${REQUIRES_PROMPT_CHARACTERS_MAX - 2}}\S)?)?\s*$`
+const NAMES_VARIABLE = [
+  { properties: { kind: { not: { const: 'env' } } } },
+  { required: ['check'], properties: { check: { pattern: VARIABLE.source } } },
+  { not: { required: ['check'] }, properties: { name: { pattern: VARIABLE.source } } },
+]
+
 const item = z
   .object(
     {
@@ -26,16 +35,19 @@ const item = z
       check: z
         .string({ error: CHECK_RULE })
         .refine((check) => check.trim() !== '', { error: CHECK_RULE })
+        .meta({ pattern: NOT_BLANK })
         .optional(),
       prompt: z
         .string({ error: PROMPT_RULE })
         .trim()
         .refine((prompt) => countCodePoints(prompt) <= REQUIRES_PROMPT_CHARACTERS_MAX, { error: PROMPT_RULE })
+        .meta({ pattern: PROMPT })
         .optional(),
     },
     { error: 'must be an object with name and kind' },
   )
   .refine(({ kind, name, check }) => kind !== 'env' || VARIABLE.test(check ?? name), { error: VARIABLE_RULE, path: ['check'] })
+  .meta({ anyOf: NAMES_VARIABLE })
   .transform(({ name, kind, check, prompt }): Requires => ({
     name,
     kind,

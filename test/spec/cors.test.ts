@@ -52,6 +52,53 @@ describe('a web page of another site', () => {
   })
 })
 
+describe('a page of the service itself', () => {
+  const own = { 'sec-fetch-site': 'same-origin' }
+
+  it('may ask and act without being listed', async () => {
+    expect((await here.get('/svc/scenarios', { ...own, ...bearer(TOKEN) })).status).toBe(200)
+    const origin = here.address
+    expect((await here.post('/svc/scenarios', { name: 'own' }, { ...own, origin, ...bearer(TOKEN) })).status).toBe(201)
+    expect((await plain.get('/svc/scenarios', own)).status).toBe(200)
+  })
+})
+
+describe('a service without a token', () => {
+  it.each(['elsewhere.example.com', 'localhost.example.com:8900', '127.0.0.1.example.com', 'elsewhere.example.com.', 'a.b:80'])(
+    'answers nobody under %s, a name whose owner could have given it our address',
+    async (host) => {
+      // Over plain HTTP browsers do not say where such a request comes from.
+      for (const headers of [{ host }, { host, 'sec-fetch-site': 'same-origin' }, { host, origin: `http://${host}` }])
+        expectRefusal(await plain.get('/svc/scenarios', headers), 401, 'unauthorized')
+    },
+  )
+
+  it.each(['localhost:8900', 'svc.localhost', '127.0.0.1', '[::1]:8900', '0.0.0.0:8900', 'svc', 'host.docker.internal:8900'])(
+    'answers under %s, which nobody can buy',
+    async (host) => {
+      expect((await plain.get('/svc/scenarios', { host, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+      expect((await plain.post('/svc/scenarios', { name: 'own' }, { host, origin: `http://${host}` })).status).toBeLessThan(300)
+    },
+  )
+
+  it('answers under the name of a listed origin', async () => {
+    const listing = await world({ settings: { 'svc.console-origins': `[${LISTED}]` } })
+    const { host } = new URL(LISTED)
+    expect((await listing.get('/svc/scenarios', { host })).status).toBe(200)
+    expectRefusal(await listing.get('/svc/scenarios', { host: `${host}:8443` }), 401, 'unauthorized')
+    await listing.close()
+  })
+
+  it.each(['0.0.0.0:8900', '[::ffff:7f00:1]:8900', 'svc'])(
+    'lets no page of another site act through %s, to which browsers do not say that they come from elsewhere',
+    async (host) => {
+      for (const origin of ['http://elsewhere.example.com', 'null'])
+        expectRefusal(await plain.post('/svc/scenarios', { name: 'planted' }, { host, origin }), 401, 'unauthorized')
+      expect(await scenarioNames(plain)).not.toContain('planted')
+    },
+  )
+})
+
 describe('a preflight', () => {
   it.each([LISTED, ALSO_LISTED])('from %s needs no token and names what may be sent [cors.preflight]', async (origin) => {
     const answer = await preflight(origin)

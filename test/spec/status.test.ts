@@ -163,8 +163,10 @@ const INTERFACE = [
   ...['requests/:record_id/page', 'requests/:record_id/progress'].map((route) => `GET /svc/harness/${route}`),
   'DELETE /svc/scenarios/:scenario',
 ]
-/** Beside the interface's table: what the decisions add, and the numbers for a monitor. */
-const BESIDE = ['GET /v1/models', 'GET /v1/responses', 'GET /metrics']
+/** Beside the interface's table: what the decisions add, the numbers for a monitor, this table for programs, and the console's files. */
+const BESIDE = ['/v1/models', '/v1/responses', '/metrics', '/openapi.json', '/console', '/console/', '/console/:file'].map(
+  (path) => `GET ${path}`,
+)
 
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {
@@ -181,7 +183,9 @@ describe('the route table', () => {
   })
 
   it('keeps /v1 for the formats of providers and no version for our own [routes.version-prefix]', () => {
-    const others = routes.map(({ path }) => path).filter((path) => !/^\/(v1\/|svc\/|healthz$|metrics$)/.test(path))
+    const others = routes
+      .map(({ path }) => path)
+      .filter((path) => !/^\/(v1\/|svc\/|healthz$|metrics$|openapi\.json$|console(\/|$))/.test(path))
     expect(others).toEqual([])
     const versioned = routes.filter(({ path }) => path.startsWith('/svc/') && path.includes('/v1/') && !path.includes('/evaluation/v1/'))
     expect(versioned).toEqual([])

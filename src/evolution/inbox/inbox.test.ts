@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../contract/index.ts'
+import type { NewProposal } from '../../harness/index.ts'
 import { Inbox } from './inbox.ts'
-import type { NewProposal } from './proposal.ts'
 
 let folder: string
 let inbox: Inbox

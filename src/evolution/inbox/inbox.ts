@@ -2,9 +2,10 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../../contract/index.ts'
+import type { NewProposal } from '../../harness/index.ts'
 import { Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
 import { nextId, PROPOSAL_FILE } from './id.ts'
-import { readProposal, type KeptProposal, type NewProposal } from './proposal.ts'
+import { readProposal, type KeptProposal } from './proposal.ts'
 
 /** A proposal whose step never came to a row is tried this often in all. */
 const ATTEMPTS_MAX = 3

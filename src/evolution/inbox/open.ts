@@ -1,9 +1,8 @@
 /** Takes proposals for a scenario: looks at each as strictly as at any other change, and keeps those that may be made. */
 import type { Adapter, Admission, Files, Mutation, Proposals, Release } from '../../contract/index.ts'
-import { admitBeside, entriesIn } from '../../harness/index.ts'
+import { admitBeside, entriesIn, parseProposal, type NewProposal } from '../../harness/index.ts'
 import { newId, screenText } from '../../kit/index.ts'
 import type { Inbox } from './inbox.ts'
-import { parseProposal, type NewProposal } from './proposal.ts'
 
 export interface ProposalParts {
   readonly inbox: Inbox

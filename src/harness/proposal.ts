@@ -1,0 +1,62 @@
+/** A proposal as it comes: changes of a tree, with the account its author gives of them. */
+import { z } from 'zod'
+import { invalid, isRefusal, RECORD_ID_CHARACTERS_MAX, type Json, type JsonObject, type Mutation } from '../contract/index.ts'
+import { countCodePoints } from '../kit/index.ts'
+import { mutationList, parseMutations } from './admission.ts'
+
+/** A proposal printed as JSON. */
+const PROPOSAL_BYTES_MAX = 1024 * 1024
+/** Its author's account is shown on pages and kept in a row: an account, not an essay. */
+const REASON_CHARACTERS_MAX = 4000
+
+export interface NewProposal {
+  readonly mutations: readonly Mutation[]
+  readonly reason: string
+  readonly session: string
+  readonly release_id: string
+}
+
+const account = z.object({
+  // Nothing hangs on it: an author need not give a reason.
+  reason: atMost(REASON_CHARACTERS_MAX, z.string({ error: 'must be text; say in words what the change is for' })),
+  session: atMost(RECORD_ID_CHARACTERS_MAX, notBlank('must be text; name the session that proposes')),
+  release_id: atMost(RECORD_ID_CHARACTERS_MAX, notBlank('must be text; name the release the session runs')),
+})
+
+/** The whole of it. Whether the change may be made is for the admission to say. */
+export const proposalBody = account.extend({ mutations: mutationList })
+
+/** Throws Refusal 'invalid' for what is no proposal; fields of others are dropped. */
+export function parseProposal(body: JsonObject): NewProposal {
+  if (Buffer.byteLength(JSON.stringify(body)) > PROPOSAL_BYTES_MAX)
+    throw bad(`a proposal must be at most ${PROPOSAL_BYTES_MAX} bytes of JSON; propose less at once`)
+  return { mutations: mutationsIn(body['mutations'] ?? null), ...accountIn(body) }
+}
+
+const bad = (message: string): Error => invalid('bad_proposal', message)
+
+function mutationsIn(value: Json): readonly Mutation[] {
+  try {
+    return parseMutations(value)
+  } catch (error) {
+    throw isRefusal(error) ? bad(error.message) : error
+  }
+}
+
+function accountIn(body: JsonObject): z.infer<typeof account> {
+  const { success, data, error } = account.safeParse(body)
+  if (success) return data
+  const [issue] = error.issues
+  throw bad(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not acceptable'}`)
+}
+
+function notBlank(error: string): z.ZodString {
+  return z.string({ error }).regex(/\S/, { error })
+}
+
+/** Counted in code points, as JSON schemas count them. */
+function atMost(charactersMax: number, text: z.ZodString): z.ZodString {
+  return text
+    .refine((value) => countCodePoints(value) <= charactersMax, { error: `must be at most ${charactersMax} characters` })
+    .meta({ maxLength: charactersMax })
+}

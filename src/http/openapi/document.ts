@@ -1,0 +1,163 @@
+/** The OpenAPI 3.1 document: the table of routes, with what is told of each, put together when it is first asked for. */
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { z } from 'zod'
+import { HEADER, PRODUCT } from '../../contract/index.ts'
+import { isMessagesPath } from '../errors.ts'
+import type { Gate } from '../pass.ts'
+import type { Handler } from '../reply.ts'
+import type { Route } from '../routes.ts'
+import * as answers from './answers.ts'
+import { TAGS, type Answer, type Description, type Descriptions } from './description.ts'
+import { harnessDescriptions } from './harness.ts'
+import { inferenceDescriptions } from './inference.ts'
+import { PATH_PARAMETERS, RESPONSE_HEADERS, type Parameter, type ResponseHeader } from './parameters.ts'
+import { recordDescriptions } from './records.ts'
+import { refusals, UNAUTHORIZED, UNREADABLE } from './refusals.ts'
+import { releaseDescriptions } from './releases.ts'
+import { scenarioDescriptions } from './scenarios.ts'
+import { componentSchemas, inlineSchema, refTo } from './schemas.ts'
+import { statusDescriptions } from './status.ts'
+
+export const descriptions: Descriptions = {
+  ...inferenceDescriptions,
+  ...recordDescriptions,
+  ...scenarioDescriptions,
+  ...releaseDescriptions,
+  ...harnessDescriptions,
+  ...statusDescriptions,
+}
+
+/** The table is handed in when it is there: this is a row of it. */
+export function openApi(routesOf: () => readonly Route[]): Handler {
+  let printed: string | undefined
+  return () => {
+    printed ??= JSON.stringify(documentOf(routesOf().filter(isDescribed)))
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: printed }
+  }
+}
+
+/** The console is a page with its files, no interface for programs. */
+export const isDescribed = ({ path }: Pick<Route, 'path'>): boolean => !/^\/console(\/|$)/.test(path)
+
+export function documentOf(routes: readonly Route[]): object {
+  return {
+    openapi: '3.1.1',
+    info: infoOf(),
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: pathsOf(routes),
+    components: {
+      schemas: componentSchemas(),
+      parameters: mapped(PATH_PARAMETERS, parameterOf),
+      headers: mapped(RESPONSE_HEADERS, (description) => ({ description, schema: { type: 'string' } })),
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  }
+}
+
+const packageFacts = z.object({ version: z.string(), description: z.string(), license: z.string() })
+
+function infoOf(): object {
+  const path = findPackageJSON(import.meta.url)
+  if (path === undefined) throw new Error('the package of this module has no package.json')
+  const { version, description, license } = packageFacts.parse(JSON.parse(readFileSync(path, 'utf8')))
+  return {
+    title: PRODUCT,
+    version,
+    summary: description,
+    description:
+      'Without a token configured the service is open, and listens on loopback alone. HEAD is answered like GET, without the body; a known path with another method is 405 with allow, an unknown one 404. Query parameters that a route does not name are ignored; inference routes pass the query on to the upstream. Fields may be added to answers: ignore those you do not know.',
+    license: { name: license, identifier: license },
+  }
+}
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token of the service; on the evaluation routes also the evaluation token.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same, where there is no authorization header.' },
+  pageKey: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'key',
+    description: 'Opens the two pages of one scenario, which stands beside it in the query. Paths of pages carry it.',
+  },
+}
+const TOKENS = [{ bearer: [] }, { apiKey: [] }]
+const SECURITY: Readonly<Record<Gate, readonly object[]>> = {
+  open: [],
+  service: TOKENS,
+  evaluation: TOKENS,
+  page: [...TOKENS, { pageKey: [] }],
+}
+
+function pathsOf(routes: readonly Route[]): Readonly<Record<string, object>> {
+  const byPath = Map.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  return Object.fromEntries(
+    [...byPath].map(([path, members]) => [
+      path,
+      Object.fromEntries(members.map((route) => [route.method.toLowerCase(), operationOf(route, descriptionOf(route))])),
+    ]),
+  )
+}
+
+function descriptionOf({ method, path }: Route): Description {
+  const description = descriptions[`${method} ${path}`]
+  if (description === undefined) throw new Error(`${method} ${path} is described nowhere`)
+  return description
+}
+
+function operationOf(route: Route, { operationId, tag, summary, description, parameters = [], body, ...rest }: Description): object {
+  const named = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ $ref: `#/components/parameters/${name}` }))
+  const all = [...named, ...parameters.map(parameterOf)]
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: SECURITY[route.gate],
+    ...(all.length > 0 && { parameters: all }),
+    ...(body !== undefined && { requestBody: bodyOf(route, body) }),
+    responses: { ...mapped(rest.answers, answerOf), ...refusalsOf(route, rest.refusals) },
+  }
+}
+
+const parameterOf = ({ schema, ...parameter }: Parameter): object => ({ ...parameter, schema: inlineSchema(schema) })
+
+function bodyOf({ bodyBytesMax }: Route, schema: z.ZodType): object {
+  return { description: `At most ${bodyBytesMax} bytes.`, required: true, content: { 'application/json': { schema: refTo(schema) } } }
+}
+
+function answerOf({ description, content, headers }: Answer): object {
+  const media = mapped(content, (schema) => (schema === null ? {} : { schema: refTo(schema) }))
+  return { description, headers: headersOf(headers), content: media }
+}
+
+function headersOf(names: readonly ResponseHeader[]): object {
+  return Object.fromEntries([HEADER.requestId, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
+  409: ['x-should-retry'],
+  426: ['allow'],
+  429: ['retry-after'],
+  503: ['retry-after'],
+}
+
+function refusalsOf({ path, gate }: Route, own: Description['refusals']): object {
+  const all = refusals(UNREADABLE, gate === 'open' ? {} : UNAUTHORIZED, own)
+  const schema = refTo(isMessagesPath(path) ? answers.messagesError : answers.error)
+  return Object.fromEntries(
+    Object.entries(all).map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        headers: headersOf(HEADERS_OF_STATUS[status] ?? []),
+        content: { 'application/json': { schema }, ...(gate === 'page' && { 'text/html': {} }) },
+      },
+    ]),
+  )
+}
+
+function mapped<V, W>(object: Readonly<Record<string, V>>, change: (value: V) => W): Readonly<Record<string, W>> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
+}

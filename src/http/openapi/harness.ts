@@ -1,0 +1,95 @@
+/** The harness routes, described. */
+import { HEADER } from '../../contract/index.ts'
+import * as answers from './answers.ts'
+import * as bodies from './bodies.ts'
+import { answer, live, other, type Descriptions } from './description.ts'
+import { optionalScenario, pageScenario, query, release, required, scenario } from './parameters.ts'
+import { CREATED, KNOWN, NAMED, refusals, STRICT_BODY } from './refusals.ts'
+
+const OF_SCENARIO = refusals(NAMED, KNOWN)
+const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
+const PAGE = other('text/html', 'A page for people; nothing on it runs or loads. So is a refusal, for whoever prefers HTML.', [
+  'cache-control',
+])
+
+export const harnessDescriptions: Descriptions = {
+  'GET /svc/harness': {
+    operationId: 'readHarness',
+    tag: 'harness',
+    summary: 'Answers with the files that an agent pulls',
+    description: 'Never waits for a step, and its parts are those of one release.',
+    parameters: [scenario, release],
+    answers: { 200: answer(answers.manifest, 'The manifest.', ['cache-control', HEADER.release]) },
+    refusals: refusals(OF_FILES, { 404: ['unknown_release'] }),
+  },
+  'GET /svc/harness/releases': {
+    operationId: 'listHarnessReleases',
+    tag: 'harness',
+    summary: 'Lists the releases of the files that agents pull, oldest first',
+    parameters: [scenario],
+    answers: { 200: live(answers.harnessReleases, 'One row per step, each with the path of its page.') },
+    refusals: OF_FILES,
+  },
+  'GET /svc/harness/releases/:step/page': {
+    operationId: 'showVersionPage',
+    tag: 'harness',
+    summary: 'Shows what a step did, as a page',
+    parameters: [pageScenario, optionalScenario],
+    answers: { 200: PAGE },
+    refusals: refusals(OF_FILES, { 404: ['unknown_step'] }),
+  },
+  'GET /svc/harness/releases/:step/records': {
+    operationId: 'listStepFiles',
+    tag: 'harness',
+    summary: 'Lists the files that a step left, or reads one of them',
+    parameters: [scenario, query('path', 'One of the listed files, to read it.')],
+    answers: { 200: live(answers.stepFiles, 'The files, the text of one, or why there are none.') },
+    refusals: refusals(OF_FILES, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_step', 'unknown_file'] }),
+  },
+  'GET /svc/harness/requests/:record_id/page': {
+    operationId: 'showRequestPage',
+    tag: 'harness',
+    summary: 'Shows what became of an instruction, as a page',
+    parameters: [pageScenario, optionalScenario],
+    answers: { 200: PAGE },
+    refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
+  },
+  'GET /svc/harness/requests/:record_id/progress': {
+    operationId: 'readProgress',
+    tag: 'harness',
+    summary: 'Tells how far an instruction is',
+    parameters: [scenario],
+    answers: { 200: live(answers.progress, 'The step that holds it as far as it told, or the row that settled it.') },
+    refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
+  },
+  'POST /svc/harness/proposals': {
+    operationId: 'sendProposal',
+    tag: 'harness',
+    summary: 'Proposes a change of the harness',
+    description: 'Admitted against the head by the rules of a tree; one that may not be made is an answer too. At most 1 MiB of JSON.',
+    parameters: [scenario],
+    body: bodies.proposalBody,
+    answers: { 200: answer(answers.admission, 'Whether it waits for a step now, or the rule that refused it.') },
+    refusals: refusals(OF_SCENARIO, STRICT_BODY, { 400: ['bad_proposal', 'no_entries'], 404: ['no_proposals'], 503: ['inbox_failed'] }),
+  },
+  'GET /svc/harness/install': {
+    operationId: 'readInstallScript',
+    tag: 'harness',
+    summary: 'Answers with the shell script that installs an agent with its harness',
+    description:
+      'Without a scenario one is created, of the recipe that serves files for this agent. The agent will ask for its model at the address that the request reached. What fails once the script has begun is a script that says so and exits 1.',
+    parameters: [required(query('adapter', 'The agent, by its name in GET /svc/harness/adapters.')), optionalScenario, release],
+    answers: { 200: other('text/x-shellscript', 'The script.', ['cache-control']) },
+    refusals: refusals(OF_FILES, CREATED, {
+      400: ['adapter_missing', 'adapter_without_install', 'recipe_unclear', 'model_missing', 'no_binding', 'no_entries'],
+      404: ['no_harness_recipe', 'unknown_adapter'],
+    }),
+  },
+  'GET /svc/harness/adapters': {
+    operationId: 'listAdapters',
+    tag: 'harness',
+    summary: 'Lists the agents that can be served',
+    answers: { 200: answer(answers.adapters, 'The built-in ones and those of the configured recipes.') },
+    refusals: {},
+  },
+}

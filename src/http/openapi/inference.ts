@@ -1,0 +1,115 @@
+/** The inference, evaluation and multimodal routes, described. */
+import { HEADER, type Dialect } from '../../contract/index.ts'
+import * as bodies from './bodies.ts'
+import { other, type Answer, type Description, type Descriptions } from './description.ts'
+import { optionalScenario, scenario, startingRelease, tags } from './parameters.ts'
+import { CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from './refusals.ts'
+
+interface Format {
+  readonly dialect: Dialect
+  readonly path: string
+  /** In names of operations. */
+  readonly name: string
+  readonly words: string
+  readonly body: NonNullable<Description['body']>
+}
+
+const FORMATS: readonly Format[] = [
+  { dialect: 'chat', path: '/v1/chat/completions', name: 'ChatCompletion', words: 'a chat completion', body: bodies.chatBody },
+  { dialect: 'responses', path: '/v1/responses', name: 'Response', words: 'a response', body: bodies.responsesBody },
+  { dialect: 'messages', path: '/v1/messages', name: 'Message', words: 'a message', body: bodies.messagesBody },
+  {
+    dialect: 'count_tokens',
+    path: '/v1/messages/count_tokens',
+    name: 'TokenCount',
+    words: 'a token count',
+    body: bodies.countTokensBody,
+  },
+]
+
+const RACE = { 503: ['weight_update_race'] }
+const EVALUATED = refusals({ 404: ['unknown_scenario'] }, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
+
+const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
+
+export const inferenceDescriptions: Descriptions = {
+  ...Object.fromEntries(FORMATS.map((format) => [`POST ${format.path}`, traffic(format)])),
+  'GET /v1/responses': {
+    operationId: 'refuseWebSocket',
+    tag: 'inference',
+    summary: 'Says that the route has no web socket',
+    description: 'A client that tries a socket first falls back to POST at once.',
+    answers: {},
+    refusals: { 426: ['upgrade_required'] },
+  },
+  'GET /v1/models': {
+    operationId: 'listModels',
+    tag: 'inference',
+    summary: 'Relays the list of models',
+    description: 'Not stored. A scenario that is named and exists has its own model settings used; none is created by asking.',
+    parameters: [optionalScenario],
+    answers: { 200: other('application/json', "The provider's answer.") },
+    refusals: refusals({ 400: ['bad_scenario_name', 'repeated_header'] }, KNOWN, UPSTREAM),
+  },
+  ...Object.fromEntries(FORMATS.map((format) => [`POST /svc/scenarios/:scenario/evaluation${format.path}`, evaluation(format)])),
+  ...Object.fromEntries(
+    FORMATS.map((format) => [`POST /svc/scenarios/:scenario/components/:component/evaluation${format.path}`, componentEvaluation(format)]),
+  ),
+  'POST /v1/images': relayed('createImage', 'Relays a request for images'),
+  'POST /v1/embeddings': relayed('createEmbedding', 'Relays a request for embeddings'),
+  'POST /v1/audio/speech': relayed('createSpeech', 'Relays a request for speech'),
+  'POST /v1/decisions': relayed('createDecision', 'Relays a request for a decision'),
+}
+
+function traffic({ dialect, name, words, body }: Format): Description {
+  return {
+    operationId: `create${name}`,
+    tag: 'inference',
+    summary: `Answers with ${words} of the provider, and stores the exchange`,
+    description: `${AS_PROVIDER} A new scenario is created unless the deployment forbids it. Only answers with status 2xx are stored.`,
+    parameters: [scenario, startingRelease, tags],
+    body,
+    answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release]) },
+    refusals: refusals(NAMED, TAGGED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE),
+  }
+}
+
+function answerIn(dialect: Dialect, headers: Answer['headers']): Answer {
+  const stream = dialect === 'count_tokens' ? {} : { 'text/event-stream': null }
+  return { description: "The provider's answer, byte for byte.", content: { 'application/json': null, ...stream }, headers }
+}
+
+function evaluation({ dialect, name, words, body }: Format): Description {
+  return {
+    operationId: `evaluate${name}`,
+    tag: 'evaluation',
+    summary: `Answers with ${words} of the provider, and stores nothing`,
+    description: `${AS_PROVIDER} For a scenario that is loaded in this process; its own request hooks stay out. Takes the evaluation token too.`,
+    parameters: [tags],
+    body,
+    answers: { 200: answerIn(dialect, []) },
+    refusals: EVALUATED,
+  }
+}
+
+function componentEvaluation(format: Format): Description {
+  return {
+    ...evaluation(format),
+    operationId: `evaluateComponent${format.name}`,
+    description: `${AS_PROVIDER} As the evaluation of the scenario, with the hooks of every other component in force.`,
+    refusals: refusals(EVALUATED, { 404: ['unknown_component'] }),
+  }
+}
+
+function relayed(operationId: string, summary: string): Description {
+  return {
+    operationId,
+    tag: 'multimodal',
+    summary,
+    description: 'Status, content type and bytes of the answer are those of the gateway.',
+    parameters: [scenario, startingRelease],
+    body: bodies.gatewayBody,
+    answers: { 200: other('*/*', "The gateway's answer.") },
+    refusals: refusals(NAMED, LOOSE_BODY, { 400: ['stream_unsupported'], 501: ['no_gateway'] }, CREATED, UPSTREAM),
+  }
+}

@@ -1,0 +1,75 @@
+/** Which codes come with which status, in the groups in which routes share them. */
+
+export type Refusals = Readonly<Record<number, readonly string[]>>
+
+/** All of them, each code once. */
+export function refusals(...groups: readonly Refusals[]): Refusals {
+  const merged: Record<string, readonly string[]> = {}
+  for (const group of groups)
+    for (const [status, codes] of Object.entries(group)) merged[status] = [...new Set([...(merged[status] ?? []), ...codes])]
+  return merged
+}
+
+/** Of any request, before its route is known. */
+export const UNREADABLE: Refusals = {
+  400: ['malformed_request', 'bad_address'],
+  408: ['request_timeout'],
+  431: ['headers_too_large'],
+  500: ['internal_error'],
+}
+export const UNAUTHORIZED: Refusals = { 401: ['unauthorized'] }
+
+const CUT_BODY: Refusals = { 400: ['malformed_json', 'nested_too_deep', 'encoded_body', 'body_cut_off'], 413: ['body_too_large'] }
+/** Of a body that the provider judges. */
+export const LOOSE_BODY = CUT_BODY
+/** Of a body that is ours. */
+export const STRICT_BODY = refusals(CUT_BODY, { 400: ['repeated_key', 'lone_surrogate', 'number_out_of_range'] })
+/** Of a body whose fields are checked one by one. */
+export const CHECKED_BODY = refusals(STRICT_BODY, { 400: ['invalid_field'] })
+
+/** Of a scenario that a header names. */
+export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 'repeated_header'] }
+export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
+export const QUERIED: Refusals = { 400: ['invalid_query'] }
+
+export const READING: Refusals = { 503: ['storage_failed', 'store_closed', 'store_damaged'] }
+export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded'] })
+
+/** Of a scenario that must exist, and is loaded for the request. */
+export const KNOWN = refusals(READING, {
+  404: ['unknown_scenario'],
+  503: [
+    'too_many_loaded',
+    'recipe_missing',
+    'recipe_failed',
+    'recipe_broken',
+    'artifact_store_failed',
+    'settings_failed',
+    'content_damaged',
+  ],
+})
+/** Of a scenario that the request creates where there is none. */
+export const CREATED = refusals(KNOWN, WRITING, {
+  404: ['unknown_release'],
+  409: ['other_release', 'other_base', 'too_many_scenarios'],
+})
+
+/** What is wrong with records that are sent, beyond the shape of their body. */
+export const RECORDED: Refusals = {
+  400: ['unknown_reference', 'not_an_inference', 'repeated_reference', 'report_schema', 'eligibility_removed'],
+  409: ['record_conflict'],
+}
+
+/** Relayed with the provider's own code where it has one. */
+const OF_PROVIDER = ['upstream_refused']
+export const UPSTREAM: Refusals = {
+  400: OF_PROVIDER,
+  401: OF_PROVIDER,
+  403: OF_PROVIDER,
+  404: OF_PROVIDER,
+  408: OF_PROVIDER,
+  409: OF_PROVIDER,
+  422: OF_PROVIDER,
+  429: OF_PROVIDER,
+  502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'upstream_too_large', ...OF_PROVIDER],
+}

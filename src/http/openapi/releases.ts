@@ -1,0 +1,52 @@
+/** The routes of commits and releases, described. */
+import { z } from 'zod'
+import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX } from '../../contract/index.ts'
+import * as answers from './answers.ts'
+import * as bodies from './bodies.ts'
+import { answer, live, type Descriptions } from './description.ts'
+import { after, limit, query } from './parameters.ts'
+import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from './refusals.ts'
+
+const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, { 404: ['unknown_release'] })
+const recordIds = z.array(z.string().min(1).max(RECORD_ID_CHARACTERS_MAX)).max(COMMIT_FILTER_IDS_MAX)
+
+export const releaseDescriptions: Descriptions = {
+  'GET /svc/scenarios/:scenario/commits': {
+    operationId: 'listCommits',
+    tag: 'releases',
+    summary: 'Lists what happened to a scenario, step by step, oldest first',
+    parameters: [
+      after('after_step', 'commits'),
+      limit,
+      query('record_id', 'Only commits that consumed one of these; may stand several times.', recordIds),
+    ],
+    answers: { 200: live(answers.commits, 'One page; next_after_step starts the next.') },
+    refusals: refusals(QUERIED, KNOWN),
+  },
+  'GET /svc/scenarios/:scenario/releases': {
+    operationId: 'listReleases',
+    tag: 'releases',
+    summary: 'Lists the releases of a scenario, newest first',
+    answers: { 200: live(answers.releases, 'One row per step. A step that made no release shows the one it ran on.') },
+    refusals: KNOWN,
+  },
+  'POST /svc/scenarios/:scenario/rollback': {
+    operationId: 'rollback',
+    tag: 'releases',
+    summary: 'Serves an earlier release again',
+    description:
+      'As a new row and a new release with its content; nothing is rewound. The release that is served already is answered as it is.',
+    body: bodies.target,
+    answers: { 200: answer(answers.head, 'The head.') },
+    refusals: refusals(MOVED, { 409: ['not_restorable'] }),
+  },
+  'POST /svc/scenarios/:scenario/promote': {
+    operationId: 'promote',
+    tag: 'releases',
+    summary: 'Serves a release that was held for review',
+    description: 'As a new row and a new release with its content. The release that is served already is answered as it is.',
+    body: bodies.target,
+    answers: { 200: answer(answers.head, 'The head.') },
+    refusals: refusals(MOVED, { 409: ['not_held'] }),
+  },
+}

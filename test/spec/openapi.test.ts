@@ -1,0 +1,198 @@
+/** What the service publishes of itself is what it does: answers have the shapes told of, refusals the codes, and bodies are judged by the schemas. */
+import * as fc from 'fast-check'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
+import { isDescribed } from '../../src/http/openapi/document.ts'
+import { routes } from '../../src/http/routes.ts'
+import { world, type World } from '../support/world.ts'
+import { Described, type Asking, type Place } from './support/described.ts'
+import { problemsOf } from './support/json-schema.ts'
+import { valuesOf } from './support/schema-values.ts'
+import { errorOf, inference, named, reportEnvelope, textAt } from './support/speak.ts'
+import { fresh, PAIR_RECIPE, trainee } from './support/trainee.ts'
+
+const INBOX_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')
+
+let here: World
+let pair: World
+let folder: string
+let described: Described
+let ask: Asking
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-kept-'))
+  here = await world({
+    settings: {
+      recipe: INBOX_RECIPE,
+      'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
+      'evolution.adapter': 'native',
+      'evolution.proposals_dir': join(folder, 'proposals'),
+      'evolution.step_record_dir': join(folder, 'steps'),
+    },
+  })
+  pair = await world({ settings: { recipe: PAIR_RECIPE } })
+  described = new Described((await here.get('/openapi.json')).json)
+  ask = described.asking(here)
+})
+afterAll(async () => {
+  await here.close()
+  await pair.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('every answer is one that was told of', () => {
+  const rule: JsonObject = { op: 'create', id: 'more', options: { name: 'rules', config: { text: 'Say please.' } } }
+
+  it('of the service itself', async () => {
+    for (const path of ['/healthz', '/openapi.json', '/metrics', '/svc/status', '/v1/models']) await ask('GET', path)
+  })
+
+  it('over the life of a scenario, from its first record to its end', async () => {
+    const headers = named('life')
+    const body = { model: 'm', messages: [] }
+    expect((await ask('POST', '/svc/scenarios', { body: { name: 'life', model: { model: 'm' } } })).status).toBe(201)
+    expect((await ask('POST', '/svc/scenarios', { body: { name: 'life' } })).status).toBe(200)
+    const { headers: answered } = await ask('POST', '/v1/chat/completions', { headers, body })
+    await ask('POST', '/svc/scenarios/life/evaluation/v1/chat/completions', { body })
+    const references = [String(answered['x-svc-agent-record-id'])]
+    await ask('POST', '/svc/records', { headers, body: inference('old') })
+    await ask('POST', '/svc/records/batch', { headers, body: { records: [inference('older'), reportEnvelope('r', { score: 1 })] } })
+    await ask('POST', '/svc/report', { headers, body: { score: 0.5, feedback: { kind: true }, references } })
+    for (const query of ['limit=2', 'order=newest', 'order=newest&limit=2&before_sequence=4', 'request_type=report'])
+      await ask('GET', `/svc/scenarios/life/records?${query}`)
+    await ask('GET', `/svc/scenarios/life/records/${references[0] ?? ''}`)
+    await ask('POST', '/svc/scenarios/life/update', { body: { training_mode: 'manual', model: null } })
+    await ask('GET', '/svc/scenarios/life/contract')
+    await ask('GET', '/svc/scenarios')
+    await ask('GET', '/svc/status')
+    await ask('DELETE', '/svc/scenarios/life')
+  })
+
+  it('while a harness changes, is asked for and is moved', async () => {
+    const s = await fresh(here, 'hybrid')
+    const headers = named(s.name)
+    await ask('POST', '/svc/harness/proposals', { headers, body: { mutations: [rule], reason: '', session: 's', release_id: 'r' } })
+    await ask('POST', '/svc/harness/proposals', {
+      headers,
+      body: { mutations: [{ op: 'no', id: 'a' }], reason: '', session: 's', release_id: 'r' },
+    })
+    const body = { text: 'Say please.', session: 's', release_id: 'r', requires: [{ name: 'KEY', kind: 'env', prompt: 'A key.' }] }
+    const id = textAt((await ask('POST', '/svc/train', { headers, body })).json, 'agent_record_id')
+    await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
+    await s.consumer(id)
+    await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
+    for (const path of [
+      '',
+      '/releases',
+      '/releases/0/records',
+      '/releases/1/records',
+      '/releases/1/records?path=mutations.json',
+      '/adapters',
+    ])
+      await ask('GET', `/svc/harness${path}`, { headers })
+    for (const path of ['releases/1', `requests/${id}`]) await ask('GET', `/svc/harness/${path}/page?scenario=${s.name}`)
+    await ask('GET', '/svc/harness/releases/9/page', { headers: { ...headers, accept: 'text/html' } })
+    for (const list of ['commits?limit=1', 'releases']) await ask('GET', `/svc/scenarios/${s.name}/${list}`)
+    const [first] = await s.listed()
+    for (const operation of ['rollback', 'promote'])
+      await ask('POST', `/svc/scenarios/${s.name}/${operation}`, { body: { release_id: first?.['release_id'] ?? '' } })
+    await ask('GET', `/svc/scenarios/${s.name}/releases`)
+    await ask('GET', '/svc/status')
+  })
+
+  it('of a scenario with several components', async () => {
+    const asking = described.asking(pair)
+    const s = trainee(pair, (await fresh(pair)).name)
+    await s.consumer((await s.reported())[1])
+    for (const path of ['releases', 'commits', 'contract']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
+    for (const path of ['/svc/harness', '/svc/harness/releases']) await asking('GET', path, { headers: named(s.name) })
+    await asking('POST', `/svc/scenarios/${s.name}/components/alpha/evaluation/v1/chat/completions`, { body: { messages: [] } })
+    await asking('GET', '/svc/status')
+  })
+
+  it('on every route that answers with JSON of ours', () => {
+    expect(described.shaped.filter((operation) => !described.held.includes(operation))).toEqual([])
+    expect(described.held.length).toBeGreaterThan(20)
+  })
+})
+
+describe('every refusal is one that was told of', () => {
+  it.each(routes.filter(isDescribed))('of $method $path', async ({ method, path }) => {
+    const { name } = await fresh(here)
+    const somewhere = (scenario: string): string => path.replace(':scenario', scenario).replaceAll(/:\w+/g, 'none')
+    const bodies = method === 'POST' ? ['', '[', '{}', '{"a":1,"a":2}', '{"stream":true}'] : [null]
+    for (const headers of [{}, named(name), named('nobody'), named('a/b')])
+      for (const at of [somewhere(name), somewhere('nobody')])
+        for (const body of bodies) await ask(method, `${at}?limit=0&release_id=none`, { headers, ...(body !== null && { body }) })
+  })
+})
+
+/** Whether the schema takes the body; the service must say the same. */
+async function judged(route: Place, scenario: string, body: Json): Promise<boolean> {
+  const path = route.path.replace(':scenario', scenario)
+  const answer = await ask(route.method, path, { headers: named(scenario), body: JSON.stringify(body) })
+  const isAccepted = problemsOf({ root: described.document }, described.body(route), body).length === 0
+  const { code = null } = errorOf(answer)
+  if (isAccepted) expect({ body, code }).not.toMatchObject({ code: expect.stringMatching(/^(?:invalid_field|bad_proposal)$/) })
+  else expect({ body, status: answer.status }).toMatchObject({ status: 400 })
+  return isAccepted
+}
+
+/** Model settings of a scenario that exists are not looked at, so every name is a new one. */
+const unheardOf = (body: Json): Json =>
+  isObject(body) && typeof body['name'] === 'string' ? { ...body, name: `${body['name']}${randomUUID()}` } : body
+
+const train: Place = { method: 'POST', path: '/svc/train' }
+const one: Place = { method: 'POST', path: '/svc/records' }
+const batch: Place = { method: 'POST', path: '/svc/records/batch' }
+const report: Place = { method: 'POST', path: '/svc/report' }
+const asked = (more: JsonObject): JsonObject => ({ text: 'x', session: 's', release_id: 'r', ...more })
+const item = (more: JsonObject): JsonObject => asked({ requires: [{ name: 'KEY', kind: 'service', ...more }] })
+const envelopes = (count: number): JsonObject => ({
+  records: Array.from({ length: count }, (_, index) => inference(`of-${count}-${index}`)),
+})
+const references = (count: number): JsonObject => ({ references: Array.from({ length: count }, (_, index) => `none-${index}`) })
+
+describe('a body is judged by its schema', () => {
+  const ours = routes.filter(({ run, path, method }) => method === 'POST' && 'plain' in run && path.startsWith('/svc/'))
+
+  it.each(ours)('$method $path', async (route) => {
+    const { name } = await fresh(here, 'hybrid')
+    const seen = { accepted: 0, rejected: 0 }
+    for (const isCareless of [false, true]) {
+      const bodies = valuesOf({ root: described.document }, described.body(route), isCareless).map(unheardOf)
+      const holds = async (body: Json): Promise<void> => {
+        seen[(await judged(route, name, body)) ? 'accepted' : 'rejected'] += 1
+      }
+      await fc.assert(fc.asyncProperty(bodies, holds), { numRuns: 30 })
+    }
+    expect(seen).toEqual({ accepted: expect.toSatisfy((count) => count > 5), rejected: expect.toSatisfy((count) => count > 5) })
+  })
+
+  it.each<[string, Place, JsonObject, boolean]>([
+    ['a text of 4000 characters', train, asked({ text: '🙂'.repeat(4000) }), true],
+    ['a text of 4001 characters', train, asked({ text: '🙂'.repeat(4001) }), false],
+    ['a prompt of 200 characters between blanks', train, item({ prompt: `  ${'🙂'.repeat(200)}  ` }), true],
+    ['a prompt of 201 characters', train, item({ prompt: '🙂'.repeat(201) }), false],
+    ['nine items that are required', train, asked({ requires: Array.from({ length: 9 }, () => ({ name: 'a', kind: 'service' })) }), false],
+    ['a variable by its name', train, item({ kind: 'env' }), true],
+    ['a name that is no variable', train, item({ kind: 'env', name: 'a-b' }), false],
+    ['a name that is no variable, beside one that is', train, item({ kind: 'env', name: 'a-b', check: 'A_B' }), true],
+    ['an id of 256 characters', one, inference('🙂'.repeat(256)), true],
+    ['an id of 257 characters', one, inference('🙂'.repeat(257)), false],
+    ['a report whose score is none', one, reportEnvelope('scored', { score: true }), false],
+    ['a report in a batch whose score is none', batch, { records: [reportEnvelope('scored', { score: true })] }, false],
+    ['an empty batch', batch, envelopes(0), false],
+    ['a batch of 1000', batch, envelopes(1000), true],
+    ['a batch of 1001', batch, envelopes(1001), false],
+    ['1000 references', report, references(1000), true],
+    ['1001 references', report, references(1001), false],
+    ['a reference twice', report, { references: ['a', 'a'] }, false],
+  ])('at its edges: %s', async (_, route, body, isAccepted) => {
+    const { name } = await fresh(here, 'hybrid')
+    expect(await judged(route, name, body)).toBe(isAccepted)
+  })
+})
