@@ -2,18 +2,17 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build, install, ROOT, runScript, say } from './lib.mjs'
+import { prepare, ROOT, runScript, say } from './lib.mjs'
 
 const PACKAGES = [
-  { folder: '.', needs: ['bin/svc.mjs', 'dist/src/cli/index.js', 'dist/src/contract/index.d.ts'] },
+  { folder: '.', needs: ['bin/svc.mjs', 'dist/src/cli/index.js', 'dist/src/contract/index.d.ts', 'dist/console/dist/index.html'] },
   { folder: 'client', needs: ['bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'] },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
 const NEVER = /\.test\.|node_modules/
 
 runScript(async () => {
-  await install()
-  await build()
+  await prepare()
   const problems = [...lockProblems(), ...clientProblems()]
   for (const { folder, needs } of PACKAGES) problems.push(...packProblems(folder, needs), ...(await lintProblems(folder)))
   for (const problem of problems) say(problem)

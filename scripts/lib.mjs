@@ -1,26 +1,43 @@
 /** What the npm scripts share: installing, building and running on the pinned Node. Plain JavaScript for Node 18 and newer, dependencies none. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findPinnedNode, isNewEnough, NODE_LEAST } from '../bin/pinned-node.mjs'
+import { alone } from './alone.mjs'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const at = (...parts) => join(ROOT, ...parts)
 
 /** Where TypeScript is compiled from, and what else the compiled code reads. */
-const SOURCES = ['src', 'plugins', 'conformance', 'client/src']
+const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
 const PARENT_LOOK_MILLISECONDS = 500
-const ASSET = /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$/
+const ASSET =
+  /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/
+/** There while somebody installs or builds; outside of what that replaces. */
+const PREPARING = '.preparing'
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
 /** The program that installs harnesses and runs agents: one file that install scripts carry. */
 const WRAPPER = 'client/dist/wrapper.mjs'
 /** The native agent: one file that episodes are given to read. */
 const NATIVE = 'client/dist/native.mjs'
-const BUILT = ['dist/src/cli/index.js', WRAPPER, NATIVE]
+/** The web console. The sources look for it where the compiled code does: two folders up from whoever serves it. */
+const CONSOLE = 'console/dist'
+const BUILT = ['dist/src/cli/index.js', WRAPPER, NATIVE, `${CONSOLE}/index.html`]
 
 export function say(text) {
   process.stderr.write(`${text}\n`)
@@ -34,9 +51,20 @@ export function runScript(script) {
   })
 }
 
+/** Installs and builds what is not there yet. A checkout that has everything is not written to. */
+export async function prepare() {
+  if (isInstalled() && isBuilt(inputStamp())) return
+  await alone(at(PREPARING), installAndBuild, (pid) => say(`waiting for process ${pid}, which installs or builds here …`))
+}
+
+async function installAndBuild() {
+  await install()
+  await build()
+}
+
 // ── installing ───────────────────────────────────────────────────────────────────────────────────
 
-export async function install() {
+async function install() {
   if (isInstalled()) return
   say('installing dependencies …')
   // The pinned Node is among what is replaced, so npm must not run on it; development dependencies hold the compiler.
@@ -64,9 +92,9 @@ function readJson(path) {
 // ── building ─────────────────────────────────────────────────────────────────────────────────────
 
 /** Compiles beside and renames, so that a build that is stopped or fails leaves the last good one. */
-export async function build() {
+async function build() {
   const stamp = inputStamp()
-  if ([...BUILT, STAMP].every((file) => existsSync(at(file))) && readFileSync(at(STAMP), 'utf8') === stamp) return
+  if (isBuilt(stamp)) return
   say('building …')
   const beside = at(`.dist-${process.pid}`)
   try {
@@ -77,15 +105,20 @@ export async function build() {
     await bundle('client/src/native/main.ts', join(beside, 'native.mjs'))
     renameSync(join(beside, 'native.mjs'), at(NATIVE))
     await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
+    await bundleConsole(join(beside, CONSOLE))
     for (const file of filesUnder('src').concat(filesUnder('plugins'))) if (ASSET.test(file)) copyTo(file, beside)
     rmSync(at('dist'), { recursive: true, force: true })
     renameSync(beside, at('dist'))
+    rmSync(at(CONSOLE), { recursive: true, force: true })
+    cpSync(at('dist', CONSOLE), at(CONSOLE), { recursive: true })
     mkdirSync(dirname(at(STAMP)), { recursive: true })
     writeFileSync(at(STAMP), stamp)
   } finally {
     rmSync(beside, { recursive: true, force: true })
   }
 }
+
+const isBuilt = (stamp) => [...BUILT, STAMP].every((file) => existsSync(at(file))) && readFileSync(at(STAMP), 'utf8') === stamp
 
 /** What was compiled, as one digest of every input's name and content. */
 function inputStamp() {
@@ -104,6 +137,11 @@ function bundle(entry, file) {
   const options = ['--format', 'esm', '--platform', 'node', '--transform.target', 'node20']
   const stdio = ['ignore', 'ignore', 'inherit']
   return run(pinnedNode(), [at('node_modules', 'rolldown', 'bin', 'cli.mjs'), entry, '--file', file, ...options], { stdio })
+}
+
+function bundleConsole(folder) {
+  const options = ['build', '-c', 'console/vite.config.ts', '--outDir', folder, '--emptyOutDir']
+  return run(pinnedNode(), [at('node_modules', 'vite', 'bin', 'vite.js'), ...options])
 }
 
 function copyTo(file, folder) {

@@ -1,6 +1,7 @@
 /** Browser consoles: listed origins are let in before any route runs, every other origin is turned away there. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, unauthorized } from '../contract/index.ts'
+import type { Door } from './door.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE']
 const REQUEST_HEADERS = ['authorization', 'content-type', HEADER.scenario]
@@ -16,14 +17,20 @@ export interface CorsAnswer {
 const NOTHING: CorsAnswer = { headers: {}, isPreflight: false }
 const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
-/** The service is open when no token stands between a caller and it. */
-export function answerOrigin(origins: ReadonlySet<string>, isOpen: boolean, method: string, headers: IncomingHttpHeaders): CorsAnswer {
+/** A service is open when no token stands between a caller and it. */
+export function answerOrigin(
+  { origins, hosts, keys }: Pick<Door, 'origins' | 'hosts' | 'keys'>,
+  method: string,
+  headers: IncomingHttpHeaders,
+): CorsAnswer {
+  const isOpen = !keys.isRequired
+  if (isOpen) refuseBorrowedName(hosts, headers.host ?? '')
   if (origins.size === 0) {
     if (isOpen) refuseForeignPage(method, headers)
     return NOTHING
   }
   const { origin } = headers
-  if (origin === undefined) return VARY
+  if (origin === undefined || headers['sec-fetch-site'] === 'same-origin') return VARY
   if (!origins.has(origin)) throw unauthorized('this origin is not one of svc.console_origins')
   const allowed = { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
   const asked = headers['access-control-request-method']
@@ -32,10 +39,33 @@ export function answerOrigin(origins: ReadonlySet<string>, isOpen: boolean, meth
   return { headers: { ...allowed, ...preflightHeaders(headers) }, isPreflight: true }
 }
 
-/** A page of another site cannot read our answers, but on an open service it could act: browsers say where a request comes from. */
+/**
+ * A stranger's site can give its own name our address. To a browser its page is then ours, and over plain HTTP nothing in its requests says
+ * otherwise but the name it was opened under.
+ */
+function refuseBorrowedName(hosts: ReadonlySet<string>, host: string): void {
+  if (!isOwnedName(host) || hosts.has(host.toLowerCase())) return
+  throw unauthorized('without a token the service answers under no host name that somebody could own; set svc.token, or list its origin')
+}
+
+/** Whether anybody could have bought it: a name with a dot, but for addresses and for what is set aside for machines of one's own. */
+function isOwnedName(host: string): boolean {
+  const name = host.replace(/:\d*$/, '').replace(/\.$/, '')
+  return /^[^\s/@:[\]]+\.[^\s/@:[\]]+$/.test(name) && !/\.(?:localhost|internal|\d+)$/i.test(name)
+}
+
+/** A page of another site cannot read our answers, but on an open service it could act. */
 function refuseForeignPage(method: string, headers: IncomingHttpHeaders): void {
-  if (headers['sec-fetch-site'] !== 'cross-site' || method === 'GET' || method === 'HEAD') return
+  if (method === 'GET' || method === 'HEAD' || !isForeign(headers)) return
   throw unauthorized('a web page of another site may not act on a service without a token; set svc.token, or list its origin')
+}
+
+/** Browsers say where a request comes from, but over plain HTTP to loopback alone, and there are other ways to spell that. */
+const LOOPBACK = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+
+function isForeign({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  if (site !== undefined || origin === undefined || LOOPBACK.test(host)) return site === 'cross-site'
+  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
 }
 
 function refuseBadPreflight(method: string, headers: string): void {

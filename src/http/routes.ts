@@ -1,9 +1,12 @@
 /** The table of contents: every route, who may enter, how much it reads, and which handler runs. It holds nothing else. */
 import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX } from '../contract/index.ts'
+import * as console from './console.ts'
 import * as harness from './harness.ts'
 import * as inference from './inference.ts'
 import { install } from './install.ts'
 import * as multimodal from './multimodal.ts'
+import { openApi } from './openapi/document.ts'
+import * as pages from './pages.ts'
 import type { Gate } from './pass.ts'
 import * as records from './records.ts'
 import * as releases from './releases.ts'
@@ -35,9 +38,10 @@ function row(method: Route['method'], path: string, run: Route['run'], extra: Ex
 const imported: Extra = { bodyBytesMax: IMPORT_BODY_BYTES_MAX }
 const evaluated: Extra = { gate: 'evaluation' }
 const page: Extra = { gate: 'page' }
+const open: Extra = { gate: 'open' }
 
 export const routes: readonly Route[] = [
-  get('/healthz', status.health, { gate: 'open' }),
+  get('/healthz', status.health, open),
 
   line('/v1/chat/completions', inference.traffic('chat')),
   line('/v1/responses', inference.traffic('responses')),
@@ -83,14 +87,23 @@ export const routes: readonly Route[] = [
 
   get('/svc/harness', harness.manifest),
   get('/svc/harness/releases', harness.catalog),
-  get('/svc/harness/releases/:step/page', harness.versionPage, page),
+  get('/svc/harness/releases/:step/page', pages.versionPage, page),
   get('/svc/harness/releases/:step/records', harness.stepRecords),
-  get('/svc/harness/requests/:record_id/page', harness.requestPage, page),
+  get('/svc/harness/requests/:record_id/page', pages.requestPage, page),
   get('/svc/harness/requests/:record_id/progress', harness.progress),
   post('/svc/harness/proposals', harness.proposals),
   get('/svc/harness/install', install),
   get('/svc/harness/adapters', harness.adapters),
 
+  get('/console', console.page, open),
+  get('/console/', console.page, open),
+  get('/console/:file', console.file, open),
+
   get('/svc/status', status.status),
   get('/metrics', status.metrics),
+  // The table describes itself, once it is whole.
+  get(
+    '/openapi.json',
+    openApi(() => routes),
+  ),
 ]

@@ -1,0 +1,74 @@
+/** The console as a whole: sign in, find your way, look. */
+import type { ComponentChildren } from 'preact'
+import { useErrorBoundary, useMemo } from 'preact/hooks'
+import { useEntry } from './entry.ts'
+import { usePolled } from './poll.ts'
+import { useRoute, type Route } from './route.ts'
+import { serviceFor, SessionProvider, useSession, type Session } from './session.ts'
+import { Notice } from './ui/notice.tsx'
+import { Shell } from './ui/shell.tsx'
+import { Ask } from './views/ask/ask.tsx'
+import { Release } from './views/releases/release.tsx'
+import { Releases } from './views/releases/releases.tsx'
+import { Scenarios } from './views/scenarios/scenarios.tsx'
+import { SignIn } from './views/sign-in/sign-in.tsx'
+import { Storage } from './views/storage/storage.tsx'
+import { Traffic } from './views/traffic/traffic.tsx'
+import { Training } from './views/training/training.tsx'
+
+export function App() {
+  const { entry, enter, leave } = useEntry()
+  const token = entry.at === 'inside' ? entry.token : null
+  const session = useMemo<Session>(
+    () => ({ token, service: (scenario) => serviceFor(token, { scenario: scenario ?? null }), end: leave }),
+    [token],
+  )
+  if (entry.at !== 'inside') return <SignIn entry={entry} onToken={enter} />
+  return (
+    <SessionProvider value={session}>
+      <Inside />
+    </SessionProvider>
+  )
+}
+
+const SCENARIOS_SECONDS = 3
+
+function Inside() {
+  const session = useSession()
+  const route = useRoute()
+  const scenarios = usePolled('scenarios', () => session.service().scenarios(), SCENARIOS_SECONDS)
+  const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
+  return (
+    <Shell route={route} scenarios={scenarios}>
+      <Guard key={place}>{route.at === 'scenarios' ? <Scenarios scenarios={scenarios} /> : <Place route={route} />}</Guard>
+    </Shell>
+  )
+}
+
+/** What breaks in one view breaks that view alone. */
+function Guard({ children }: { readonly children: ComponentChildren }) {
+  const [error] = useErrorBoundary()
+  if (error === undefined) return <>{children}</>
+  return (
+    <Notice
+      said={{ line: 'This view met a problem of its own. Load the page again, or go on elsewhere.', isSignedOut: false, status: null }}
+    />
+  )
+}
+
+function Place({ route }: { readonly route: Exclude<Route, { readonly at: 'scenarios' }> }) {
+  if (route.at === 'storage') return <Storage />
+  const { scenario, view, id } = route
+  if (/\p{Cc}/u.test(scenario))
+    return <Notice said={{ line: 'No scenario has such a name. Go back to the list.', isSignedOut: false, status: null }} />
+  switch (view) {
+    case 'traffic':
+      return <Traffic scenario={scenario} id={id} />
+    case 'releases':
+      return id === null ? <Releases scenario={scenario} /> : <Release scenario={scenario} id={id} />
+    case 'ask':
+      return <Ask scenario={scenario} id={id} />
+    default:
+      return <Training scenario={scenario} />
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { Progress, Status } from 'svc-client'
+import { charactersIn, freshId, requestPagePath, stageOf, stateWord, stepOf, takesRequests } from './requests.ts'
+import { chainOf, rowOf } from './testing/rows.ts'
+
+const statusWith = (scenarios: Status['scenarios']): Status => ({
+  error: null,
+  preload_errors: {},
+  last_drain_at: null,
+  scenarios,
+  serving: null,
+  training_job: null,
+  storage: {},
+})
+const progress = (state: string, settled = false): Progress => ({ request_id: 'r', settled, step: null, state, meaning: null })
+
+describe('a scenario takes requests', () => {
+  const learning = { processor: { pending_instructions: 0 } }
+
+  it.each([
+    [{ demo: { ...learning, training_mode: 'hybrid' } }, 'yes'],
+    [{ demo: { ...learning, training_mode: 'manual' } }, 'yes'],
+    [{ demo: { ...learning, training_mode: 'auto' } }, 'after a switch'],
+    [{ demo: { processor: {}, training_mode: 'auto' } }, 'never'],
+    [{ demo: { error: 'says nothing' } }, null],
+    [{}, null],
+  ] as const)('%j: %s', (scenarios, takes) => {
+    expect(takesRequests(statusWith(scenarios), 'demo')).toBe(takes)
+  })
+
+  it('or is not known to, before the status is', () => {
+    expect(takesRequests(null, 'demo')).toBeNull()
+    expect(takesRequests(statusWith({}), 'constructor')).toBeNull()
+  })
+})
+
+it('characters are counted as the service counts them', () => {
+  expect([charactersIn(''), charactersIn('é😀'), charactersIn('x'.repeat(4000))]).toEqual([0, 2, 4000])
+})
+
+it.each([
+  [progress('queued'), 0],
+  [progress('running'), 1],
+  [progress('proposing'), 1],
+  [progress('a state to come'), 1],
+  [progress('settling'), 2],
+  [progress('rejected', true), 3],
+])('%j is at its stage', (told, stage) => {
+  expect(stageOf(told)).toBe(stage)
+})
+
+it('every state has a word, and one that is not known is its own', () => {
+  expect([stateWord('evaluating').word, stateWord('pending').word, stateWord('new').word]).toEqual([
+    'Trying it out',
+    'Ready for review',
+    'new',
+  ])
+})
+
+it('a request is found in the row that read it', () => {
+  const chain = chainOf(rowOf(0), rowOf(1, { metrics: { training_request: { id: 'r-1' } } }))
+  expect(stepOf(chain, 'r-1')?.name).toBe('v1')
+  expect(stepOf(chain, 'r-2')).toBeUndefined()
+})
+
+it('the page of a request is opened by what the pages of its scenario are opened by', () => {
+  expect(requestPagePath(chainOf(rowOf(0)), 'a/b')).toBe('/svc/harness/requests/a%2Fb/page?scenario=demo&key=k')
+  expect(requestPagePath(chainOf(), 'a')).toBeNull()
+})
+
+it('ids are random UUIDs', () => {
+  const ids = Array.from({ length: 50 }, freshId)
+  expect(new Set(ids).size).toBe(50)
+  for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/)
+})

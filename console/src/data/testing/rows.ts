@@ -1,0 +1,31 @@
+/** Rows of a chain as the service answers them. */
+import type { CatalogRow } from 'svc-client'
+import { chainOfCatalog, type Chain, type Step } from '../chain.ts'
+
+/** A step that published from traffic, but for what is said. */
+export function rowOf(step: number, changes: Partial<CatalogRow> = {}): CatalogRow {
+  return {
+    step,
+    release_id: `release-${step}`,
+    content_id: `content-${step}`,
+    parent_release_id: step === 0 ? null : `release-${step - 1}`,
+    operation: step === 0 ? 'create' : 'train',
+    recorded_at: 1_794_757_869 + 60 * step,
+    pending: false,
+    restorable: true,
+    current: false,
+    result: 'published',
+    metrics: {},
+    page_path: `/svc/harness/releases/${step}/page?scenario=demo&key=k`,
+    ...changes,
+  }
+}
+
+export const chainOf = (...rows: readonly CatalogRow[]): Chain => chainOfCatalog(rows)
+
+/** The step at a place of a chain, oldest first. */
+export function stepAt({ steps }: Chain, place: number): Step {
+  const step = steps.toReversed()[place]
+  if (step === undefined) throw new Error(`the chain has no step ${place}`)
+  return step
+}

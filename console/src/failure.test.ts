@@ -1,0 +1,26 @@
+import { ServiceFailure } from 'svc-client'
+import { expect, it } from 'vitest'
+import { saidOf } from './failure.ts'
+
+it('a service that is gone is said to be, and what to do', () => {
+  const said = saidOf(new ServiceFailure('the service cannot be reached (Failed to fetch)', { code: 'unreachable' }))
+  expect(said).toEqual({ line: expect.stringContaining('svc serve'), isSignedOut: false, status: null })
+})
+
+it.each(['timeout', 'broken_answer'])('a service that is there and answers badly (%s) is not said to be gone', (code) => {
+  expect(saidOf(new ServiceFailure('gave no whole answer within 60 s: is it busy or stuck?', { code })).line).toContain('busy or stuck')
+})
+
+it('a token that is not accepted leads back to the door; any other refusal is told in its own words', () => {
+  expect(saidOf(new ServiceFailure('no', { status: 401, code: 'unauthorized' }))).toMatchObject({ isSignedOut: true, status: 401 })
+  const refused = new ServiceFailure('the service answered 409: held', { status: 409, code: 'held' })
+  expect(saidOf(refused)).toEqual({ line: 'the service answered 409: held', isSignedOut: false, status: 409 })
+})
+
+it('what broke within the page is not blamed on the service', () => {
+  expect(saidOf(new TypeError('x is undefined'))).toEqual({
+    line: 'The console met a problem of its own. Load the page again.',
+    isSignedOut: false,
+    status: null,
+  })
+})

@@ -1,0 +1,28 @@
+/** A long text in pieces of a size that a browser lays out at once. */
+
+export const PIECE_CHARACTERS = 20_000
+/** Beyond this every piece costs room on the page that nobody reads. */
+const PIECES_PER_STEP_MAX = 64
+
+/** The first pieces of a text, which together are its beginning; a piece ends with a line where it can, and never within a character. */
+export function piecesOf(text: string, count: number): readonly string[] {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length && pieces.length < count;) {
+    const end = endOfPiece(text, from)
+    pieces.push(text.slice(from, end))
+    from = end
+  }
+  return pieces
+}
+
+/** How many pieces to show after another press: twice as many, so that a text of any length is reached in a few. */
+export const morePieces = (count: number): number => count + Math.min(count, PIECES_PER_STEP_MAX)
+
+function endOfPiece(text: string, from: number): number {
+  const limit = from + PIECE_CHARACTERS
+  if (limit >= text.length) return text.length
+  const line = text.lastIndexOf('\n', limit - 1)
+  if (line > from + PIECE_CHARACTERS / 2) return line + 1
+  const isWithinCharacter = /[\udc00-\udfff]/.test(text[limit] ?? '')
+  return isWithinCharacter ? limit - 1 : limit
+}

@@ -1,0 +1,46 @@
+/** An id: short, in full when pointed at, and copied with one press. */
+import { useEffect, useState } from 'preact/hooks'
+import { copy } from './copy.ts'
+import { shortId } from './short-id.ts'
+import { visible } from './visible.ts'
+
+const TOLD_MS = 1500
+
+interface IdProps {
+  readonly value: string
+  /** Where it leads, when it leads anywhere. */
+  readonly href?: string
+  readonly full?: boolean
+}
+
+export function Id({ value, href, full = false }: IdProps) {
+  const [told, setTold] = useState('')
+  useEffect(() => {
+    if (told === '') return undefined
+    const timer = setTimeout(() => setTold(''), TOLD_MS)
+    return () => clearTimeout(timer)
+  }, [told])
+  const shown = visible(full ? value : shortId(value))
+  const copyIt = async (): Promise<void> => setTold((await copy(value)) ? 'Copied' : 'Not copied')
+  return (
+    <span class="id">
+      {href === undefined ? (
+        <bdi title={visible(value)}>{shown}</bdi>
+      ) : (
+        <a href={href} title={visible(value)}>
+          <bdi>{shown}</bdi>
+        </a>
+      )}
+      <button type="button" onClick={() => void copyIt()} title={told || 'Copy'} aria-label={`Copy ${shown}`}>
+        <svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
+          {told === 'Copied' ? <path d="m3 8.500 3.500 3.500L13 4.500" /> : <path d="M6 6V3.500h6.500V10H10M3.500 6H10v6.500H3.500z" />}
+        </svg>
+      </button>
+      {told !== '' && (
+        <span class="hidden-visually" role="status">
+          {told}
+        </span>
+      )}
+    </span>
+  )
+}

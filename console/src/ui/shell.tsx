@@ -1,0 +1,152 @@
+/** What stands around every view: where one is, where one can go, and whether the service is there. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ScenarioRow } from 'svc-client'
+import icon from '../icon.svg'
+import type { Polled } from '../poll.ts'
+import { go, hrefOf, VIEWS, type Route, type View } from '../route.ts'
+import { useSession } from '../session.ts'
+import { KeyHelp } from './key-help.tsx'
+import { useKeys } from './keys.ts'
+import { visible } from './visible.ts'
+import './shell.css'
+
+interface ShellProps {
+  readonly route: Route
+  readonly scenarios: Polled<readonly ScenarioRow[]>
+  readonly children: ComponentChildren
+}
+
+const NAMES: Readonly<{ [Each in View | 'scenarios' | 'storage']: string }> = {
+  scenarios: 'Scenarios',
+  traffic: 'Traffic',
+  releases: 'Releases',
+  ask: 'Ask',
+  training: 'Training',
+  storage: 'Storage',
+}
+
+export function Shell({ route, scenarios, children }: ShellProps) {
+  const [isHelping, setHelping] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
+  useTitle(route)
+  useFocus(main, place)
+  useWays(route, scenarios.value, () => setHelping(true))
+  return (
+    <>
+      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <Header key={place} route={route} scenarios={scenarios} onHelp={() => setHelping(true)} />
+      <main ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
+    </>
+  )
+}
+
+function useTitle(route: Route): void {
+  const title = route.at === 'scenario' ? `${NAMES[route.view]} · ${visible(route.scenario)}` : NAMES[route.at]
+  useEffect(() => {
+    document.title = `${title} · svc console`
+  }, [title])
+}
+
+/** Whoever hears the page is taken along to the new view, as a page that loads would do. */
+function useFocus(main: { readonly current: HTMLElement | null }, place: string): void {
+  const before = useRef(place)
+  useEffect(() => {
+    if (before.current !== place) main.current?.focus({ preventScroll: true })
+    before.current = place
+  }, [place])
+}
+
+/** Keys that work everywhere. Those of a scenario go to the one last looked at, else to the first. */
+function useWays(route: Route, rows: readonly ScenarioRow[] | null, help: () => void): void {
+  const last = useRef<string | null>(null)
+  if (route.at === 'scenario') last.current = route.scenario
+  const to = (view: View) => (): void => {
+    const scenario = last.current ?? rows?.[0]?.scenario
+    if (scenario !== undefined) go({ at: 'scenario', scenario, view, id: null })
+  }
+  useKeys({
+    '?': help,
+    '/': () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
+    'g s': () => go({ at: 'scenarios' }),
+    'g t': to('traffic'),
+    'g r': to('releases'),
+    'g a': to('ask'),
+    'g n': to('training'),
+    'g o': () => go({ at: 'storage' }),
+    Escape: () => route.at === 'scenario' && route.id !== null && go({ ...route, id: null }),
+  })
+}
+
+interface HeaderProps extends Omit<ShellProps, 'children'> {
+  readonly onHelp: () => void
+}
+
+function Header({ route, scenarios, onHelp }: HeaderProps) {
+  const session = useSession()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <header class={isOpen ? 'shell is-open' : 'shell'}>
+      <a class="brand" href={hrefOf({ at: 'scenarios' })} aria-label="svc console, all scenarios">
+        <img src={icon} alt="" width="24" height="24" />
+        <b>svc</b>
+      </a>
+      <Switcher route={route} scenarios={scenarios.value ?? []} />
+      <button type="button" class="button quiet menu" aria-expanded={isOpen} aria-controls="ways" onClick={() => setOpen(!isOpen)}>
+        Menu
+      </button>
+      <nav id="ways" aria-label="Views">
+        <Way name="scenarios" to={{ at: 'scenarios' }} isHere={route.at === 'scenarios'} />
+        {route.at === 'scenario' &&
+          VIEWS.map((view) => <Way key={view} name={view} to={{ ...route, view, id: null }} isHere={route.view === view} />)}
+        <Way name="storage" to={{ at: 'storage' }} isHere={route.at === 'storage'} />
+      </nav>
+      <span class="spring" />
+      <span class={scenarios.said === null ? 'link-mark good' : 'link-mark bad'} role="status">
+        {scenarios.said === null ? 'Connected' : 'No answer'}
+      </span>
+      <button type="button" class="button quiet keys" onClick={onHelp}>
+        Keys <kbd>?</kbd>
+      </button>
+      {session.token !== null && (
+        <button type="button" class="button quiet" onClick={() => session.end(null)}>
+          Sign out
+        </button>
+      )}
+    </header>
+  )
+}
+
+function Way({ name, to, isHere }: { readonly name: keyof typeof NAMES; readonly to: Route; readonly isHere: boolean }) {
+  return (
+    <a href={hrefOf(to)} {...(isHere && { 'aria-current': 'page' as const })}>
+      {NAMES[name]}
+    </a>
+  )
+}
+
+/** One that was deleted, or that the list does not know yet, is still where one is. */
+function Switcher({ route, scenarios }: { readonly route: Route; readonly scenarios: readonly ScenarioRow[] }) {
+  const here = route.at === 'scenario' ? route.scenario : ''
+  const names = scenarios.map(({ scenario }) => scenario)
+  const change = (scenario: string): void =>
+    scenario === ''
+      ? go({ at: 'scenarios' })
+      : go({ at: 'scenario', scenario, view: route.at === 'scenario' ? route.view : 'traffic', id: null })
+  return (
+    <select class="switcher" aria-label="Scenario" value={here} onChange={(event) => change(event.currentTarget.value)}>
+      <option value="">All scenarios</option>
+      {(here === '' || names.includes(here) ? names : [here, ...names]).map((name) => (
+        <option key={name} value={name}>
+          {visible(name)}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,127 @@
+/** One request while it is worked on, and what it came to. */
+import { useEffect, useState } from 'preact/hooks'
+import type { Progress } from 'svc-client'
+import { usePolled } from '../../poll.ts'
+import { hrefOf } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { Ago, Clock } from '../../ui/time.tsx'
+import { AskText } from './ask-text.tsx'
+import { outcomeOf, scoresOf, statusOf, type Chain, type Step } from '../../data/chain.ts'
+import { requestPagePath, stageOf, STAGES, stateWord, stepOf } from '../../data/requests.ts'
+import { ScoreLine } from '../releases/score-line.tsx'
+
+interface FollowProps {
+  readonly scenario: string
+  readonly id: string
+  readonly chain: Chain
+  /** Called when its row is there. */
+  readonly settled: () => void
+}
+
+const AGAIN_SECONDS = 2
+
+export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
+  const session = useSession()
+  const [seconds, setSeconds] = useState<number | null>(AGAIN_SECONDS)
+  const { value: progress, said } = usePolled(`progress of ${scenario} ${id}`, () => session.service(scenario).progress(id), seconds)
+  const isSettled = progress?.settled === true
+  useEffect(() => {
+    if (!isSettled) return
+    setSeconds(null)
+    settled()
+  }, [isSettled])
+  const step = stepOf(chain, id)
+  const page = progress === null ? null : requestPagePath(chain, id)
+  return (
+    <Card
+      title="Request"
+      aside={
+        <span class="row">
+          {page !== null && (
+            <a class="small" href={page} target="_blank" rel="noopener noreferrer">
+              Page to share <span aria-hidden="true">↗</span>
+              <span class="hidden-visually">, opens in a new tab</span>
+            </a>
+          )}
+          <Id value={id} />
+        </span>
+      }
+    >
+      <Notice said={said} />
+      {progress !== null && <AskText scenario={scenario} id={id} step={step} />}
+      {progress !== null && <Stages progress={progress} />}
+      {progress !== null && !isSettled && <Working progress={progress} />}
+      {step !== undefined && isSettled && <Outcome scenario={scenario} chain={chain} step={step} />}
+    </Card>
+  )
+}
+
+function Stages({ progress }: { readonly progress: Progress }) {
+  const at = stageOf(progress)
+  const { word, tone } = stateWord(progress.state)
+  return (
+    <ol class="stages" aria-label="How far it is">
+      {STAGES.map((stage, place) => (
+        <li key={stage} class={place < at ? 'over' : place === at ? 'now' : ''} aria-current={place === at ? 'step' : undefined}>
+          <span>{stage}</span>
+          {place === at && <Badge tone={tone}>{word}</Badge>}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Working({
+  progress: { meaning, started_at: startedAt, episodes_total: episodes, activity = [] },
+}: {
+  readonly progress: Progress
+}) {
+  return (
+    <>
+      <p role="status">{meaning}</p>
+      {typeof startedAt === 'number' && (
+        <p class="muted small">
+          Begun <Ago at={startedAt} />
+          {typeof episodes === 'number' && `, at most ${episodes} episodes`}
+        </p>
+      )}
+      {activity.length > 0 && (
+        <div class="activity small" role="log" aria-label="What the step does, newest first" tabIndex={0}>
+          {activity.toReversed().map(({ at, kind, text, failed }, place) => (
+            <p key={activity.length - place} class={failed === true ? 'failed' : ''}>
+              <Clock at={at} /> <span class="muted">{kind}</span> <Text value={failed === true ? `failed: ${text}` : text} />
+            </p>
+          ))}
+        </div>
+      )}
+    </>
+  )
+}
+
+interface OutcomeProps {
+  readonly scenario: string
+  readonly chain: Chain
+  readonly step: Step
+}
+
+function Outcome({ scenario, chain, step }: OutcomeProps) {
+  const [outcome, scores] = [outcomeOf(step), scoresOf(step)]
+  return (
+    <div class="stack tight">
+      <p>
+        {statusOf(chain, step).meaning} <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>Open {step.name}</a>
+      </p>
+      {outcome !== null && (
+        <p class="muted small">
+          <Text value={outcome} />
+        </p>
+      )}
+      {scores !== null && <ScoreLine scores={scores} />}
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+/** The requests so far, newest first, each with what became of it. */
+import { useState } from 'preact/hooks'
+import type { RecordRow } from 'svc-client'
+import { usePolled } from '../../poll.ts'
+import { hrefOf } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { AskText } from './ask-text.tsx'
+import { statusOf, type Chain, type Step } from '../../data/chain.ts'
+import { stateWord, stepOf } from '../../data/requests.ts'
+
+interface ListProps {
+  readonly scenario: string
+  readonly chain: Chain
+  /** The one that is shown above. */
+  readonly followed: string | null
+}
+
+const AGAIN_SECONDS = 5
+const AT_ONCE = 20
+/** A page of records holds no more. */
+const LISTED_MAX = 100
+
+export function AskList({ scenario, chain, followed }: ListProps) {
+  const session = useSession()
+  const [limit, setLimit] = useState(AT_ONCE)
+  const { value: page, said } = usePolled(
+    `requests of ${scenario}, ${limit}`,
+    () => session.service(scenario).records({ request_type: 'train', order: 'newest', limit }),
+    AGAIN_SECONDS,
+  )
+  return (
+    <Card title="Requests so far">
+      <Notice said={said} />
+      {page?.records.length === 0 && <p class="muted">None yet.</p>}
+      <ol class="asked">
+        {page?.records.map((record) => (
+          <Asked
+            key={record.agent_record_id}
+            scenario={scenario}
+            chain={chain}
+            record={record}
+            isFollowed={record.agent_record_id === followed}
+          />
+        ))}
+      </ol>
+      {page !== null && page.next !== null && limit < LISTED_MAX && (
+        <button type="button" class="button small" onClick={() => setLimit(LISTED_MAX)}>
+          Show older ones
+        </button>
+      )}
+      {page !== null && page.next !== null && limit === LISTED_MAX && (
+        <p class="muted small">
+          Older ones are in the <a href={hrefOf({ at: 'scenario', scenario, view: 'traffic', id: null })}>traffic</a>, by the type train.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+interface AskedProps {
+  readonly scenario: string
+  readonly chain: Chain
+  readonly record: RecordRow
+  readonly isFollowed: boolean
+}
+
+function Asked({ scenario, chain, record, isFollowed }: AskedProps) {
+  const id = record.agent_record_id
+  const step = stepOf(chain, id)
+  return (
+    <li class={isFollowed ? 'followed' : ''}>
+      <div class="row small">
+        <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id })} aria-current={isFollowed ? 'true' : undefined}>
+          <Ago at={record.created_at} />
+        </a>
+        {step === undefined ? <Unsettled scenario={scenario} id={id} /> : <Settled scenario={scenario} chain={chain} step={step} />}
+      </div>
+      <AskText scenario={scenario} id={id} step={step} />
+    </li>
+  )
+}
+
+function Settled({ scenario, chain, step }: { readonly scenario: string; readonly chain: Chain; readonly step: Step }) {
+  const status = statusOf(chain, step)
+  return (
+    <>
+      <Badge tone={status.tone}>{status.word}</Badge>
+      <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>{step.name}</a>
+    </>
+  )
+}
+
+function Unsettled({ scenario, id }: { readonly scenario: string; readonly id: string }) {
+  const session = useSession()
+  const { value } = usePolled(`state of ${scenario} ${id}`, () => session.service(scenario).progress(id), AGAIN_SECONDS)
+  if (value === null) return null
+  const { word, tone }: { readonly word: string; readonly tone: Tone } = stateWord(value.state)
+  return <Badge tone={tone}>{word}</Badge>
+}

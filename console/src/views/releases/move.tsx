@@ -1,0 +1,116 @@
+/** Promote and roll back: what will be served and what changes is said first, then it is done, then the line says what came of it. */
+import { useState } from 'preact/hooks'
+import { usePolled } from '../../poll.ts'
+import { useSession } from '../../session.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Id } from '../../ui/id.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { whyOf, type Chain, type Move, type Step } from '../../data/chain.ts'
+import { changesBetween, summaryOf } from './tree.ts'
+
+interface MoveProps {
+  readonly scenario: string
+  readonly chain: Chain
+  readonly step: Step
+  readonly move: Move
+  /** Hears what came of it. */
+  readonly done: (line: string) => void
+}
+
+const VERBS = { promote: 'Promote', rollback: 'Roll back' } as const
+
+export function MoveButton(props: MoveProps) {
+  const { scenario, step, move, done } = props
+  const session = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const act = async (): Promise<void> => {
+    const service = session.service(scenario)
+    const head = await (move === 'promote' ? service.promote(step.row.release_id) : service.rollback(step.row.release_id))
+    done(`Step ${head.step} serves the content of ${step.name} as release ${head.release_id.slice(0, 10)}.`)
+  }
+  const verb = `${VERBS[move]}${move === 'rollback' ? ` to ${step.name}` : ` ${step.name}`}`
+  return (
+    <>
+      <button type="button" class={`button small ${move === 'promote' ? 'primary' : ''}`} onClick={() => setAsked(true)}>
+        {VERBS[move]}
+        <span class="hidden-visually"> {move === 'rollback' ? `to ${step.name}` : step.name}</span>
+      </button>
+      {isAsked && (
+        <Confirm title={`${verb}?`} verb={verb} act={act} close={() => setAsked(false)}>
+          <Consequences {...props} />
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Consequences({ scenario, chain, step, move }: MoveProps) {
+  const { head, hasFiles } = chain
+  const why = whyOf(chain, step)
+  return (
+    <>
+      <p>
+        <Text value={scenario} /> will serve the content of <b>{step.name}</b>
+        {head !== null && (
+          <>
+            {' '}
+            instead of <b>{head.name}</b>
+          </>
+        )}
+        , as a new release on top of it. {move === 'promote' ? 'It was held for review' : 'It was made'} <Ago at={step.row.recorded_at} />.
+      </p>
+      {why.text !== null && (
+        <blockquote class="quote">
+          <Text value={why.text.slice(0, QUOTED_CHARACTERS_MAX)} />
+        </blockquote>
+      )}
+      <Facts
+        facts={[
+          ['Release', <Id value={step.row.release_id} />],
+          ['Content', <Id value={step.row.content_id} />],
+          hasFiles && head !== null
+            ? ['Files', <FilesSummary scenario={scenario} from={head.row.release_id} to={step.row.release_id} />]
+            : null,
+        ]}
+      />
+      <p class="muted small">
+        Answers that are being given keep the release they began with. Nothing is lost: every release stays, and any can be put back.
+      </p>
+    </>
+  )
+}
+
+const QUOTED_CHARACTERS_MAX = 600
+
+function FilesSummary({ scenario, from, to }: { readonly scenario: string; readonly from: string; readonly to: string }) {
+  const session = useSession()
+  const { value, said } = usePolled(
+    `files of ${from} and ${to}`,
+    async () => {
+      const service = session.service(scenario)
+      const [before, after] = await Promise.all([service.manifest(from), service.manifest(to)])
+      return changesBetween(before.files, after.files)
+    },
+    null,
+  )
+  if (said !== null) return <Notice said={said} />
+  if (value === null) return <span class="muted">comparing …</span>
+  return (
+    <>
+      {summaryOf(value)}
+      <ul class="mono small">
+        {value.slice(0, LISTED_MAX).map(({ path, kind }) => (
+          <li key={path}>
+            {kind} <Text value={path} />
+          </li>
+        ))}
+        {value.length > LISTED_MAX && <li>and {value.length - LISTED_MAX} more</li>}
+      </ul>
+    </>
+  )
+}
+
+const LISTED_MAX = 8

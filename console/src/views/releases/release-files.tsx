@@ -1,0 +1,96 @@
+/** The files of a release, held against those of its parent or of any other release. */
+import { useState } from 'preact/hooks'
+import type { Manifest } from 'svc-client'
+import { usePolled } from '../../poll.ts'
+import { useSession } from '../../session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Diff } from '../../ui/diff.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { madeBy, madeRelease, statusOf, type Chain, type Step } from '../../data/chain.ts'
+import { changesBetween, summaryOf, type FileChange } from './tree.ts'
+
+interface FilesProps {
+  readonly scenario: string
+  readonly chain: Chain
+  readonly step: Step
+}
+
+/** Stands for a tree without files. */
+const NOTHING = ''
+
+export function ReleaseFiles({ scenario, chain, step }: FilesProps) {
+  const [picked, setPicked] = useState<string | null>(null)
+  const against = picked ?? madeBy(chain, step.row.parent_release_id)?.row.release_id ?? NOTHING
+  return (
+    <Card title="Files" aside={<Picker chain={chain} step={step} against={against} pick={setPicked} />}>
+      <Changes scenario={scenario} from={against} to={step.row.release_id} />
+    </Card>
+  )
+}
+
+interface PickerProps extends Omit<FilesProps, 'scenario'> {
+  readonly against: string
+  readonly pick: (releaseId: string) => void
+}
+
+function Picker({ chain, step, against, pick }: PickerProps) {
+  const others = chain.steps.filter((other) => madeRelease(other) && other.row.release_id !== step.row.release_id)
+  return (
+    <label class="row small">
+      <span class="muted">compared with</span>
+      <select value={against} onChange={(event) => pick(event.currentTarget.value)}>
+        <option value={NOTHING}>nothing</option>
+        {others.map((other) => (
+          <option key={other.row.step} value={other.row.release_id}>
+            {`${other.name}, ${other.row.current ? 'served now' : statusOf(chain, other).word.toLowerCase()}`}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Changes({ scenario, from, to }: { readonly scenario: string; readonly from: string; readonly to: string }) {
+  const session = useSession()
+  const filesOf = async (releaseId: string): Promise<Manifest['files']> =>
+    releaseId === NOTHING ? {} : (await session.service(scenario).manifest(releaseId)).files
+  const { value: changes, said } = usePolled(
+    `changes from ${from} to ${to}`,
+    async () => {
+      const [before, after] = await Promise.all([filesOf(from), filesOf(to)])
+      return changesBetween(before, after)
+    },
+    null,
+  )
+  if (said !== null) return <Notice said={said} />
+  if (changes === null) return <p class="muted">Comparing the files …</p>
+  return (
+    <>
+      <p class="muted small">{summaryOf(changes)}</p>
+      {changes.map((change) => (
+        <File key={`${from} ${change.path}`} change={change} isOpen={changes.length <= OPEN_MAX} />
+      ))}
+    </>
+  )
+}
+
+/** More than a few are opened one by one: each is compared when it is looked at. */
+const OPEN_MAX = 3
+const TONES = { added: 'good', removed: 'bad', changed: 'warn' } as const
+
+function File({ change: { path, kind, before, after }, isOpen }: { readonly change: FileChange; readonly isOpen: boolean }) {
+  const [isShown, setShown] = useState(isOpen)
+  return (
+    <details open={isShown} onToggle={(event) => setShown(event.currentTarget.open)}>
+      <summary>
+        <span class="mono">
+          <Text value={path} />
+        </span>{' '}
+        <Badge tone={TONES[kind]}>{kind}</Badge>
+      </summary>
+      {isShown && <Diff before={before} after={after} label={path} />}
+    </details>
+  )
+}

@@ -1,0 +1,159 @@
+/** The chain of releases, newest first: what each step came to, why, and what may be served instead. */
+import { useRef, useState } from 'preact/hooks'
+import { hrefOf } from '../../route.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { counted } from '../../ui/figures.ts'
+import { Id } from '../../ui/id.tsx'
+import { useKeys } from '../../ui/keys.ts'
+import { moveFocus } from '../../ui/move-focus.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { LinePlot } from '../../ui/plot.tsx'
+import { Text } from '../../ui/text.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { madeRelease, moveOf, outcomeOf, scoreSeries, scoresOf, statusOf, whyOf, type Chain, type Step } from '../../data/chain.ts'
+import { MoveButton } from './move.tsx'
+import { ScoreLine } from './score-line.tsx'
+import { useChain } from '../../data/use-chain.ts'
+import './releases.css'
+
+const STEPS_AT_ONCE = 100
+
+export function Releases({ scenario }: { readonly scenario: string }) {
+  const asked = useChain(scenario)
+  const { value: chain, said } = asked
+  const [isBrief, setBrief] = useState(false)
+  const [moved, setMoved] = useState<string | null>(null)
+  const done = (line: string): void => {
+    setMoved(line)
+    asked.refresh()
+  }
+  return (
+    <div class="stack releases">
+      <div class="row">
+        <h1>Releases</h1>
+        {chain !== null && <Served chain={chain} />}
+        <span class="spring" />
+        <button type="button" class="button small" aria-pressed={isBrief} onClick={() => setBrief(!isBrief)}>
+          Hide steps without a release
+        </button>
+      </div>
+      <Notice said={said} />
+      <p class={moved === null ? 'hidden-visually' : 'notice good'} role="status">
+        {moved}
+      </p>
+      {chain !== null && <ScorePlot chain={chain} />}
+      {chain !== null && <Timeline scenario={scenario} chain={chain} isBrief={isBrief} done={done} />}
+      {chain === null && said === null && <p class="muted">Reading the releases …</p>}
+    </div>
+  )
+}
+
+function Served({ chain: { head } }: { readonly chain: Chain }) {
+  if (head === null) return null
+  return (
+    <span class="row muted">
+      <span>
+        Serving <b>{head.name}</b> since <Ago at={head.row.recorded_at} />
+      </span>
+      <Id value={head.row.release_id} />
+    </span>
+  )
+}
+
+function ScorePlot({ chain }: { readonly chain: Chain }) {
+  const series = scoreSeries(chain)
+  if (series.length === 0) return null
+  return (
+    <section class="card" aria-label="Scores">
+      <LinePlot title="Score over releases, mean per task" series={series} />
+    </section>
+  )
+}
+
+interface TimelineProps {
+  readonly scenario: string
+  readonly chain: Chain
+  readonly isBrief: boolean
+  readonly done: (line: string) => void
+}
+
+function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
+  const [most, setMost] = useState(STEPS_AT_ONCE)
+  const list = useRef<HTMLOListElement>(null)
+  const move = (by: number): void => moveFocus(list.current, 'a.step-name', by)
+  useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+  const steps = isBrief ? chain.steps.filter(madeRelease) : chain.steps
+  if (steps.length === 0) return <Empty title="No releases yet" hint="The first one comes with the scenario itself." />
+  return (
+    <>
+      <ol class="timeline" ref={list} aria-label="Steps, newest first">
+        {steps.slice(0, most).map((step) => (
+          <Entry key={step.row.step} scenario={scenario} chain={chain} step={step} done={done} />
+        ))}
+      </ol>
+      {steps.length > most && (
+        <button type="button" class="button" onClick={() => setMost(most + STEPS_AT_ONCE)}>
+          Show more of {counted(steps.length - most, 'older step')}
+        </button>
+      )}
+    </>
+  )
+}
+
+interface EntryProps extends Omit<TimelineProps, 'isBrief'> {
+  readonly step: Step
+}
+
+function Entry({ scenario, chain, step, done }: EntryProps) {
+  const { row, name, id } = step
+  const status = statusOf(chain, step)
+  const why = whyOf(chain, step)
+  const [outcome, scores, move] = [outcomeOf(step), scoresOf(step), moveOf(chain, step)]
+  const kind = row.current ? 'served' : status.tone
+  return (
+    <li class={`step ${kind} ${madeRelease(step) ? '' : 'minor'}`}>
+      <div class="row step-head">
+        <a class="step-name" href={hrefOf({ at: 'scenario', scenario, view: 'releases', id })}>
+          {name}
+        </a>
+        <Badge tone={status.tone} title={status.meaning}>
+          {status.word}
+        </Badge>
+        {row.current && <Badge tone="good">Served now</Badge>}
+        <span class="muted small">{why.from}</span>
+        <span class="spring" />
+        <span class="muted small">
+          <Ago at={row.recorded_at} />
+        </span>
+      </div>
+      {why.text !== null && (
+        <p class="step-why">
+          <Text value={shortened(why.text)} />
+        </p>
+      )}
+      {outcome !== null && (
+        <p class="muted small">
+          <Text value={shortened(outcome)} />
+        </p>
+      )}
+      <div class="row step-foot">
+        {scores !== null && <ScoreLine scores={scores} />}
+        {madeRelease(step) && <Id value={row.release_id} />}
+        <span class="spring" />
+        {step.pagePath !== null && (
+          <a class="small" href={step.pagePath} target="_blank" rel="noopener noreferrer">
+            Page <span aria-hidden="true">↗</span>
+            <span class="hidden-visually"> of {name}, opens in a new tab</span>
+          </a>
+        )}
+        {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
+      </div>
+    </li>
+  )
+}
+
+const CHARACTERS_MAX = 400
+
+/** The whole of it stands in the view of the step. */
+const shortened = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text)

@@ -1,0 +1,162 @@
+/** All scenarios: what each is made of, what it serves and how it is; and a box to make one. */
+import { useRef, useState } from 'preact/hooks'
+import type { ScenarioRow, Status } from 'svc-client'
+import { saidOf, type Said } from '../../failure.ts'
+import { usePolled, type Polled } from '../../poll.ts'
+import { go, hrefOf, type Route, type View } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { counted } from '../../ui/figures.ts'
+import { Id } from '../../ui/id.tsx'
+import { useKeys } from '../../ui/keys.ts'
+import { moveFocus } from '../../ui/move-focus.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { FirstRequest } from './first-request.tsx'
+import { stateOf } from './scenario-state.ts'
+import './scenarios.css'
+
+const STATUS_SECONDS = 2
+const ROWS_MAX = 200
+
+export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly ScenarioRow[]> }) {
+  const session = useSession()
+  const status = usePolled('status', () => session.service().status(), STATUS_SECONDS)
+  const [filter, setFilter] = useState('')
+  const rows = (scenarios.value ?? []).filter(({ scenario }) => scenario.toLowerCase().includes(filter.trim().toLowerCase()))
+  return (
+    <div class="stack">
+      <div class="row">
+        <h1>Scenarios</h1>
+        <span class="muted">{scenarios.value !== null && counted(scenarios.value.length, 'scenario')}</span>
+        <span class="spring" />
+        <input
+          data-filter
+          aria-label="Filter by name"
+          placeholder="Filter by name"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      </div>
+      <Notice said={scenarios.said ?? status.said} />
+      {scenarios.value?.length === 0 && <Empty title="No scenario yet" hint={<FirstRequest scenario="first" />} />}
+      {rows.length > 0 && <Table rows={rows.slice(0, ROWS_MAX)} status={status.value} />}
+      {rows.length > ROWS_MAX && <p class="muted">{`The first ${ROWS_MAX}; filter by name to see others.`}</p>}
+      {rows.length === 0 && filter !== '' && <p class="muted">None is named so.</p>}
+      <Create recipes={[...new Set((scenarios.value ?? []).flatMap(({ recipe }) => recipe ?? []))]} />
+    </div>
+  )
+}
+
+function Table({ rows, status }: { readonly rows: readonly ScenarioRow[]; readonly status: Status | null }) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const move = (by: number): void => moveFocus(body.current, 'a.scenario-name', by)
+  useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+  return (
+    <div class="card scenarios-card">
+      <table class="table wraps">
+        <thead>
+          <tr>
+            {['Name', 'Recipe', 'Adapter', 'Mode', 'Served release', 'Step', 'State'].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row) => (
+            <Row key={row.scenario} row={row} status={status} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Status | null }) {
+  const { scenario, recipe, adapter, training_mode: mode, release_id: release } = row
+  const step = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.scenario_step : undefined
+  const state = stateOf(row, status)
+  return (
+    <tr>
+      <td>
+        <a class="scenario-name" href={hrefOf(at(scenario, 'traffic'))}>
+          <Text value={scenario} />
+        </a>
+      </td>
+      <td data-label="Recipe">{recipe !== null && <Text value={recipe} />}</td>
+      <td data-label="Adapter">{adapter !== undefined && <Text value={adapter} />}</td>
+      <td data-label="Mode">{mode}</td>
+      <td data-label="Release">{release !== undefined && <Id value={release} href={hrefOf(at(scenario, 'releases'))} />}</td>
+      <td data-label="Step" class="number">
+        {step}
+      </td>
+      <td data-label="State">
+        <span class="stack tight">
+          <span>
+            <Badge tone={state.tone}>{state.word}</Badge>
+          </span>
+          {state.line !== null && (
+            <span class="small">
+              <Text value={state.line} />
+            </span>
+          )}
+        </span>
+      </td>
+    </tr>
+  )
+}
+
+const at = (scenario: string, view: View): Route => ({ at: 'scenario', scenario, view, id: null })
+
+function Create({ recipes }: { readonly recipes: readonly string[] }) {
+  const session = useSession()
+  const [name, setName] = useState('')
+  const [recipe, setRecipe] = useState('')
+  const [said, setSaid] = useState<Said | null>(null)
+  const [isMaking, setMaking] = useState(false)
+  const make = async (): Promise<void> => {
+    setMaking(true)
+    setSaid(null)
+    try {
+      const { scenario } = await session.service().createScenario(name.trim(), recipe.trim() === '' ? undefined : recipe.trim())
+      go(at(scenario, 'traffic'))
+    } catch (error) {
+      setSaid(saidOf(error))
+    } finally {
+      setMaking(false)
+    }
+  }
+  return (
+    <details class="fold">
+      <summary>New scenario</summary>
+      <form
+        class="row create"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (name.trim() !== '' && !isMaking) void make()
+        }}
+      >
+        <label class="field">
+          <span>Name</span>
+          <input required value={name} onInput={(event) => setName(event.currentTarget.value)} autocomplete="off" />
+        </label>
+        <label class="field">
+          <span>Recipe, if not the default one</span>
+          <input list="recipes" value={recipe} onInput={(event) => setRecipe(event.currentTarget.value)} autocomplete="off" />
+        </label>
+        <datalist id="recipes">
+          {recipes.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+        <button class="button primary" disabled={isMaking}>
+          Create
+        </button>
+      </form>
+      <Notice said={said} />
+    </details>
+  )
+}

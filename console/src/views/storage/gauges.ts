@@ -1,0 +1,97 @@
+/** The latest readings of a service while somebody looks, and the lines they make. Pure. */
+import type { PlotPoint } from '../../ui/plot-layout.ts'
+import { quantile, since, together, trafficByRoute, valueOf, type Sample, type Traffic } from '../../data/metrics.ts'
+
+export interface Reading {
+  /** Seconds since the epoch. */
+  readonly at: number
+  readonly memoryBytes: number | null
+  readonly cpuSeconds: number | null
+  readonly bodyBytes: number | null
+  readonly routes: ReadonlyMap<string, Traffic>
+}
+
+export function readingOf(at: number, samples: readonly Sample[]): Reading {
+  return {
+    at,
+    memoryBytes: valueOf(samples, 'process_resident_memory_bytes'),
+    cpuSeconds: valueOf(samples, 'process_cpu_seconds_total'),
+    bodyBytes: valueOf(samples, 'svc_record_body_bytes'),
+    routes: trafficByRoute(samples),
+  }
+}
+
+/** Ten minutes at a reading every two seconds. */
+const READINGS_MAX = 300
+
+/** A clock that was put back leaves readings of times that are still to come: those go, since nothing can be told between them and now. */
+export const withReading = (readings: readonly Reading[], next: Reading): readonly Reading[] =>
+  [...readings.filter(({ at }) => at < next.at), next].slice(-READINGS_MAX)
+
+export interface Lines {
+  readonly rate: readonly PlotPoint[]
+  readonly median: readonly PlotPoint[]
+  readonly slow: readonly PlotPoint[]
+  readonly memory: readonly PlotPoint[]
+  readonly cpu: readonly PlotPoint[]
+}
+
+/** Rates and times need two readings; a time in which nothing was asked has none. */
+export function linesOf(readings: readonly Reading[]): Lines {
+  const between = readings.slice(1).map((after, place) => betweenOf(readings[place] ?? after, after))
+  return {
+    rate: points(between, ({ rate }) => rate),
+    median: points(between, ({ traffic }) => quantile(traffic, 0.5)),
+    slow: points(between, ({ traffic }) => quantile(traffic, 0.95)),
+    memory: points(readings, ({ memoryBytes }) => memoryBytes),
+    cpu: points(between, ({ cpu }) => cpu),
+  }
+}
+
+const points = <T extends { readonly at: number }>(from: readonly T[], y: (each: T) => number | null): readonly PlotPoint[] =>
+  from.flatMap((each) => {
+    const value = y(each)
+    return value === null ? [] : [{ x: each.at, y: value }]
+  })
+
+interface Between {
+  readonly at: number
+  readonly traffic: Traffic
+  readonly rate: number
+  /** Of one core. */
+  readonly cpu: number | null
+}
+
+function betweenOf(before: Reading, after: Reading): Between {
+  const seconds = after.at - before.at
+  const traffic = since(together(before.routes.values()), together(after.routes.values()))
+  const cpu =
+    before.cpuSeconds === null || after.cpuSeconds === null ? null : Math.max(0, (100 * (after.cpuSeconds - before.cpuSeconds)) / seconds)
+  return { at: after.at, traffic, rate: traffic.count / seconds, cpu }
+}
+
+export interface RouteRow {
+  readonly route: string
+  readonly count: number
+  readonly failed: number
+  /** In the time between the last two readings. */
+  readonly rate: number
+  readonly median: number | null
+  readonly slow: number | null
+}
+
+/** By route, the busiest first. */
+export function routeRows(readings: readonly Reading[]): readonly RouteRow[] {
+  const [before, after] = [readings.at(-2), readings.at(-1)]
+  if (after === undefined) return []
+  const seconds = before === undefined ? Infinity : after.at - before.at
+  const rows = [...after.routes].map(([route, traffic]) => ({
+    route,
+    count: traffic.count,
+    failed: traffic.failed,
+    rate: since(before?.routes.get(route) ?? { count: 0, failed: 0, seconds: 0, buckets: [] }, traffic).count / seconds,
+    median: quantile(traffic, 0.5),
+    slow: quantile(traffic, 0.95),
+  }))
+  return rows.toSorted((one, other) => other.count - one.count)
+}

@@ -1,0 +1,195 @@
+/** What the service keeps and how it is doing: bodies against their bound, what capacity took, memory, requests. */
+import { useEffect, useState } from 'preact/hooks'
+import type { Status } from 'svc-client'
+import { usePolled } from '../../poll.ts'
+import { hrefOf } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Card } from '../../ui/card.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { bytes, percent, whole } from '../../ui/figures.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { LinePlot } from '../../ui/plot.tsx'
+import { Text } from '../../ui/text.tsx'
+import { numberAt } from '../../data/chain.ts'
+import { linesOf, readingOf, withReading, type Reading } from './gauges.ts'
+import { dataAt } from '../../data/json.ts'
+import { readMetrics } from '../../data/metrics.ts'
+import { RoutesCard } from './storage-routes.tsx'
+import './storage.css'
+
+const AGAIN_SECONDS = 2
+const STATUS_SECONDS = 5
+
+export function Storage() {
+  const session = useSession()
+  const { value: status, said } = usePolled('status', () => session.service().status(), STATUS_SECONDS)
+  const [readings, numbersSaid] = useReadings()
+  return (
+    <div class="stack storage">
+      <h1>Storage and service</h1>
+      <Notice said={said ?? numbersSaid} />
+      {status !== null && (
+        <div class="cards">
+          <BodiesCard status={status} />
+          <LossCard status={status} />
+        </div>
+      )}
+      <Gauges readings={readings} />
+      {status !== null && <ScenariosCard status={status} />}
+      <RoutesCard readings={readings} />
+    </div>
+  )
+}
+
+/** Kept as long as the view is open. */
+function useReadings() {
+  const session = useSession()
+  const [readings, setReadings] = useState<readonly Reading[]>([])
+  const { value, said } = usePolled(
+    'numbers',
+    async () => readingOf(Date.now() / 1000, readMetrics(await session.service().text('/metrics'))),
+    AGAIN_SECONDS,
+  )
+  useEffect(() => {
+    if (value !== null) setReadings((known) => withReading(known, value))
+  }, [value])
+  return [readings, said] as const
+}
+
+function BodiesCard({ status: { storage } }: { readonly status: Status }) {
+  const [used, capacity, records] = [
+    numberAt(storage, 'body_bytes') ?? 0,
+    numberAt(storage, 'capacity_bytes') ?? 0,
+    numberAt(storage, 'records') ?? 0,
+  ]
+  const share = percent(capacity === 0 ? 0 : used / capacity)
+  return (
+    <Card title="Bodies of records" aside={<span class="number">{share}</span>}>
+      <meter min={0} max={Math.max(1, capacity)} high={capacity * 0.9} value={used} aria-label="Bodies kept, of what may be kept">
+        {share}
+      </meter>
+      <Facts
+        facts={[
+          ['Kept', `${bytes(used)} of ${bytes(capacity)}`],
+          ['Records', whole(records)],
+          ['A body has', records === 0 ? 'none yet' : `${bytes(used / records)} on average`],
+        ]}
+      />
+      <p class="muted small">Above the bound the oldest bodies go first. storage.record_capacity_bytes sets it.</p>
+    </Card>
+  )
+}
+
+function LossCard({ status: { storage } }: { readonly status: Status }) {
+  const [records, lost] = [numberAt(storage, 'lost_records') ?? 0, numberAt(storage, 'lost_bytes') ?? 0]
+  return (
+    <Card title="Taken by capacity">
+      <Facts
+        facts={[
+          ['Bodies', whole(records)],
+          ['Bytes', bytes(lost)],
+        ]}
+      />
+      <p class="muted small">
+        {records === 0
+          ? 'Every body that was ever stored is still there.'
+          : 'Rows, ids and digests stay; what they said is gone. Raise the bound to keep more.'}
+      </p>
+    </Card>
+  )
+}
+
+function Gauges({ readings }: { readonly readings: readonly Reading[] }) {
+  const lines = linesOf(readings)
+  return (
+    <div class="cards">
+      <section class="card" aria-label="Requests">
+        <LinePlot title="Requests" unit="/s" xIsTime height={120} series={[{ name: 'all routes', points: lines.rate }]} />
+      </section>
+      <section class="card" aria-label="Latency">
+        <LinePlot
+          title="Answered within"
+          unit="s"
+          xIsTime
+          height={120}
+          series={[
+            { name: 'half of them', points: lines.median },
+            { name: '95 of 100', points: lines.slow },
+          ]}
+        />
+      </section>
+      <section class="card" aria-label="Memory">
+        <LinePlot title="Memory of the process" unit="bytes" xIsTime height={120} series={[{ name: 'resident', points: lines.memory }]} />
+      </section>
+      <section class="card" aria-label="Processor">
+        <LinePlot title="Processor, of one core" unit="%" xIsTime height={120} series={[{ name: 'all threads', points: lines.cpu }]} />
+      </section>
+    </div>
+  )
+}
+
+const SCENARIOS_MAX = 50
+const COUNT_SECONDS = 15
+
+/** Sequences have no gaps, so the newest record tells how many there are. Only scenarios in memory are asked: asking loads the others. */
+function ScenariosCard({ status }: { readonly status: Status }) {
+  const session = useSession()
+  const names = Object.keys(status.scenarios).slice(0, SCENARIOS_MAX)
+  const { value: counts } = usePolled(`counts of ${names.join('\n')}`, () => Promise.all(names.map((name) => countOf(name))), COUNT_SECONDS)
+  const countOf = async (name: string): Promise<number> => {
+    const { records } = await session.service(name).records({ order: 'newest', limit: 1 })
+    return records[0]?.sequence ?? 0
+  }
+  if (names.length === 0) return null
+  return (
+    <Card title="Scenarios in memory">
+      <table class="table wraps">
+        <thead>
+          <tr>
+            <th scope="col">Scenario</th>
+            <th scope="col">Records</th>
+            <th scope="col">Bodies taken</th>
+            <th scope="col">Bytes taken</th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name, place) => (
+            <ScenarioRow
+              key={name}
+              name={name}
+              count={counts?.[place] ?? null}
+              processor={dataAt(status.scenarios[name] ?? {}, 'processor')}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+interface ScenarioRowProps {
+  readonly name: string
+  readonly count: number | null
+  readonly processor: Readonly<Record<string, unknown>>
+}
+
+function ScenarioRow({ name, count, processor }: ScenarioRowProps) {
+  return (
+    <tr>
+      <td data-label="Scenario">
+        <a href={hrefOf({ at: 'scenario', scenario: name, view: 'traffic', id: null })}>
+          <Text value={name} />
+        </a>
+      </td>
+      <td data-label="Records" class="number">
+        {count === null ? '…' : whole(count)}
+      </td>
+      <td data-label="Bodies taken" class="number">
+        {whole(numberAt(processor, 'evicted_record_count') ?? 0)}
+      </td>
+      <td data-label="Bytes taken" class="number">
+        {bytes(numberAt(processor, 'evicted_body_bytes') ?? 0)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,55 @@
+/** Records of a scenario that exists in a test alone, asked for the way the service is. */
+import type { RecordRow } from 'svc-client'
+import type { AskRecords } from '../record-book.ts'
+
+export interface FakeScenario {
+  readonly ask: AskRecords
+  /** How many questions were asked so far. */
+  readonly questions: number
+  add(count: number, like?: Partial<RecordRow>): void
+  /** Forgets everything, as a scenario that was deleted and made anew. */
+  reset(): void
+}
+
+export function fakeScenario(): FakeScenario {
+  let life = 0
+  let rows: RecordRow[] = []
+  let questions = 0
+  const ask: AskRecords = ({
+    request_type: type,
+    limit = 50,
+    order = 'oldest',
+    after_sequence: after = 0,
+    before_sequence: before = Infinity,
+  }) => {
+    questions += 1
+    const part = order === 'newest' ? rows.slice(0, Math.min(before - 1, rows.length)).toReversed() : rows.slice(after)
+    const found = type === undefined ? part : part.filter((row) => row.request_type === type)
+    const records = found.slice(0, limit)
+    return Promise.resolve({ records, next: found.length > limit ? (records.at(-1)?.sequence ?? null) : null })
+  }
+  return {
+    ask,
+    get questions() {
+      return questions
+    },
+    add(count, like = {}) {
+      for (let added = 0; added < count; added += 1) rows.push(rowOf(rows.length + 1, life, like))
+    },
+    reset() {
+      life += 1
+      rows = []
+    },
+  }
+}
+
+const rowOf = (sequence: number, life: number, like: Partial<RecordRow>): RecordRow => ({
+  sequence,
+  agent_record_id: `${life}-${sequence}`,
+  request_type: 'inference',
+  created_at: sequence,
+  references: [],
+  artifact_ref: null,
+  score: null,
+  ...like,
+})

@@ -1,0 +1,142 @@
+/** The live traffic of a scenario: every record, newest first, with what can be told of it at a glance; one opens beside the list. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { go } from '../../route.ts'
+import { Empty } from '../../ui/empty.tsx'
+import { counted } from '../../ui/figures.ts'
+import { useKeys } from '../../ui/keys.ts'
+import { useMedia } from '../../ui/media.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { FirstRequest } from '../scenarios/first-request.tsx'
+import { RecordPanel } from '../record/record.tsx'
+import { TrafficList } from './traffic-list.tsx'
+import { TrafficPlots } from './traffic-plots.tsx'
+import { useTraffic, type RecordType } from './use-traffic.ts'
+import './traffic.css'
+
+interface TrafficProps {
+  readonly scenario: string
+  /** The record that is open. */
+  readonly id: string | null
+}
+
+export function Traffic({ scenario, id }: TrafficProps) {
+  const [type, setType] = useState<RecordType | null>(null)
+  const [isPaused, setPaused] = useState(false)
+  const [selected, setSelected] = useState<number | null>(null)
+  const [show, setShow] = useState<{ readonly index: number } | null>(null)
+  const main = useRef<HTMLDivElement>(null)
+  const traffic = useTraffic(scenario, type, isPaused)
+  const { book } = traffic
+  const index = selected === null ? null : book.indexOf(selected)
+  const row = index === null ? null : book.at(index)
+  const open = (recordId: string | null): void => go({ at: 'scenario', scenario, view: 'traffic', id: recordId })
+  const jump = (wish: string): void => {
+    const at = /^\d{1,12}$/.test(wish) ? book.indexOf(Number(wish)) : null
+    if (at === null) return open(wish)
+    setSelected(Number(wish))
+    return setShow({ index: at })
+  }
+  const toTop = (): void => {
+    traffic.showUnseen()
+    setShow({ index: 0 })
+  }
+  useKeys({ p: () => setPaused(!isPaused) })
+  useReturn(main, id)
+  const isCovered = useMedia('(max-width: 1000px)') && id !== null
+  return (
+    <div class={id === null ? 'traffic' : 'traffic has-record'}>
+      <div class="traffic-main" ref={main} inert={isCovered}>
+        <div class="row">
+          <h1>Traffic</h1>
+          <span class="muted number">{traffic.isOpen && type === null && counted(book.count + book.unseen, 'record')}</span>
+          <span class="spring" />
+          <Jump onJump={jump} />
+          <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+            {isPaused ? 'Paused' : 'Pause'}
+          </button>
+        </div>
+        <Plots scenario={scenario} isPaused={isPaused} />
+        <Types type={type} onType={setType} />
+        <Notice said={traffic.said} />
+        {traffic.isOpen && book.count + book.unseen === 0 ? (
+          <Empty
+            title={type === null ? 'No records yet' : 'None of these yet'}
+            hint={type === null && <FirstRequest scenario={scenario} />}
+          />
+        ) : (
+          <TrafficList key={String(type)} {...{ scenario, id, traffic, selected, show }} onSelect={setSelected} onNew={toTop} />
+        )}
+      </div>
+      {id !== null && <RecordPanel scenario={scenario} id={id} row={row?.agent_record_id === id ? row : null} onClose={() => open(null)} />}
+    </div>
+  )
+}
+
+/** Whoever closes a record is back in the list, before the next key can be pressed. */
+function useReturn(main: { readonly current: HTMLElement | null }, id: string | null): void {
+  const before = useRef(id)
+  useLayoutEffect(() => {
+    if (before.current !== null && id === null) main.current?.querySelector<HTMLElement>('[role=grid]')?.focus({ preventScroll: true })
+    before.current = id
+  }, [id])
+}
+
+function Jump({ onJump }: { readonly onJump: (wish: string) => void }) {
+  const [wish, setWish] = useState('')
+  return (
+    <form
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (wish.trim() !== '') onJump(wish.trim())
+        setWish('')
+      }}
+    >
+      <input
+        data-filter
+        aria-label="Go to a receipt, or to a record by its number"
+        placeholder="Receipt or number"
+        value={wish}
+        onInput={(event) => setWish(event.currentTarget.value)}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </form>
+  )
+}
+
+/** Where the screen is small, they are there when asked for. */
+function Plots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
+  const isSmall = useMedia('(max-width: 720px), (max-height: 700px)')
+  if (!isSmall) return <TrafficPlots scenario={scenario} isPaused={isPaused} />
+  return <FoldedPlots scenario={scenario} isPaused={isPaused} />
+}
+
+function FoldedPlots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Plots of the latest exchanges</summary>
+      {isOpen && <TrafficPlots scenario={scenario} isPaused={isPaused} />}
+    </details>
+  )
+}
+
+const TYPES: readonly (readonly [type: RecordType | null, name: string])[] = [
+  [null, 'All'],
+  ['inference', 'Exchanges'],
+  ['report', 'Reports'],
+  ['train', 'Instructions'],
+]
+
+function Types({ type, onType }: { readonly type: RecordType | null; readonly onType: (type: RecordType | null) => void }) {
+  return (
+    <div class="row" role="group" aria-label="Which records">
+      {TYPES.map(([each, name]) => (
+        <button key={name} type="button" class="button small" aria-pressed={type === each} onClick={() => onType(each)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  )
+}

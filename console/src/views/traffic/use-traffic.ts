@@ -1,0 +1,96 @@
+/** The records of a scenario, live: what is listed, what is new, what is on the screen and still missing. */
+import { useMemo, useRef, useState } from 'preact/hooks'
+import type { RecordRow } from 'svc-client'
+import { saidOf, type Said } from '../../failure.ts'
+import { usePolled } from '../../poll.ts'
+import { useSession, type Session } from '../../session.ts'
+import { RecordBook, type AskRecords, type Book } from './record-book.ts'
+import { Scores } from './scores.ts'
+import { TypedBook } from './typed-book.ts'
+
+export type RecordType = RecordRow['request_type']
+
+export interface Traffic {
+  readonly book: Book
+  readonly scores: Scores
+  /** Whether anything is known yet. */
+  readonly isOpen: boolean
+  readonly said: Said | null
+  readonly onWindow: (first: number, end: number) => void
+  readonly onTop: (isAtTop: boolean) => void
+  readonly showUnseen: () => void
+}
+
+const FOLLOW_SECONDS = 1
+/** How long a part of the list stays on the screen before it is asked for: a quick scroll passes thousands. */
+const SETTLED_MS = 60
+
+export function useTraffic(scenario: string, type: RecordType | null, isPaused: boolean): Traffic {
+  const session = useSession()
+  const { book, scores, ask } = useMemo(() => openBook(session, scenario, type), [session, scenario, type])
+  const [, redraw] = useState(0)
+  const [missing, setMissing] = useState<Said | null>(null)
+  const view = useRef({ first: 0, end: 0, isAtTop: true, timer: 0 })
+
+  const fill = async (): Promise<void> => {
+    const { first, end } = view.current
+    await book.want(first, end)
+    const rows = Array.from({ length: end - first }, (_, at) => book.at(first + at)).filter((row) => row !== null)
+    await scores.want(rows, ask)
+  }
+  const fillOrSay = async (): Promise<void> => {
+    try {
+      await fill()
+      setMissing(null)
+    } catch (error) {
+      setMissing(saidOf(error))
+    }
+    redraw((count) => count + 1)
+  }
+  const polled = usePolled(
+    `traffic ${scenario} ${type}`,
+    async () => {
+      if (isPaused) return book.count
+      await book.follow()
+      // Under a filter reports do not come with the exchanges that they quote.
+      if (type === 'inference') await ask({ request_type: 'report', order: 'newest', limit: 20 })
+      if (view.current.isAtTop) book.showUnseen()
+      await fill()
+      // What a scroll asked for in vain is there now.
+      setMissing(null)
+      return book.count
+    },
+    isPaused ? null : FOLLOW_SECONDS,
+  )
+  return {
+    book,
+    scores,
+    isOpen: polled.value !== null,
+    said: polled.said ?? missing,
+    onWindow: (first, end) => {
+      clearTimeout(view.current.timer)
+      view.current = { ...view.current, first, end, timer: window.setTimeout(() => void fillOrSay(), SETTLED_MS) }
+    },
+    onTop: (isAtTop) => {
+      view.current.isAtTop = isAtTop
+    },
+    showUnseen: () => {
+      book.showUnseen()
+      redraw((count) => count + 1)
+    },
+  }
+}
+
+function openBook(
+  session: Session,
+  scenario: string,
+  type: RecordType | null,
+): { readonly book: Book; readonly scores: Scores; readonly ask: AskRecords } {
+  const scores = new Scores()
+  const ask: AskRecords = async (query) => {
+    const page = await session.service(scenario).records(query)
+    scores.note(page.records)
+    return page
+  }
+  return { book: type === null ? new RecordBook(ask) : new TypedBook(ask, type), scores, ask }
+}

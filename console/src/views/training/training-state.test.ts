@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import type { Status } from 'svc-client'
+import { chainOf, rowOf } from '../../data/testing/rows.ts'
+import { outcomeSeries, trainingStateOf, troublesOf } from './training-state.ts'
+
+const statusOf = (changes: Partial<Status>): Status => ({
+  error: null,
+  preload_errors: {},
+  last_drain_at: null,
+  scenarios: {},
+  serving: null,
+  training_job: null,
+  storage: {},
+  ...changes,
+})
+
+describe('how training stands', () => {
+  it('is told of a scenario that learns', () => {
+    const processor = {
+      batch_size: 4,
+      buffered_units: 3,
+      buffered_requests: 1,
+      pending_instructions: 1,
+      set_aside: { 'quotes no receipt': 2, odd: 'x' },
+    }
+    const last_committed_step = { step: 7, recorded_at: 12.5, metrics: {} }
+    const scenarios = { demo: { training_mode: 'hybrid', batch_ready: true, processor, last_committed_step } } as const
+    expect(trainingStateOf(statusOf({ scenarios }), 'demo')).toEqual({
+      mode: 'hybrid',
+      lastStep: { step: 7, at: 12.5 },
+      learns: true,
+      trainers: [
+        {
+          name: '',
+          isReady: true,
+          pendingInstructions: 1,
+          setAside: [['quotes no receipt', 2]],
+          stopped: null,
+          facts: [
+            ['Batch size', '4'],
+            ['Buffered units', '3'],
+          ],
+        },
+      ],
+    })
+  })
+
+  it('is told of every trainer of a scenario with several', () => {
+    const component = {
+      batch_ready: false,
+      processor: { pending_instructions: 0, automatic_steps_stopped: 'evolution.max_steps (3) is used up' },
+    }
+    const scenarios = { demo: { processor: {}, components: { prompts: component, weights: component } } }
+    const state = trainingStateOf(statusOf({ scenarios }), 'demo')
+    expect(state?.trainers.map(({ name, stopped }) => [name, stopped])).toEqual([
+      ['prompts', 'evolution.max_steps (3) is used up'],
+      ['weights', 'evolution.max_steps (3) is used up'],
+    ])
+  })
+
+  it('says that a recipe learns nothing', () => {
+    expect(trainingStateOf(statusOf({ scenarios: { demo: { processor: {}, training_mode: 'auto' } } }), 'demo')?.learns).toBe(false)
+  })
+
+  it('is not known of a scenario that is not in memory', () => {
+    expect(trainingStateOf(statusOf({}), 'demo')).toBeNull()
+    expect(trainingStateOf(statusOf({}), 'toString')).toBeNull()
+  })
+})
+
+describe('what went wrong', () => {
+  it('is told of this scenario alone, each with what to do', () => {
+    const error = [
+      'demo: StepFailure: out of memory',
+      'demo/prompts: Overtaken: rests',
+      'demo2: StepFailure: other',
+      'demo: disk full',
+    ].join('\n')
+    const troubles = troublesOf(statusOf({ error, preload_errors: { demo: 'recipe missing' } }), 'demo')
+    expect(troubles.map(({ line }) => line)).toEqual([
+      'recipe missing',
+      'StepFailure: out of memory',
+      'prompts: Overtaken: rests',
+      'disk full',
+    ])
+    expect(troubles.map(({ cure }) => cure.slice(0, 20))).toEqual([
+      'Mend what it names a',
+      'Traffic is tried aga',
+      'Others were quicker ',
+      'The service itself f',
+    ])
+  })
+
+  it('is nothing while nothing did', () => {
+    expect(troublesOf(statusOf({}), 'demo')).toEqual([])
+  })
+})
+
+describe('the history of steps', () => {
+  it('counts what they came to by the time they settled', () => {
+    const chain = chainOf(
+      rowOf(0),
+      rowOf(1, { recorded_at: 1000 }),
+      rowOf(2, { recorded_at: 1001, result: 'rejected' }),
+      rowOf(3, { recorded_at: 1001, result: 'rejected' }),
+      rowOf(4, { recorded_at: 1003, operation: 'rollback' }),
+    )
+    expect(outcomeSeries(chain)).toEqual([
+      { name: 'Published', tone: 'good', points: [{ x: 1000, y: 1 }] },
+      { name: 'Not selected', tone: 'plain', points: [{ x: 1001, y: 2 }] },
+    ])
+  })
+
+  it('is never drawn in more bars than can be told apart', () => {
+    const rows = Array.from({ length: 500 }, (_, step) => rowOf(step + 1, { recorded_at: 1_000_000 + step * 3601 }))
+    expect(outcomeSeries(chainOf(...rows))[0]?.points.length).toBeLessThanOrEqual(25)
+  })
+
+  it('is empty before the first step', () => {
+    expect(outcomeSeries(chainOf(rowOf(0)))).toEqual([])
+  })
+})

@@ -1,0 +1,122 @@
+/** How training of a scenario stands, read out of the service's status, whatever its recipe says of itself. Pure. */
+import type { Status } from 'svc-client'
+import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
+import { spanOf, timeStep } from '../../ui/scale.ts'
+import { numberAt, RESULTS, type Chain } from '../../data/chain.ts'
+import { dataAt, isData, textAt, type Data } from '../../data/json.ts'
+
+export interface Trouble {
+  readonly line: string
+  /** What to do, or what happens by itself. */
+  readonly cure: string
+}
+export interface Trainer {
+  /** Its component; empty where the scenario has one trainer alone. */
+  readonly name: string
+  /** A step runs, or would if it were its turn. */
+  readonly isReady: boolean
+  readonly pendingInstructions: number | null
+  readonly setAside: readonly (readonly [reason: string, count: number])[]
+  /** Why no automatic step starts any more. */
+  readonly stopped: string | null
+  /** Everything else that the recipe tells. */
+  readonly facts: readonly (readonly [name: string, text: string])[]
+}
+export interface TrainingState {
+  readonly mode: string
+  /** Null where the recipe learns nothing. */
+  readonly lastStep: { readonly step: number; readonly at: number } | null
+  readonly trainers: readonly Trainer[]
+  readonly learns: boolean
+}
+
+/** Null for a scenario that is not in memory. */
+export function trainingStateOf(status: Status, scenario: string): TrainingState | null {
+  const told = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  if (told === undefined) return null
+  const components = Object.entries(dataAt(told, 'components')).filter((entry): entry is [string, Data] => isData(entry[1]))
+  const trainers = components.length === 0 ? [trainerOf('', told)] : components.map(([name, component]) => trainerOf(name, component))
+  const last = told.last_committed_step ?? null
+  return {
+    mode: told.training_mode ?? 'unknown',
+    lastStep: last === null ? null : { step: last.step, at: last.recorded_at },
+    trainers,
+    learns: trainers.some(({ pendingInstructions }) => pendingInstructions !== null),
+  }
+}
+
+function trainerOf(name: string, told: Data): Trainer {
+  const processor = dataAt(told, 'processor')
+  return {
+    name,
+    isReady: told['batch_ready'] === true,
+    pendingInstructions: numberAt(processor, 'pending_instructions'),
+    setAside: Object.entries(dataAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
+      typeof count === 'number' ? [[reason, count]] : [],
+    ),
+    stopped: textAt(processor, 'automatic_steps_stopped'),
+    facts: Object.entries(processor).flatMap(([key, value]): (readonly [string, string])[] =>
+      TOLD_ELSEWHERE.has(key) || !isPlain(value) ? [] : [[wordsOf(key), String(value)]],
+    ),
+  }
+}
+
+const TOLD_ELSEWHERE = new Set(['pending_instructions', 'buffered_requests', 'set_aside', 'automatic_steps_stopped'])
+
+const isPlain = (value: unknown): value is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** "buffered_units" reads "Buffered units". */
+const wordsOf = (key: string): string => {
+  const words = key.replaceAll('_', ' ')
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+/** What failed at its start, and in its training since: lines that begin with its name. */
+export function troublesOf(status: Status, scenario: string): readonly Trouble[] {
+  const preload = Object.hasOwn(status.preload_errors, scenario) ? [status.preload_errors[scenario] ?? ''] : []
+  const told = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.error : undefined
+  const failed = (status.error?.split('\n') ?? [])
+    .filter((line) => line.startsWith(`${scenario}: `) || line.startsWith(`${scenario}/`))
+    .map((line) => line.slice(scenario.length).replace(/^: |^\//, ''))
+  return [
+    ...preload.map((line) => ({
+      line,
+      cure: 'Mend what it names and restart the service; until then the scenario is tried again with every request.',
+    })),
+    ...(told === undefined ? [] : [{ line: told, cure: 'The rest of the service is not affected.' }]),
+    ...failed.map((line) => ({ line, cure: cureOf(line) })),
+  ]
+}
+
+function cureOf(line: string): string {
+  if (line.includes('StepFailure: '))
+    return 'Traffic is tried again by itself, later each time, and set aside after eight failures; an instruction is not: send it again once the cause is mended.'
+  if (line.includes('Overtaken: ')) return 'Others were quicker three times. It rests for a minute and goes on by itself.'
+  return 'The service itself failed at this. Mend what the line names (a disk, a repository); it is tried again by itself.'
+}
+
+const TONES: Readonly<Record<string, PlotTone>> = {
+  published: 'good',
+  pending: 'warn',
+  rejected: 'plain',
+  skipped: 'accent',
+  failed: 'bad',
+}
+const BARS_MAX = 24
+
+/** How many steps came to what, by the time they settled. */
+export function outcomeSeries({ steps }: Chain): readonly PlotSeries[] {
+  const rows = steps.flatMap(({ row }) => (row.operation === 'train' ? [row] : []))
+  const [first, last] = spanOf(rows.map(({ recorded_at: at }) => at))
+  const width = timeStep((last - first) / BARS_MAX)
+  return Object.entries(TONES).flatMap(([result, tone]) => {
+    const counts = new Map<number, number>()
+    for (const row of rows) {
+      if (row.result !== result) continue
+      const bar = Math.floor(row.recorded_at / width) * width
+      counts.set(bar, (counts.get(bar) ?? 0) + 1)
+    }
+    const points = [...counts].map(([x, y]) => ({ x, y }))
+    return points.length === 0 ? [] : [{ name: RESULTS[result]?.word ?? result, tone, points }]
+  })
+}

@@ -1,0 +1,184 @@
+/** How training of a scenario stands: what it waits for, what it did, what went wrong and what to do about it. */
+import { usePolled } from '../../poll.ts'
+import { hrefOf } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Command } from '../../ui/command.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Facts, type Fact } from '../../ui/facts.tsx'
+import { whole } from '../../ui/figures.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { BarPlot } from '../../ui/plot.tsx'
+import { Text } from '../../ui/text.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { statusOf, type Chain } from '../../data/chain.ts'
+import { modeCommand } from '../../data/commands.ts'
+import { readMetrics, valueOf } from '../../data/metrics.ts'
+import { RunningCard } from './training-running.tsx'
+import { outcomeSeries, trainingStateOf, troublesOf, type Trainer, type TrainingState, type Trouble } from './training-state.ts'
+import { useChain } from '../../data/use-chain.ts'
+
+const AGAIN_SECONDS = 2
+
+export function Training({ scenario }: { readonly scenario: string }) {
+  const session = useSession()
+  const { value, said } = usePolled(
+    'status and numbers',
+    async () => {
+      const service = session.service()
+      const [status, numbers] = await Promise.all([service.status(), service.text('/metrics')])
+      return { status, samples: readMetrics(numbers) }
+    },
+    AGAIN_SECONDS,
+  )
+  const { value: chain, said: chainSaid } = useChain(scenario)
+  if (value === null) return said === null ? <p class="muted">Reading the status …</p> : <Notice said={said} />
+  const state = trainingStateOf(value.status, scenario)
+  return (
+    <div class="stack training">
+      <div class="row">
+        <h1>Training</h1>
+        {state !== null && <Now state={state} />}
+      </div>
+      <Notice said={said ?? chainSaid} />
+      {troublesOf(value.status, scenario).map((trouble) => (
+        <TroubleLine key={trouble.line} trouble={trouble} />
+      ))}
+      {state === null && chainSaid === null && <Empty title="Not in memory" hint="The next request to the scenario loads it." />}
+      {state !== null && (
+        <div class="cards">
+          <ModeCard scenario={scenario} state={state} chain={chain} />
+          {chain !== null && state.trainers.some(({ isReady }) => isReady) && <RunningCard scenario={scenario} chain={chain} />}
+          {state.learns && state.trainers.map((trainer) => <QueueCard key={trainer.name} scenario={scenario} trainer={trainer} />)}
+          {state.learns && (
+            <ServiceCard
+              running={valueOf(value.samples, 'svc_training_steps_running')}
+              waiting={valueOf(value.samples, 'svc_training_steps_waiting')}
+            />
+          )}
+        </div>
+      )}
+      {chain !== null && <History chain={chain} />}
+    </div>
+  )
+}
+
+function Now({ state: { learns, trainers } }: { readonly state: TrainingState }) {
+  if (!learns) return <Badge tone="plain">Keeps records, learns nothing</Badge>
+  if (trainers.some(({ isReady }) => isReady)) return <Badge tone="warn">A step runs or is next</Badge>
+  return trainers.some(({ stopped }) => stopped !== null) ? (
+    <Badge tone="warn">Budget used up</Badge>
+  ) : (
+    <Badge tone="good">Waiting for more</Badge>
+  )
+}
+
+function TroubleLine({ trouble: { line, cure } }: { readonly trouble: Trouble }) {
+  return (
+    <div class="notice bad">
+      <b>
+        <Text value={line} />
+      </b>
+      <span>{cure}</span>
+    </div>
+  )
+}
+
+const MODES: Readonly<Record<string, string>> = {
+  auto: 'A batch of traffic starts a step. Requests are refused.',
+  manual: 'A request starts a step. Traffic waits.',
+  hybrid: 'A request starts a step, else a batch of traffic does.',
+}
+
+interface ModeCardProps {
+  readonly scenario: string
+  readonly state: TrainingState
+  readonly chain: Chain | null
+}
+
+function ModeCard({ scenario, state, chain }: ModeCardProps) {
+  const { token } = useSession()
+  const { lastStep, mode, learns } = state
+  const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
+  const told = lastStep !== null && (
+    <>
+      {last === undefined ? (
+        `step ${lastStep.step}`
+      ) : (
+        <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: last.id })}>{last.name}</a>
+      )}
+      {last !== undefined && chain !== null && <> {statusOf(chain, last).word.toLowerCase()}</>}, <Ago at={lastStep.at} />
+    </>
+  )
+  return (
+    <Card title="Mode" aside={<Badge tone="plain">{mode}</Badge>}>
+      <p>{learns ? MODES[mode] : 'The recipe keeps what comes in and learns nothing from it.'}</p>
+      <Facts facts={[['Last step', told === false ? 'none yet' : told]]} />
+      {learns && (
+        <details>
+          <summary class="small">Switch it</summary>
+          <Command line={modeCommand(location.origin, scenario, mode === 'hybrid' ? 'manual' : 'hybrid', token !== null)} />
+          <p class="muted small">The mode is not kept over a restart: data.training_mode in the configuration is.</p>
+        </details>
+      )}
+    </Card>
+  )
+}
+
+function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: Trainer }) {
+  const { name, isReady, pendingInstructions, setAside, stopped, facts } = trainer
+  return (
+    <Card title={name === '' ? 'Queue' : `Queue of ${name}`} aside={isReady && <Badge tone="warn">a batch is ready</Badge>}>
+      <Facts
+        facts={[
+          ['Requests waiting', <Waiting scenario={scenario} count={pendingInstructions} />],
+          ...facts.map(([label, text]): Fact => [label, <Text value={text} />]),
+          ...setAside.map(([reason, count]): Fact => ['Set aside', <SetAside reason={reason} count={count} />]),
+        ]}
+      />
+      {stopped !== null && (
+        <p class="notice warn">
+          <Text value={stopped} />: raise it in the configuration and restart, or ask for a change, which runs past it.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Waiting({ scenario, count }: { readonly scenario: string; readonly count: number | null }) {
+  if (count === null || count === 0) return <>none</>
+  return <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id: null })}>{whole(count)}</a>
+}
+
+function SetAside({ reason, count }: { readonly reason: string; readonly count: number }) {
+  return (
+    <>
+      {whole(count)}: <Text value={reason} />
+    </>
+  )
+}
+
+/** The threads belong to all scenarios: a step may have to wait for those of others. */
+function ServiceCard({ running, waiting }: { readonly running: number | null; readonly waiting: number | null }) {
+  return (
+    <Card title="Service" aside={<span class="muted small">all scenarios</span>}>
+      <Facts
+        facts={[
+          ['Steps running', whole(running ?? 0)],
+          ['Steps waiting for a turn', whole(waiting ?? 0)],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function History({ chain }: { readonly chain: Chain }) {
+  const series = outcomeSeries(chain)
+  if (series.length === 0) return null
+  return (
+    <section class="card" aria-label="History">
+      <BarPlot title="Steps by what they came to" series={series} xIsTime />
+    </section>
+  )
+}

@@ -1,0 +1,78 @@
+/** The console: a page and its files, the same for everybody and without a word of the deployment, so nobody is asked for a token to load them. */
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { unknown, unsupported } from '../contract/index.ts'
+import type { Asked, Reply } from './reply.ts'
+
+/** Where the build leaves it: beside the sources, and beside what they are compiled to. */
+const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const PAGE = 'index.html'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** Its own files and this service alone. What it shows was written by strangers: nothing of it may ever run. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const GUARDED = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+export async function page(): Promise<Reply> {
+  const found = (await files()).get(PAGE)
+  if (found === undefined) throw unsupported('console_not_built', 'the console is not built here; npm run build makes it')
+  return reply(PAGE, found, 'no-cache')
+}
+
+/** Every other file has its content in its name, so it may be kept for good. */
+export async function file({ visit }: Asked): Promise<Reply> {
+  const name = visit.params['file'] ?? ''
+  const found = name === PAGE ? undefined : (await files()).get(name)
+  if (found === undefined) throw unknown('unknown_file', 'the console has no such file; open /console')
+  return reply(name, found, 'public, max-age=31536000, immutable')
+}
+
+const reply = (name: string, body: Buffer, cache: string): Reply => ({
+  status: 200,
+  headers: { ...GUARDED, 'content-type': TYPES[extname(name)] ?? 'application/octet-stream', 'cache-control': cache },
+  body,
+})
+
+let known: Promise<ReadonlyMap<string, Buffer>> | null = null
+
+/** Read once: a request names a file that is known, and never a path. */
+async function files(): Promise<ReadonlyMap<string, Buffer>> {
+  known ??= readFiles()
+  const found = await known
+  // Half a build, or none: the rest may come later.
+  if (!found.has(PAGE)) known = null
+  return found
+}
+
+/** What goes away while it is read is replaced by a build that runs right now: there is nothing yet, as before one. */
+async function readFiles(): Promise<ReadonlyMap<string, Buffer>> {
+  try {
+    const names = await readdir(FOLDER)
+    return new Map(await Promise.all(names.map(async (name): Promise<[string, Buffer]> => [name, await readFile(join(FOLDER, name))])))
+  } catch {
+    return new Map()
+  }
+}
