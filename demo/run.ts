@@ -1,15 +1,10 @@
 /** The demo: an agent fails, somebody says so, a change is written, measured and published, and the same agent passes. Then somebody asks for one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogRow } from 'svc-client'
+import { QUESTIONS } from '../src/cli/welcome/questions.ts'
 import { bad, bold, dim, during, good, line, print, title } from './screen.ts'
-import { openStage, SCENARIO, type Stage } from './stage.ts'
+import { CONFIGURATION, openStage, SCENARIO, type Stage } from './stage.ts'
 
-/** None of them is a task that changes are measured by. */
-const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [
-  ['Write 1400 as a Roman numeral.', 'MCD'],
-  ['Write 1559 as a Roman numeral.', 'MDLIX'],
-  ['Write 1714 as a Roman numeral.', 'MDCCXIV'],
-]
 const REQUEST = 'Always write the unit after a converted quantity.'
 /** A model that writes changes is not always right; the gate is there for the rest. */
 const REPORTS_MAX = 6
@@ -33,7 +28,7 @@ async function demo(): Promise<void> {
     process.exit(0)
   })
   try {
-    line(`${stage.url}  ${dim('svc serve -c demo/svc.yaml')}`)
+    line(`${stage.url}  ${dim(`svc serve -c ${CONFIGURATION}`)}`)
     await learnFromTraffic(stage)
     await learnFromRequest(stage)
     await show(stage)
@@ -118,8 +113,8 @@ async function show({ service, url, folder }: Stage): Promise<void> {
   title('What is kept')
   for (const { step, result, page_path: page } of await service.catalog())
     line(`step ${step}  ${result.padEnd(9)}  ${dim(`page: ${url}${page}`)}`)
-  line(dim('This version has no pages at these addresses yet.'))
   if (stays) {
+    line(`${dim('the console:')} ${url}/console`)
     line(`${dim('every step as JSON:')} curl ${url}/svc/harness/releases -H 'x-svc-scenario: ${SCENARIO}'`)
     line(`${dim('what a step asked, proposed and played:')} ${folder}/.svc/steps`)
   }

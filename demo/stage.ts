@@ -11,6 +11,9 @@ import { connect } from 'svc-client'
 const ROOT = join(import.meta.dirname, '..')
 const SERVICE = join(ROOT, 'bin/svc.mjs')
 const AGENT = join(ROOT, 'client/bin/svc-native.mjs')
+/** The same that `npm start` greets people with. */
+export const CONFIGURATION = 'src/cli/welcome/svc.yaml'
+const RECIPE = 'practice'
 export const SCENARIO = 'demo'
 /** What the service and the agent have to say beside. */
 const LOG = 'demo.log'
@@ -37,10 +40,11 @@ export async function openStage(): Promise<Stage> {
   try {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    running.push(start([SERVICE, 'serve', '-c', join(ROOT, 'demo/svc.yaml'), '--svc.port', String(port)], folder))
+    const settings = ['-c', join(ROOT, CONFIGURATION), '--inference.runtime', 'practice', '--svc.port', String(port)]
+    running.push(start([SERVICE, 'serve', ...settings], folder))
     const service = connect({ url, scenario: SCENARIO, token: null })
     await until(async () => (await fetch(`${url}/healthz`)).ok, running)
-    await fetch(`${url}/svc/scenarios`, { method: 'POST', body: JSON.stringify({ name: SCENARIO }) })
+    await fetch(`${url}/svc/scenarios`, { method: 'POST', body: JSON.stringify({ name: SCENARIO, recipe: RECIPE }) })
     running.push(start([AGENT, 'serve', '--tree', 'tree', '--scenario', SCENARIO, '--url', url, '--poll-interval', '1'], folder))
     const agent: Stage['agent'] = (words, onLine) => run([AGENT, ...words, '--tree', 'tree'], folder, onLine)
     await until(async () => (await agent(['status'])) !== '', running)

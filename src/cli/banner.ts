@@ -1,22 +1,35 @@
 /** What `serve` says once it is ready: where, who may call, who answers, where the data lives, and a call that works as printed. */
 import { resolve } from 'node:path'
-import { localUrl, releasesPlace } from '../config/index.ts'
+import { releasesPlace } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
+import { paint } from './screen/paint.ts'
+import { shellWord } from './screen/text.ts'
 
 const SCENARIO = 'demo'
 const UNKNOWN_MODEL = 'MODEL'
 
-export function banner(loaded: LoadedConfig, address: string): string {
-  const { config } = loaded
-  const url = localUrl(config.svc.host, portOf(address, config.svc.port))
-  const hasToken = config.svc.token !== null || config.svc.tokens.length > 0
+interface Screen {
+  /** Whether the scenario `practice` improves beside. */
+  readonly practises: boolean
+  readonly colours: boolean
+}
+
+export function banner(loaded: LoadedConfig, url: string, screen: Screen): string {
+  const { token, tokens } = loaded.config.svc
+  const hasToken = token !== null || tokens.length > 0
+  const line = (name: string, text: string): string => `  ${paint(name.padEnd(8), 'quiet', screen)} ${text}`
   return [
-    `${PRODUCT} is ready at ${url}`,
-    `  access   ${hasToken ? `a token is needed (${ENV.token} below stands for yours)` : 'open on loopback, because no token is set'}`,
-    `  answers  ${answers(loaded)}`,
-    `  data     ${dataPlace(loaded)}`,
+    `${PRODUCT} is ready at ${paint(url, 'strong', screen)}`,
+    line('console', paint(`${url}/console`, 'strong', screen)),
+    line(
+      'access',
+      hasToken ? `a token is needed: set ${ENV.token}, or type it once in the console` : 'open on loopback, because no token is set',
+    ),
+    line('answers', answers(loaded)),
+    line('data', dataPlace(loaded)),
+    ...(screen.practises ? [line('practice', 'a small agent that learns while you look; its first lesson takes half a minute')] : []),
     '',
     ...tryIt(loaded, url, hasToken),
   ].join('\n')
@@ -40,7 +53,7 @@ function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolea
   const { path, body } = EXAMPLE[upstream.model?.api ?? 'openai'](model)
   const token = hasToken ? [`-H "authorization: Bearer $${ENV.token}"`] : []
   const curl = (at: string, headers: readonly string[], json: object): string =>
-    `  curl -s ${url}${at} ${[`-H 'content-type: application/json'`, ...headers, ...token].join(' ')} -d ${quoted(JSON.stringify(json))}`
+    `  curl -s ${url}${at} ${[`-H 'content-type: application/json'`, ...headers, ...token].join(' ')} -d ${shellWord(JSON.stringify(json))}`
   const create = config.svc.allow_implicit_scenario_creation ? [] : [curl(`${ROUTE_PREFIX}/scenarios`, [], { name: SCENARIO })]
   const hint = model === UNKNOWN_MODEL ? ` (with a model of your upstream for ${UNKNOWN_MODEL})` : ''
   return [`Try it${hint}:`, ...create, curl(path, [`-H '${HEADER.scenario}: ${SCENARIO}'`], body)]
@@ -51,12 +64,4 @@ const EXAMPLE: Readonly<Record<ModelApi, (model: string) => { readonly path: str
   openai: (model) => ({ path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hello' }] } }),
   responses: (model) => ({ path: '/v1/responses', body: { model, input: 'Hello' } }),
   anthropic: (model) => ({ path: '/v1/messages', body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Hello' }] } }),
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
-
-/** The port that was really taken, which the configuration does not know when it asked for any. */
-function portOf(address: string, configured: number): number {
-  const port = URL.canParse(address) ? Number(new URL(address).port) : 0
-  return port === 0 ? configured : port
 }

@@ -7,13 +7,14 @@ import { checkSandbox } from './doctor-sandbox.ts'
 import { checkUpstream } from './doctor-upstream.ts'
 import { explain } from './explain.ts'
 import type { Finding } from './finding.ts'
+import { paint } from './screen/paint.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
 
 /** Exit code 2 when there is a problem. Warnings alone leave it 0, so that `svc doctor && svc serve` goes on. */
 export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))]
-  surroundings.out(options.json === true ? JSON.stringify({ findings }, null, 2) : table(findings, surroundings.isTerminal))
+  surroundings.out(options.json === true ? JSON.stringify({ findings }, null, 2) : table(findings, surroundings))
   return findings.some(({ state }) => state === 'problem') ? EXIT.misconfigured : EXIT.fine
 }
 
@@ -47,15 +48,14 @@ async function loadOrFindings(
 }
 
 const MARK = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const
-const COLOUR = { ok: 32, warning: 33, problem: 31 } as const
+const TONE = { ok: 'good', warning: 'warning', problem: 'bad' } as const
 
-function table(findings: readonly Finding[], isTerminal: boolean): string {
+function table(findings: readonly Finding[], screen: Pick<Surroundings, 'colours'>): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ check, state, found, fix }) => {
     const mark = MARK[state].padEnd(MARK.problem.length)
-    const painted = isTerminal ? `\u001B[${COLOUR[state]}m${mark}\u001B[0m` : mark
     const indent = ' '.repeat(MARK.problem.length + width + 4)
-    return [`${painted}  ${check.padEnd(width)}  ${found}`, ...(fix === undefined ? [] : [`${indent}fix: ${fix}`])]
+    return [`${paint(mark, TONE[state], screen)}  ${check.padEnd(width)}  ${found}`, ...(fix === undefined ? [] : [`${indent}fix: ${fix}`])]
   })
   return [...lines, '', summary(findings)].join('\n')
 }

@@ -2,11 +2,15 @@
  * Cli: one file per command; words, tables and exit codes for people.
  * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and says what they answer.
  */
+import { createInterface } from 'node:readline'
 import { runCli } from './program.ts'
+import { wantsColours } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** How long whatever is still open after a command's end may keep the process. */
 const LINGER_MILLISECONDS = 2000
+/** Of a terminal that does not say how wide it is. */
+const WIDTH_UNKNOWN = 80
 
 /** Runs the command the process was started with. */
 export async function main(): Promise<void> {
@@ -26,11 +30,14 @@ function surroundingsOfProcess(): Surroundings {
   return {
     environment: process.env,
     isTerminal,
+    width: isTerminal ? process.stdout.columns || WIDTH_UNKNOWN : Infinity,
+    colours: wantsColours(process.env, isTerminal),
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`svc: ${line}\n`),
     progress: (text) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}`)
+      if (process.stderr.isTTY && process.env['TERM'] !== 'dumb') process.stderr.write(`\r\u001B[2K${text}`)
     },
+    ask,
     house: () => import('../main.ts'),
     onStop: (listener) => {
       process.on('SIGINT', listener)
@@ -38,4 +45,17 @@ function surroundingsOfProcess(): Surroundings {
     },
     exitNow: (code) => process.exit(code),
   }
+}
+
+/** On standard error, since standard output may be read by a program. Ctrl-C and Ctrl-D are no answer. */
+function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY) return Promise.resolve(null)
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  return new Promise((resolve) => {
+    lines.once('close', () => resolve(null))
+    lines.question(question, (line) => {
+      resolve(line)
+      lines.close()
+    })
+  })
 }

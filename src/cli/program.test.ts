@@ -13,12 +13,36 @@ async function run(...args: readonly string[]) {
   return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints }
 }
 
+const REMOTE = ['status', 'releases', 'promote', 'rollback', 'records', 'tail']
+
 describe('help and version', () => {
   test('--help shows every command and examples', async () => {
     const { exit, out } = await run('--help')
     expect(exit).toBe(0)
-    for (const word of ['serve', 'doctor', 'verify', 'config', 'Examples:', '--section.key value', 'Exit codes'])
-      expect(out).toContain(word)
+    const commands = ['serve', 'init', 'doctor', 'verify', 'config', ...REMOTE, 'completion']
+    for (const word of [...commands, 'Examples:', '--section.key value', 'Exit codes']) expect(out).toContain(word)
+  })
+
+  test.each([
+    ['serve'],
+    ['init'],
+    ['doctor'],
+    ['verify'],
+    ['config'],
+    ['config', 'print'],
+    ['config', 'schema'],
+    ...REMOTE.map((name) => [name]),
+    ['completion'],
+  ])('%s has an example in its help', async (...command) => {
+    const { exit, out } = await run(...command, '--help')
+    expect(exit).toBe(0)
+    expect(out).toMatch(new RegExp(`\nExample:\n {2}.*svc ${command[0]}`))
+  })
+
+  test.each(REMOTE)('%s takes an address and a configuration, and never a token', async (command) => {
+    const { out } = await run(command, '--help')
+    for (const option of ['--url <url>', '--config <file>', '--json']) expect(out).toContain(option)
+    expect(out).not.toContain('token')
   })
 
   test('--version is the package’s', async () => {
@@ -38,6 +62,14 @@ describe('misuse is one line and exit code 2', () => {
     [['serve', '--prot', '1'], "unknown option '--prot'"],
     [['serve', '-c'], "option '-c, --config <file>' argument missing"],
     [['serve', '--svc.prot', '1'], 'command line: svc.prot is not a known key: did you mean svc.port?'],
+    [['promote'], "missing required argument 'release'"],
+    [['status', 'x'], "too many arguments for 'status'. Expected 0 arguments but got 1: x."],
+    [
+      ['tail', '--interval', '0'],
+      "option '--interval <seconds>' argument '0' is invalid. It must be a number of seconds from 0.01 to 3600.",
+    ],
+    [['status', '--svc.prot', '1'], 'command line: svc.prot is not a known key: did you mean svc.port?'],
+    [['status', '-c', 'absent.yaml'], 'absent.yaml: there is no such file: name the configuration with -c FILE'],
     [['serve', '-c', 'absent.yaml'], 'absent.yaml: there is no such file: name the configuration with -c FILE'],
     [['config', 'print', '--svc.port', 'x'], 'command line: svc.port must be a whole number from 0 to 65535, not text'],
   ])('%j', async (args, line) => {

@@ -8,6 +8,8 @@ import { PRODUCT } from '../contract/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { complain } from './explain.ts'
+import { init } from './init.ts'
+import { addRemoteCommands } from './program-remote.ts'
 import { serve } from './serve.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
@@ -16,17 +18,29 @@ import { verify } from './verify.ts'
 const EXAMPLES = `
 Examples:
   svc serve                                   start with what is found; no configuration needed
+  svc init                                    write a configuration, after three questions
   svc serve -c svc.yaml --svc.port 9000       a file, and one key over it
-  svc serve -c svc.yaml --print-config        what would be in force, and where each value came from
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
   svc verify -c svc.yaml                      whether every stored record is still what was stored
   svc config schema > svc.schema.json         for your editor
 
+  svc status                                  how the running service is, and what waits for you
+  svc releases support                        what each step of a scenario came to
+  svc promote v6                              serve what was held for review
+  svc rollback v5                             serve an earlier release again
+  svc records support --type report           what was stored, newest first
+  svc tail support                            what is being stored, as it comes
+  source <(svc completion bash)               commands, options and scenarios at the touch of a key
+
 Every configuration key is an option: --section.key value, --section.key=value, --no-section.flag.
-Exit codes: 0 fine, 1 failed at work (or damage found), 2 misconfigured or not able to start.
+Commands that ask a running service find it at --url or SVC_URL, else where the configuration says; its token is in SVC_TOKEN or there.
+Exit codes: 0 fine, 1 refused or failed at work (or damage found), 2 misused, misconfigured, or not able to start or to reach the service.
 NODE_DEBUG=svc adds stacks to errors.`
 
-type Action = (options: ConfigOptions, surroundings: Surroundings) => number | Promise<number>
+type Action<T> = (options: T, surroundings: Surroundings) => number | Promise<number>
+
+/** Binds a command to what it does; its arguments come among its options, by their names. */
+export type Run = <T>(command: Command, action: Action<T>) => Command
 
 /** Runs one command and answers its exit code. */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -60,30 +74,59 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
     })
     .showSuggestionAfterError()
     .addHelpText('after', EXAMPLES)
-  const run = (command: Command, action: Action): Command =>
-    command.action(async (options: Omit<ConfigOptions, 'commandLine'>) => {
-      outcome.exit = await action({ ...options, commandLine }, surroundings)
+  const run: Run = <T>(command: Command, action: Action<T>): Command =>
+    command.action(async () => {
+      outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
-  run(configured(program, 'serve', 'start the service'), serve).option(
-    '--print-config',
-    'print every value and where it came from, then exit',
-  )
-  run(configured(program, 'doctor', 'name each misconfiguration and its fix'), doctor)
-  run(configured(program, 'verify', 'check every stored record for damage'), verify)
-  const config = program.command('config').description('show the configuration')
-  run(configured(config, 'print', 'print every value and where it came from'), configPrint)
-  run(config.command('schema').description('print the JSON schema of the configuration'), configSchema)
+  addOwnCommands(program, run)
+  addRemoteCommands(program, run)
   return program
 }
 
-function configured(parent: Command, name: string, description: string): Command {
+/** Those that were given, by name. */
+function argumentsOf({ registeredArguments, processedArgs }: Command): Readonly<Record<string, unknown>> {
+  const named = registeredArguments.map((argument, at): [string, unknown] => [argument.name(), processedArgs[at]])
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined))
+}
+
+/** Commands of this machine's own: its configuration, its service, its records. */
+function addOwnCommands(program: Command, run: Run): void {
+  run<ConfigOptions>(configured(program, 'serve', 'start the service', 'svc serve -c svc.yaml'), serve)
+    .option('--print-config', 'print every value and where it came from, then exit')
+    .option('--welcome', 'make a scenario that improves on the practice model while you watch')
+  run(
+    program
+      .command('init')
+      .description('write a configuration, after three questions')
+      .addHelpText('after', example('svc init -o svc.yaml')),
+    init,
+  )
+    .option('-o, --output <file>', 'the file to write (default: svc.yaml)')
+    .option('--model <answer>', 'who answers, instead of the first question')
+    .option('--adapter <answer>', 'the agent that improves, instead of the second')
+    .option('--tasks <path>', 'the tasks that changes are measured by, instead of the third')
+    .option('--yes', 'take the default wherever nothing is said')
+    .option('--force', 'write over a file that is there')
+  run<ConfigOptions>(configured(program, 'doctor', 'name each misconfiguration and its fix', 'svc doctor -c svc.yaml'), doctor)
+  run<ConfigOptions>(configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'), verify)
+  const config = program.command('config').description('show the configuration')
+  config.addHelpText('after', example('svc config print -c svc.yaml'))
+  run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)
+  const schema = config.command('schema').description('print the JSON schema of the configuration')
+  run<ConfigOptions>(schema.addHelpText('after', example('svc config schema > svc.schema.json')), configSchema)
+}
+
+function configured(parent: Command, name: string, description: string, line: string): Command {
   return parent
     .command(name)
     .description(description)
     .usage('[-c FILE] [--section.key value …]')
     .option('-c, --config <file>', 'the configuration file (YAML)')
     .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', example(line))
 }
+
+const example = (line: string): string => `\nExample:\n  ${line}`
 
 function version(): string {
   const path = findPackageJSON(import.meta.url)

@@ -37,7 +37,7 @@ describe('a service that is ready', () => {
     const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2'])
     expect(printed).not.toContain('hunter2')
     expect(printed).toContain('-H "authorization: Bearer $SVC_TOKEN"')
-    expect(printed).toContain('a token is needed')
+    expect(printed).toContain('a token is needed: set SVC_TOKEN, or type it once in the console')
     expect(printed).toContain('http://127.0.0.1:4321')
   })
 
@@ -53,8 +53,55 @@ describe('a service that is ready', () => {
     expect(printed).toContain(`/svc/scenarios -H 'content-type: application/json' -d '{"name":"demo"}'`)
   })
 
+  test('has a line for each thing, the console first, and fits on any screen', async () => {
+    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 't', '--no-svc.allow_implicit_scenario_creation'])
+    const lines = printed.split('\n')
+    expect(lines[1]).toBe('  console  http://127.0.0.1:4321/console')
+    expect(lines.length).toBeLessThan(12)
+    expect(printed).not.toContain('practice')
+  })
+
+  test('is painted for eyes alone', async () => {
+    const painted = fakeSurroundings(service(), {}, { colours: true })
+    const exit = runCli(['serve'], painted)
+    await vi.waitFor(() => expect(painted.printed.length).toBeGreaterThan(0))
+    painted.signal('SIGTERM')
+    await exit
+    const escape = '\u001B'
+    expect(painted.printed[0]).toContain(`svc is ready at ${escape}[1mhttp://127.0.0.1:4321${escape}[0m`)
+    expect((await serveOnce([])).printed).not.toContain(escape)
+  })
+
   test('in memory says that the data goes with it', async () => {
     expect((await serveOnce(['--storage.record_backend', 'memory'])).printed).toContain('in memory: gone when the service stops')
+  })
+})
+
+const PRACTICE = ['--inference.runtime', 'practice'] as const
+
+async function printedConfig(...args: readonly string[]): Promise<string> {
+  const surroundings = fakeSurroundings()
+  expect(await runCli(['serve', '--print-config', ...PRACTICE, ...args], surroundings)).toBe(0)
+  return surroundings.printed.join('\n')
+}
+
+describe('a service that greets somebody', () => {
+  test('says that something learns there, and a first lesson that fails is one line', async () => {
+    const surroundings = fakeSurroundings({
+      startService: () => Promise.resolve({ address: 'http://127.0.0.1:1', close: () => Promise.resolve() }),
+    })
+    const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
+    await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1))
+    expect(surroundings.printed[0]).toMatch(/^ {2}practice a small agent/m)
+    expect(surroundings.printed[0]?.split('\n').length).toBeLessThan(12)
+    expect(surroundings.complaints[0]).toMatch(/^the scenario practice was not played to its end: .*; the service itself goes on$/)
+    surroundings.signal('SIGTERM')
+    expect(await exit).toBe(0)
+  })
+
+  test('shows with --print-config what it adds, and without --welcome adds nothing', async () => {
+    expect(await printedConfig('--welcome')).toContain('recipes.practice.evolution.adapter')
+    expect(await printedConfig()).not.toContain('recipes.practice')
   })
 })
 

@@ -1,13 +1,18 @@
 /** `svc serve`: starts the service, says where it is, and stops it when asked. */
-import type { LoadedConfig } from '../config/index.ts'
+import { localUrl, type LoadedConfig } from '../config/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { complain } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, RunningService, StopSignal, Surroundings } from './surroundings.ts'
+import { calmLog } from './welcome/calm-log.ts'
+import { welcome } from './welcome/index.ts'
+import { withPractice } from './welcome/load.ts'
 
 export interface ServeOptions extends ConfigOptions {
   readonly printConfig?: boolean
+  /** Somebody meets the service for the first time: while the practice model answers, a scenario improves before their eyes. */
+  readonly welcome?: boolean
 }
 
 /** A terminal signals the whole process group and npm passes the signal on: what arrives within this time is one wish. */
@@ -15,17 +20,24 @@ const ONE_WISH_MILLISECONDS = 300
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
-  const loaded = await loadFor(options, surroundings)
+  const plain = await loadFor(options, surroundings)
+  const practising = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
+  const loaded = practising ?? plain
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopWish(surroundings)
   // A promise that a plug-in forgot must not take the service along.
   const tellStray = (reason: unknown): void => surroundings.err(`a promise that nobody waited for failed: ${firstLine(reason)}`)
   process.on('unhandledRejection', tellStray)
   try {
-    const service = await start(loaded, surroundings)
+    const service = await start(loaded, options, surroundings)
     if (service === null) return EXIT.misconfigured
-    surroundings.out(banner(loaded, service.address))
+    const url = reachedAt(loaded, service)
+    surroundings.out(banner(loaded, url, { practises: practising !== null, colours: surroundings.colours }))
+    const leaving = new AbortController()
+    const welcoming = practising === null ? null : welcome(loaded, url, leaving.signal, surroundings)
     await stop
+    leaving.abort()
+    await welcoming
     return await finish(service, surroundings)
   } finally {
     process.off('unhandledRejection', tellStray)
@@ -37,16 +49,24 @@ function firstLine(reason: unknown): string {
   return text.split('\n', 2).join(' ')
 }
 
-async function start(loaded: LoadedConfig, surroundings: Surroundings): Promise<RunningService | null> {
+async function start(loaded: LoadedConfig, options: ServeOptions, surroundings: Surroundings): Promise<RunningService | null> {
   const house = await surroundings.house()
+  // A line per call would push everything off the screen that is there to be read; whoever keeps the log elsewhere gets it whole.
+  const isWatched = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
   // Records, archives and releases hold what people wrote: they are their owner's alone.
   process.umask(0o077)
   try {
-    return await house.startService(loaded)
+    return await house.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
   } catch (error) {
     complain(error, loaded, surroundings)
     return null
   }
+}
+
+/** Where this machine reaches it: on the port that was really taken, which the configuration does not know when it asked for any. */
+function reachedAt({ config }: LoadedConfig, { address }: RunningService): string {
+  const port = URL.canParse(address) ? Number(new URL(address).port) : 0
+  return localUrl(config.svc.host, port === 0 ? config.svc.port : port)
 }
 
 /** Resolves with the first signal; a second one ends the process where it stands. */

@@ -25,6 +25,12 @@ test('a store without damage is fine, and is closed again', async () => {
   expect(closed).toBe(1)
 })
 
+test('a bar shows how far it is, and is gone at the end', async () => {
+  const surroundings = fakeSurroundings({ openStore: () => Promise.resolve(fakeStore([])) }, {}, { width: 80 })
+  await runCli(['verify', '--storage.agent_record_dir', directory], surroundings)
+  expect(surroundings.shown).toEqual([`[${'#'.repeat(30)}] 100%  3 of 3`, ''])
+})
+
 test('damage is named record by record and exits 1', async () => {
   const { exit, out } = await verify({ openStore: () => Promise.resolve(fakeStore([damage])) })
   expect(exit).toBe(1)

@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Damage, Store } from '../contract/index.ts'
+import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { complain } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
-
-const BAR_CHARACTERS = 30
 
 export async function verify(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   const loaded = await loadFor(options, surroundings)
@@ -50,18 +49,17 @@ interface Checked {
 }
 
 async function check(store: Store, surroundings: Surroundings): Promise<Checked> {
+  const bar = startBar(surroundings)
   let records = 0
-  const damage = await store.verify((checked, total) => {
-    records = checked
-    surroundings.progress(bar(checked, total))
-  })
-  surroundings.progress('')
-  return { records, damage }
-}
-
-function bar(checked: number, total: number): string {
-  const done = total === 0 ? BAR_CHARACTERS : Math.round((checked / total) * BAR_CHARACTERS)
-  return `[${'#'.repeat(done)}${' '.repeat(BAR_CHARACTERS - done)}] ${checked} of ${total}`
+  try {
+    const damage = await store.verify((checked, total) => {
+      records = checked
+      bar.at(checked, total)
+    })
+    return { records, damage }
+  } finally {
+    bar.end()
+  }
 }
 
 function report({ records, damage }: Checked, { json }: ConfigOptions, surroundings: Surroundings): number {

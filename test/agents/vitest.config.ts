@@ -6,6 +6,6 @@ export default defineConfig({
     include: ['test/agents/**/*.test.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 })

@@ -7,7 +7,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
 /** Printed between blocks, so that each block's output can be told from the next one's. */
 const MARK = '=== block'
-const TIMEOUT_MS = 50_000
+/** A page that waits for an improvement waits for one or two steps of the practice model. */
+const TIMEOUT_MS = 170_000
 
 export interface Session {
   readonly code: number | null
@@ -28,6 +29,8 @@ export async function runDocument(document: string, directory: string, environme
   await command(commands, 'svc', `import { main } from ${JSON.stringify(join(ROOT, 'src/cli/index.ts'))}\nawait main()\n`)
   const client = `import { main } from ${JSON.stringify(join(ROOT, 'client/src/main.ts'))}\n`
   await command(commands, 'svc-client', `${client}process.exitCode = await main(process.argv.slice(2), process.env, process)\n`)
+
+  await command(commands, 'svc-native', `import ${JSON.stringify(join(ROOT, 'client/bin/svc-native.mjs'))}\n`)
 
   const script = join(commands, 'script.sh')
   await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))

@@ -28,7 +28,8 @@ describe('docs/interface.md', () => {
   })
 
   it('names every code a refusal can carry', () => {
-    const files = globSync(['src/**/*.ts', 'plugins/**/*.ts'], { cwd: root }).filter((file) => !/\.test\.ts$|testing/.test(file))
+    // What a command says is for its reader and never leaves as an answer.
+    const files = globSync(['src/**/*.ts', 'plugins/**/*.ts'], { cwd: root }).filter((file) => !/\.test\.ts$|testing|^src\/cli/.test(file))
     const codes = new Set(files.flatMap(codesOf))
     expect(codes.size).toBeGreaterThan(50)
     expect([...codes].filter((code) => !page.includes(`\`${code}\``))).toEqual([])

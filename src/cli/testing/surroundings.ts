@@ -6,19 +6,47 @@ export interface FakeSurroundings extends Surroundings {
   readonly printed: string[]
   readonly complaints: string[]
   readonly exits: number[]
+  /** Every text the progress line showed. */
+  readonly shown: string[]
+  readonly questions: string[]
   signal(name: StopSignal): void
 }
 
-export function fakeSurroundings(house: Partial<House> = {}, environment: Readonly<Record<string, string>> = {}): FakeSurroundings {
+/** A terminal of that many characters, at which somebody types these answers, and then no more. */
+export interface FakeTerminal {
+  readonly width?: number
+  readonly colours?: boolean
+  readonly answers?: readonly string[]
+}
+
+/** Without a terminal unless one is given. */
+export function fakeSurroundings(
+  house: Partial<House> = {},
+  environment: Readonly<Record<string, string>> = {},
+  terminal?: FakeTerminal,
+): FakeSurroundings {
   const listeners: ((signal: StopSignal) => void)[] = []
-  const fake = { printed: [] as string[], complaints: [] as string[], exits: [] as number[] }
+  const fake = {
+    printed: [] as string[],
+    complaints: [] as string[],
+    exits: [] as number[],
+    shown: [] as string[],
+    questions: [] as string[],
+  }
+  const answers = [...(terminal?.answers ?? [])]
   return {
     ...fake,
     environment: { SVC_UPSTREAM_URL: 'http://127.0.0.1:9', ...environment },
-    isTerminal: false,
+    isTerminal: terminal !== undefined,
+    width: terminal?.width ?? Infinity,
+    colours: terminal?.colours ?? false,
     out: (line) => void fake.printed.push(line),
     err: (line) => void fake.complaints.push(line),
-    progress: () => undefined,
+    progress: (text) => void fake.shown.push(text),
+    ask: (question) => {
+      fake.questions.push(question)
+      return Promise.resolve(answers.shift() ?? null)
+    },
     house: () =>
       Promise.resolve({
         startService: () => Promise.reject(new Error('no service in this test')),

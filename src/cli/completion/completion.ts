@@ -1,0 +1,45 @@
+/** `svc completion`: a script that teaches a shell the commands, their options and the names of scenarios. */
+import type { Command } from 'commander'
+import { connect } from 'svc-client'
+import { placeOf, type RemoteOptions } from '../remote/place.ts'
+import { shown } from '../screen/text.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { bashScript } from './bash.ts'
+import { fishScript } from './fish.ts'
+import { treeOf, type Node } from './tree.ts'
+import { zshScript } from './zsh.ts'
+
+const SCRIPT: Readonly<Record<string, (tree: Node) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
+export const SHELLS: readonly string[] = Object.keys(SCRIPT)
+
+/** Somebody waits with a finger on the key. */
+const NAMES_SECONDS_MAX = 1
+
+export interface CompletionOptions extends RemoteOptions {
+  readonly shell?: string
+  /** What the scripts ask for. */
+  readonly names?: boolean
+}
+
+export async function completion(program: Command, options: CompletionOptions, surroundings: Surroundings): Promise<number> {
+  if (options.names === true) return tellNames(options, surroundings)
+  const script = SCRIPT[options.shell ?? '']
+  if (script === undefined) {
+    surroundings.err(`name your shell; one of: ${SHELLS.map((shell) => `svc completion ${shell}`).join(', ')}`)
+    return EXIT.misconfigured
+  }
+  surroundings.out(script(treeOf(program)))
+  return EXIT.fine
+}
+
+/** Silent about what goes wrong, and about names that a terminal would act on. */
+async function tellNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
+  try {
+    const svc = connect({ ...(await placeOf(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })
+    for (const { scenario } of await svc.scenarios()) if (shown(scenario) === scenario) surroundings.out(scenario)
+    return EXIT.fine
+  } catch {
+    return EXIT.misconfigured
+  }
+}

@@ -1,0 +1,31 @@
+/** Which agent is made better: one that the configuration knows, or none, and then exchanges are recorded and nothing else. */
+import { allKeys, nearest } from '../../config/index.ts'
+import { chosenByNumber, type Question } from './ask.ts'
+
+const NONE = 'none'
+/** The recipe of whoever wants no agent to improve. */
+export const RECORDING = 'record-only'
+const KEY = 'evolution.adapter'
+
+export function agentQuestion(): Question {
+  const names = [NONE, ...adapterNames()]
+  return {
+    option: '--adapter',
+    title: 'Which agent is to become better?',
+    choices: [`${NONE}: just record (default)`, ...names.slice(1)],
+    read(answer) {
+      const name = chosenByNumber(answer, names) ?? (answer === '' ? NONE : answer)
+      if (name === NONE) return Promise.resolve({ settings: { recipe: RECORDING }, words: 'exchanges are recorded' })
+      if (names.includes(name)) return Promise.resolve({ settings: { recipe: 'harness', [KEY]: name }, words: `${name} improves` })
+      const meant = nearest(name, names)
+      const hint = meant === null ? `there are: ${names.join(', ')}` : `did you mean ${meant}?`
+      return Promise.resolve({ problem: `no agent of that name is known; ${hint}` })
+    },
+  }
+}
+
+/** As the key's own description lists them. */
+export function adapterNames(): readonly string[] {
+  const description = allKeys().find(({ key }) => key === KEY)?.description ?? ''
+  return [...description.matchAll(/`([a-z]+)`/g)].map(([, name = '']) => name)
+}

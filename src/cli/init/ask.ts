@@ -1,0 +1,66 @@
+/** One question of `init`: answered by an option, by a person, or by its default; an answer that does not fit is asked for again. */
+import { ConfigProblem } from '../../config/index.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export interface Question {
+  /** The option that answers it. */
+  readonly option: string
+  readonly title: string
+  /** What may be answered, one per line, the default first. */
+  readonly choices: readonly string[]
+  /** Takes an empty answer for the default. */
+  read(answer: string): Promise<Chosen | Misfit>
+}
+
+/** What an answer comes to. */
+export interface Chosen {
+  /** Keys of the configuration to their values. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** The same in words. */
+  readonly words: string
+}
+
+export interface Misfit {
+  /** Why the answer does not do, and what would. */
+  readonly problem: string
+}
+
+export interface Answered extends Chosen {
+  readonly how: 'option' | 'person' | 'default' | 'nobody'
+}
+
+const PROMPT = '> '
+
+export function answerTo({ yes, surroundings }: { readonly yes: boolean; readonly surroundings: Surroundings }) {
+  return async (question: Question, given: string | undefined): Promise<Answered> => {
+    if (given !== undefined) return { ...fitting(question, await question.read(given)), how: 'option' }
+    if (!yes) return askFor(question, surroundings)
+    return { ...fitting(question, await question.read('')), how: 'default' }
+  }
+}
+
+/** Whoever sits at a terminal and answers nothing wants none of it; where nobody sits, the default is all there is. */
+async function askFor(question: Question, surroundings: Surroundings): Promise<Answered> {
+  let asked = [question.title, ...question.choices.map((choice, index) => `  ${index + 1}  ${choice}`), PROMPT].join('\n')
+  for (;;) {
+    const said = await surroundings.ask(asked)
+    if (said === null && surroundings.isTerminal) throw new ConfigProblem(['no answer, so nothing is written; --yes takes the defaults'])
+    if (said === null) return { ...fitting(question, await question.read('')), how: 'nobody' }
+    const chosen = await question.read(said.trim())
+    if (!isMisfit(chosen)) return { ...chosen, how: 'person' }
+    surroundings.out(`  ${chosen.problem}`)
+    asked = PROMPT
+  }
+}
+
+function fitting({ option }: Question, chosen: Chosen | Misfit): Chosen {
+  if (isMisfit(chosen)) throw new ConfigProblem([`${option}: ${chosen.problem}`])
+  return chosen
+}
+
+const isMisfit = (chosen: Chosen | Misfit): chosen is Misfit => 'problem' in chosen
+
+/** By its place in the list that was shown. */
+export function chosenByNumber<T>(answer: string, offered: readonly T[]): T | undefined {
+  return /^\d+$/.test(answer) ? offered[Number(answer) - 1] : undefined
+}

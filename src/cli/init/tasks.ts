@@ -1,0 +1,56 @@
+/** Where the tasks are by which changes are measured: a folder of folders, a file with a list, or those that come with the service. */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
+import { parse } from 'yaml'
+import { oneLine } from '../screen/text.ts'
+import type { Chosen, Misfit, Question } from './ask.ts'
+
+/** `folder` is where the configuration will lie: paths in it start from there. */
+export function tasksQuestion(folder: string): Question {
+  return {
+    option: '--tasks',
+    title:
+      'Where are the tasks that changes are measured by? A folder with one folder per task, or a YAML or JSON file with a list of them',
+    choices: ['the small general tasks that come with the service (default)'],
+    async read(answer) {
+      if (answer === '' || answer === '1') return { settings: {}, words: 'measured by the tasks that come with the service' }
+      try {
+        return (await stat(answer)).isDirectory() ? await fromFolder(answer, folder) : await fromFile(answer)
+      } catch (error) {
+        return { problem: `${oneLine(answer)} ${wordsOf(error)}; name a folder or a file, or answer nothing` }
+      }
+    },
+  }
+}
+
+async function fromFolder(answer: string, folder: string): Promise<Chosen | Misfit> {
+  const names = await readdir(answer, { withFileTypes: true })
+  if (!names.some((each) => each.isDirectory())) return { problem: `${oneLine(answer)} holds no folder; each task is a folder of its own` }
+  const path = relative(folder, resolve(answer)).split(sep).join('/') || '.'
+  return { settings: { 'evolution.tasks_dir': path }, words: `measured by the tasks in ${oneLine(answer)}` }
+}
+
+/** Copied, since a list of tasks is a part of the configuration. */
+async function fromFile(answer: string): Promise<Chosen | Misfit> {
+  const tasks: unknown = readList(await readFile(answer, 'utf8'))
+  if (!Array.isArray(tasks) || tasks.length === 0)
+    return { problem: `${oneLine(answer)} holds no list of tasks; each is a text, or {name, prompt, answer, …}` }
+  return { settings: { 'evolution.tasks': tasks.map(literal) }, words: `measured by the ${tasks.length} tasks of ${oneLine(answer)}` }
+}
+
+/** Null for what is no YAML; its parser's words may quote the file. */
+function readList(text: string): unknown {
+  try {
+    return parse(text, { logLevel: 'silent' })
+  } catch {
+    return null
+  }
+}
+
+/** A text that stands by itself in a configuration is filled from the environment; a task's is meant as it is. */
+const literal = (task: unknown): unknown => (typeof task === 'string' ? task.replaceAll('${', () => '$${') : task)
+
+function wordsOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+  return code === 'ENOENT' || code === 'ENOTDIR' ? 'is not there' : `cannot be read (${code})`
+}

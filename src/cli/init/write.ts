@@ -1,0 +1,42 @@
+/** Puts a configuration where it was asked for: whole or not at all, and only if a service would take it. */
+import { link, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
+import { newId, writeAtomicFile } from '../../kit/index.ts'
+
+interface Wish {
+  /** Whether what is there may go. */
+  readonly force: boolean
+  readonly environment: Environment
+}
+
+export async function writeChecked(path: string, text: string, { force, environment }: Wish): Promise<LoadedConfig> {
+  const beside = join(dirname(path), `.${basename(path)}.${newId()}`)
+  try {
+    await writeAtomicFile(beside, text)
+    const loaded = await load(beside, path, environment)
+    // Linking never replaces what somebody else put there meanwhile.
+    await (force ? rename(beside, path) : link(beside, path))
+    return loaded
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'link') throw isThereProblem(path)
+    throw new ConfigProblem([`${path} cannot be written (${String(error.code)}); choose another place with -o FILE`])
+  } finally {
+    // Left behind it does no harm, and why it could not be made is already being told.
+    await rm(beside, { force: true }).catch(() => undefined)
+  }
+}
+
+export const isThereProblem = (path: string): ConfigProblem =>
+  new ConfigProblem([`${path} is there already; choose another name with -o FILE, or replace it with --force`])
+
+/** What is wrong is told under the name that the file will have. */
+async function load(beside: string, path: string, environment: Environment): Promise<LoadedConfig> {
+  try {
+    return await loadConfig({ file: beside, environment })
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error
+    throw new ConfigProblem(error.problems.map((problem) => `${problem.replace(beside, () => path)} (nothing is written)`))
+  }
+}

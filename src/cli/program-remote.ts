@@ -1,0 +1,77 @@
+/** Commands that ask a running service: what each takes, and an example of it. */
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+import { completion, SHELLS, type CompletionOptions } from './completion/completion.ts'
+import type { Run } from './program.ts'
+import { promote, rollback } from './remote/move.ts'
+import type { RemoteOptions } from './remote/place.ts'
+import { records, type RecordsOptions } from './remote/records.ts'
+import { releases } from './remote/releases.ts'
+import { status } from './remote/status.ts'
+import { tail } from './remote/tail.ts'
+
+const SCENARIO = 'the scenario; may be left out where there is one alone'
+const RELEASE = 'its number (v5, step 5), its id, or the first 4 characters of it and more'
+const RECORDS_SHOWN = 20
+const INTERVAL_SECONDS = 1
+
+export function addRemoteCommands(program: Command, run: Run): void {
+  run<RemoteOptions>(remote(program, 'status', 'how the service is, and what waits', 'svc status --scenario support'), status).option(
+    '--scenario <name>',
+    'this scenario alone',
+  )
+  run<RemoteOptions>(remote(program, 'releases', 'what each step of a scenario came to', 'svc releases support'), releases).argument(
+    '[scenario]',
+    SCENARIO,
+  )
+  run(remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'), promote)
+    .argument('<release...>', RELEASE)
+    .option('--scenario <name>', 'the scenario; may be left out where one alone holds something')
+  run(remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'), rollback)
+    .argument('<release...>', RELEASE)
+    .option('--scenario <name>', SCENARIO)
+    .option('--yes', 'do it without asking')
+  addRecords(program, run)
+  run(remote(program, 'tail', 'what is being stored, as it comes', 'svc tail support --json'), tail)
+    .argument('[scenario]', SCENARIO)
+    .option('--interval <seconds>', 'how often to look', secondsOf, INTERVAL_SECONDS)
+  addCompletion(program, run)
+}
+
+function addRecords(program: Command, run: Run): void {
+  run<RecordsOptions>(remote(program, 'records', 'what was stored, newest first', 'svc records support --type report -n 50'), records)
+    .argument('[scenario]', SCENARIO)
+    .addOption(new Option('--type <type>', 'records of this kind alone').choices(['inference', 'report', 'train']))
+    .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
+    .option('--id <id>', 'show this one record whole')
+    .addOption(new Option('--export <file>', 'write every record as a line of JSON; goes on where it stopped').conflicts(['type', 'id']))
+}
+
+function addCompletion(program: Command, run: Run): void {
+  const command = program.command('completion').description('print a script that teaches your shell these commands')
+  run<CompletionOptions>(command, (options, surroundings) => completion(program, options, surroundings))
+    .addArgument(new Argument('[shell]', 'your shell').choices(SHELLS))
+    .addOption(new Option('--names', 'the names of the scenarios').hideHelp())
+    .addOption(new Option('-c, --config <file>').hideHelp())
+    .addHelpText('after', '\nExample:\n  source <(svc completion bash)')
+}
+
+function remote(program: Command, name: string, description: string, line: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--url <url>', 'where the service is (SVC_URL; else as configured)')
+    .option('-c, --config <file>', 'the configuration file it was started with')
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  ${line}`)
+}
+
+function countOf(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text)
+  if (!(seconds >= 0.01 && seconds <= 3600)) throw new InvalidArgumentError('It must be a number of seconds from 0.01 to 3600.')
+  return seconds
+}

@@ -1,0 +1,164 @@
+/** Promoting what is held, and going back, over a scenario with the files of an agent. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { plantHistory, PLANTED, type Planted } from '../../../test/spec/support/planted.ts'
+import { trainee } from '../../../test/spec/support/trainee.ts'
+import { world, type World } from '../../../test/support/world.ts'
+import { HOLDING, typeCommand } from '../testing/service.ts'
+import { runCli } from '../program.ts'
+import { fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
+
+let here: World
+const type = (args: readonly string[], terminal?: FakeTerminal) => typeCommand(here.address, args, terminal)
+const served = async (scenario: string): Promise<unknown> => (await trainee(here, scenario).head())['step']
+
+/** A scenario that holds one change, beside whatever the others of this service do. */
+async function holding(scenario: string): Promise<string> {
+  await here.exchange(scenario)
+  await trainee(here, scenario).ask('Be brief.\nBe kind.')
+  await trainee(here, scenario).row(1)
+  return scenario
+}
+
+describe('a scenario that holds a change', () => {
+  let count = 0
+  let name = ''
+  beforeAll(async () => {
+    here = await world({ settings: HOLDING })
+  })
+  beforeEach(async () => {
+    name = await holding(`support-${(count += 1)}`)
+  })
+  afterAll(() => here.close())
+  const promoted = () => type(['promote', 'v1', '--scenario', name])
+
+  test('promoted twice at once moves once, and both hear what is served', async () => {
+    const both = await Promise.all([promoted(), promoted()])
+    expect(both.map(({ exit }) => exit)).toEqual([0, 0])
+    for (const { out } of both) expect(out).toMatch(new RegExp(`^${name} serves v2 `))
+    expect((await promoted()).out).toMatch(new RegExp(`^${name} serves v2 [0-9a-f]{8} already$`))
+    expect(await served(name)).toBe(2)
+  })
+
+  test('goes back when the question is answered with yes, which says what changes', async () => {
+    await promoted()
+    const { exit, out, asked } = await type(['rollback', 'step', '0', '--scenario', name], { answers: ['y'] })
+    expect(asked).toMatch(
+      /^[\w-]+: v2 [0-9a-f]{8} \(.*\) → v0 [0-9a-f]{8} \(.*\)\n( {2}.*\n)+v2 stays and can be served again\.\nRoll back\? \[y\/N\] $/,
+    )
+    expect(asked).toMatch(/^ {2}(removed|changed) {2}pi-agent\/AGENTS\.md/m)
+    expect(exit).toBe(0)
+    expect(out).toMatch(new RegExp(`^${name} serves v3 [0-9a-f]{8}, the content of v0\nundo: svc rollback v2 --scenario ${name}$`))
+  })
+
+  test('stays as it is when the answer is anything but yes', async () => {
+    await promoted()
+    for (const [answers, exit] of [[['n'], 1] as const, [['yellow'], 1] as const, [[], 2] as const])
+      expect(await type(['rollback', 'v0', '--scenario', name], { answers })).toMatchObject({
+        exit,
+        out: '',
+        err: [`nothing was changed; to do it without being asked: svc rollback v0 --scenario ${name} --yes`],
+      })
+    expect(await served(name)).toBe(2)
+  })
+
+  test('stays as it is when it was moved by somebody else while the question was open', async () => {
+    await promoted()
+    const screen = fakeSurroundings({}, { SVC_URL: here.address })
+    const ask = async (): Promise<string> => {
+      await type(['rollback', 'v0', '--scenario', name, '--yes'])
+      return 'yes'
+    }
+    expect(await runCli(['rollback', 'v0', '--scenario', name], { ...screen, ask })).toBe(1)
+    expect(screen.complaints).toEqual([`something else is served by now, and nothing was changed; look again: svc releases ${name}`])
+    expect(await served(name)).toBe(3)
+  })
+
+  test('is not asked about with --yes, nor about what is served already', async () => {
+    await promoted()
+    expect(await type(['rollback', 'v2', '--scenario', name])).toMatchObject({
+      exit: 0,
+      asked: '',
+      out: expect.stringMatching(/already$/),
+    })
+    expect(await type(['rollback', 'v0', '--scenario', name, '--yes'])).toMatchObject({ exit: 0, asked: '' })
+    expect(await served(name)).toBe(3)
+  })
+
+  test('cannot be rolled back to what is held, and is told how to serve it; then programs are told what is served, and what was', async () => {
+    expect(await type(['rollback', 'v1', '--scenario', name, '--yes'])).toMatchObject({
+      exit: 1,
+      err: [`v1 cannot be rolled back to: it is held for review and was never served; to serve it: svc promote v1 --scenario ${name}`],
+    })
+    const { out } = await type(['promote', 'v1', '--scenario', name, '--json'])
+    expect(JSON.parse(out)).toMatchObject({
+      scenario: name,
+      step: 2,
+      moved: true,
+      previous_release_id: expect.stringMatching(/^[0-9a-f]{40}$/),
+    })
+  })
+})
+
+describe('a scenario that nobody named', () => {
+  beforeAll(async () => {
+    here = await world({ settings: HOLDING })
+    await here.exchange('other')
+    await holding('support')
+  })
+  afterAll(() => here.close())
+
+  test('is the one that holds a change; what others hold too has to be named', async () => {
+    const { exit, out } = await type(['promote', 'v1'])
+    expect(exit).toBe(0)
+    expect(out).toMatch(/^support serves v2 [0-9a-f]{8}, the content of v1\nundo: svc rollback v0 --scenario support$/)
+    expect(await served('support')).toBe(2)
+
+    await trainee(here, 'support').ask('Be polite.')
+    await trainee(here, 'support').row(3)
+    await holding('other')
+    expect(await type(['promote', 'v1'])).toMatchObject({
+      exit: 2,
+      err: ['which scenario? There are other, support: svc promote v1 --scenario other'],
+    })
+    expect(await type(['rollback', 'v0'])).toMatchObject({ exit: 2, err: [expect.stringContaining('svc rollback v0 --scenario other')] })
+  })
+})
+
+describe('a scenario with a past', () => {
+  let planted: Planted
+  beforeAll(async () => {
+    planted = await plantHistory()
+    here = planted.here
+  })
+  afterAll(() => planted.close())
+
+  test.each([
+    [
+      ['promote', 'v1'],
+      'v1 is not held for review; v3 is: svc promote v3 --scenario planted; to serve it again: svc rollback v1 --scenario planted',
+    ],
+    [['rollback', 'v4', '--yes'], 'v4 cannot be rolled back to: it lived only in an engine; choose another: svc releases planted'],
+    [['rollback', 'v2', '--yes'], 'step 2 made no release (rejected); see which did: svc releases planted'],
+    [['promote', 'v9'], 'no release is called v9; see them: svc releases planted'],
+  ])('refuses %j with the next command', async (args, line) => {
+    expect(await type(args)).toMatchObject({ exit: 1, out: '', err: [line] })
+  })
+
+  test('prints commands that reach the same service', async () => {
+    const { err } = await typeCommand('http://127.0.0.1:2', ['rollback', 'v0', '--url', here.address])
+    expect(err).toEqual([
+      `nothing was changed; to do it without being asked: svc rollback v0 --scenario planted --yes --url ${here.address}`,
+    ])
+  })
+
+  test('moves by the beginning of an id, has nothing left to promote then, and says how to serve it again', async () => {
+    expect((await type(['promote', planted.releases.held.release_id.slice(0, 10)])).out).toContain(`${PLANTED} serves v6 `)
+    const { asked } = await type(['rollback', 'v0'], { answers: ['yes'] })
+    expect(asked).toMatch(/content [0-9a-f]{8} becomes [0-9a-f]{8}/)
+    expect(await served(PLANTED)).toBe(7)
+    expect(await type(['promote', 'v3'])).toMatchObject({
+      exit: 1,
+      err: ['v3 was promoted as v6; nothing else waits for review; to serve it again: svc rollback v6 --scenario planted'],
+    })
+  })
+})

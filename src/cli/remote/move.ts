@@ -1,0 +1,163 @@
+/** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
+import { ServiceFailure, type Head, type ReleaseRow, type Svc } from 'svc-client'
+import { conflict, unknown } from '../../contract/index.ts'
+import { jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { ago } from '../screen/words.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { changesBetween } from './changes.ts'
+import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
+import type { RemoteOptions } from './place.ts'
+import { findRelease, heldRows, numberOf, promotionOf, servedRow, shortId } from './release.ts'
+import { promoteCommand } from './releases.ts'
+import { chooseScenario, onlyOne } from './scenario.ts'
+import { withService, type Service } from './service.ts'
+
+export interface PromoteOptions extends RemoteOptions {
+  /** `step 3` comes as two words. */
+  readonly release: readonly string[]
+}
+export interface RollbackOptions extends PromoteOptions {
+  readonly yes?: boolean
+}
+
+interface Move {
+  readonly service: Service
+  readonly svc: Svc
+  readonly scenario: string
+  readonly rows: readonly ReleaseRow[]
+  readonly served: ReleaseRow
+  readonly target: ReleaseRow
+}
+
+export function promote(options: PromoteOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const scenario = await scenarioToPromoteIn(service, options)
+    const move = await moveTo(service, scenario, options)
+    const head = await move.svc.promote(move.target.release_id).catch((error: unknown) => {
+      throw codeOf(error) === 'not_held' ? notHeld(move) : error
+    })
+    return tell(move, head, options, surroundings)
+  })
+}
+
+export function rollback(options: RollbackOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const words = releaseWords(options)
+    const scenario = await chooseScenario(service, options.scenario, (name) => `rollback ${words} --scenario ${shellWord(name)}`)
+    const move = await moveTo(service, scenario, options)
+    // Asking somebody first and refusing then would be unkind. The service has the last word all the same.
+    if (!isServed(move) && !move.target.restorable) throw notRestorable(move)
+    if (options.yes !== true && !isServed(move)) {
+      const answer = await surroundings.ask(await question(move))
+      if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) {
+        surroundings.err(`nothing was changed; to do it without being asked: ${service.command(`${rollbackWords(move)} --yes`)}`)
+        return answer === null ? EXIT.misconfigured : EXIT.failed
+      }
+      await requireSameServed(move)
+    }
+    const head = await move.svc.rollback(move.target.release_id).catch((error: unknown) => {
+      throw codeOf(error) === 'not_restorable' ? notRestorable(move) : error
+    })
+    return tell(move, head, options, surroundings)
+  })
+}
+
+/** Without a name: the only scenario, or else the only one in which something waits for review. */
+async function scenarioToPromoteIn(service: Service, options: PromoteOptions): Promise<string> {
+  const command = (name: string): string => `promote ${releaseWords(options)} --scenario ${shellWord(name)}`
+  if (options.scenario !== undefined) return chooseScenario(service, options.scenario, command)
+  const scenarios = await service.svc.scenarios()
+  if (scenarios.length < 2 || scenarios.length > SCENARIOS_LOOKED_AT_MAX) return onlyOne(service, scenarios, command)
+  const releases = await releasesOf(
+    service,
+    scenarios.map(({ scenario }) => scenario),
+  )
+  // One that could not be looked at may hold something too.
+  const holding = scenarios.filter(({ scenario }) => {
+    const rows = releases.get(scenario)
+    return rows === undefined || heldRows(rows).length > 0
+  })
+  return onlyOne(service, holding.length === 0 ? scenarios : holding, command)
+}
+
+const releaseWords = ({ release }: PromoteOptions): string => shellWord(release.join(' '))
+
+async function moveTo(service: Service, scenario: string, { release }: PromoteOptions): Promise<Move> {
+  const svc = service.in(scenario)
+  const rows = await svc.releases()
+  const served = servedRow(rows)
+  if (served === undefined) throw unknown('nothing_served', `${oneLine(scenario)} serves nothing that could be replaced`)
+  return { service, svc, scenario, rows, served, target: findRelease(rows, release.join(' '), listCommand(service, scenario)) }
+}
+
+const listCommand = (service: Service, scenario: string): string => service.command(`releases ${shellWord(scenario)}`)
+
+/** Also when what is served is that very release, published again. */
+const isServed = ({ served, target }: Move): boolean =>
+  served.release_id === target.release_id || served.rollback_target_release_id === target.release_id
+
+const codeOf = (error: unknown): string | null => (error instanceof ServiceFailure ? error.code : null)
+
+function notHeld({ service, scenario, rows, target }: Move): Error {
+  const promotion = promotionOf(rows, target)
+  const back = promotion ?? (target.restorable ? target : undefined)
+  const problem = promotion === undefined ? 'is not held for review' : `was promoted as ${numberOf(promotion)}`
+  const held = heldRows(rows)[0]
+  const nothing =
+    held === undefined ? '; nothing else waits for review' : `; ${numberOf(held)} is: ${promoteCommand(held, scenario, service.command)}`
+  const again = back === undefined ? '' : `; to serve it again: ${service.command(rollbackWords({ scenario, target: back }))}`
+  return conflict('not_held', `${numberOf(target)} ${problem}${nothing}${again}`)
+}
+
+function notRestorable({ service, scenario, target }: Move): Error {
+  const cure = target.pending
+    ? `it is held for review and was never served; to serve it: ${promoteCommand(target, scenario, service.command)}`
+    : `it lived only in an engine; choose another: ${listCommand(service, scenario)}`
+  return conflict('not_restorable', `${numberOf(target)} cannot be rolled back to: ${cure}`)
+}
+
+const rollbackWords = ({ scenario, target }: Pick<Move, 'scenario' | 'target'>): string =>
+  `rollback ${numberOf(target)} --scenario ${shellWord(scenario)}`
+
+/** From what to what, and what that changes. */
+async function question({ svc, scenario, served, target }: Move): Promise<string> {
+  const sameOrNot =
+    served.content_id === target.content_id
+      ? 'the content is the same'
+      : `content ${shortId(served.content_id)} becomes ${shortId(target.content_id)}`
+  const changes = (await changesBetween(svc, served.release_id, target.release_id)) ?? [sameOrNot]
+  const undo = served.restorable ? 'stays and can be served again' : 'cannot be served again afterwards'
+  return [
+    `${oneLine(scenario)}: ${described(served)} → ${described(target)}`,
+    ...changes.map((line) => `  ${line}`),
+    `${numberOf(served)} ${undo}.`,
+    'Roll back? [y/N] ',
+  ].join('\n')
+}
+
+/** The answer was about what was shown; somebody else may have moved it while the person thought. */
+async function requireSameServed({ service, svc, scenario, served }: Move): Promise<void> {
+  if (servedRow(await svc.releases())?.release_id === served.release_id) return
+  throw conflict(
+    'moved_meanwhile',
+    `something else is served by now, and nothing was changed; look again: ${listCommand(service, scenario)}`,
+  )
+}
+
+const described = (row: ReleaseRow): string => `${numberOf(row)} ${shortId(row.release_id)} (${ago(row.recorded_at)})`
+
+function tell({ service, scenario, served, target }: Move, head: Head, { json }: RemoteOptions, surroundings: Surroundings): number {
+  const isMoved = head.release_id !== served.release_id
+  if (json === true) {
+    surroundings.out(jsonText({ ...head, previous_release_id: served.release_id, moved: isMoved }, 2))
+    return EXIT.fine
+  }
+  const now = `${oneLine(scenario)} serves ${numberOf(head)} ${shortId(head.release_id)}`
+  if (!isMoved) surroundings.out(`${now} already`)
+  else {
+    surroundings.out(`${now}, the content of ${numberOf(target)}`)
+    if (served.restorable) surroundings.out(`undo: ${service.command(rollbackWords({ scenario, target: served }))}`)
+  }
+  return EXIT.fine
+}

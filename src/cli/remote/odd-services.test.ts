@@ -1,0 +1,86 @@
+/** What a service may answer that no small one of a test does: scores over many releases, a scenario that is broken, more names than fit a line. */
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
+import { typeCommand } from '../testing/service.ts'
+
+const row = (step: number, more: object): object => ({
+  step,
+  release_id: `${step}`.repeat(40),
+  content_id: 'c',
+  parent_release_id: null,
+  operation: 'train',
+  recorded_at: 1,
+  pending: false,
+  restorable: true,
+  current: false,
+  result: 'published',
+  metrics: {},
+  ...more,
+})
+const RELEASES = [
+  row(3, { result: 'failed', error: 'the model\nis away' }),
+  row(2, { current: true, metrics: { current_score: 0.5, candidate_score: 0.9 }, proposal: { reason: 'shorter' } }),
+  row(1, { metrics: { current_score: 0.2, candidate_score: 0.5 } }),
+  row(0, { operation: 'create' }),
+]
+const scenario = (name: string): object => ({ scenario: name, loaded: true, recipe: 'harness' })
+
+/** Answers these paths, and 500 to any other. */
+async function answering(answers: Readonly<Record<string, object>>): Promise<string> {
+  const server = createServer((request, response) => {
+    const answer = answers[request.url ?? '']
+    response.writeHead(answer === undefined ? 500 : 200).end(JSON.stringify(answer ?? { error: { message: 'broken', code: 'internal' } }))
+  })
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${await listenOnLoopback(server)}`
+}
+
+const STATUS = {
+  error: 'good: StepFailure: the model\u001b[2J is away\nbad: no disk',
+  preload_errors: { lost: 'its recipe is gone' },
+  last_drain_at: null,
+  scenarios: { good: { training_mode: 'auto', processor: { pending_instructions: 2 } }, bad: { error: 'mend it' } },
+  serving: null,
+  training_job: null,
+  storage: {},
+}
+
+const troubled = (): Promise<string> =>
+  answering({
+    '/svc/scenarios': { scenarios: [scenario('good'), scenario('bad')] },
+    '/svc/scenarios/good/releases': { releases: RELEASES },
+    '/svc/status': STATUS,
+  })
+
+describe('a service with troubles', () => {
+  test('shows them, and one broken scenario hides no other', async () => {
+    const { exit, out } = await typeCommand(await troubled(), ['status'])
+    expect(exit).toBe(0)
+    expect(out).toMatch(/^good +v2 2{8} +auto +2 requests +▁▄█ +harness$/m)
+    expect(out).toMatch(/^bad +broken/m)
+    expect(out.split('\n').slice(-3)).toEqual([
+      String.raw`good: StepFailure: the model\u001b[2J is away`,
+      'bad: no disk',
+      'lost could not be loaded: its recipe is gone',
+    ])
+  })
+
+  test('shows how the scores went, and why a step came to nothing', async () => {
+    const { out } = await typeCommand(await troubled(), ['releases', 'good'])
+    expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.20 to 0.90')
+    expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)
+    expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.50 → 0\.90 +\d+ d ago +shorter$/m)
+  })
+
+  test('lets nobody promote by a guess where one scenario could not be looked at', async () => {
+    expect(await typeCommand(await troubled(), ['promote', 'v2'])).toMatchObject({ exit: 1, err: [expect.stringContaining('broken')] })
+  })
+})
+
+test('of many scenarios a dozen are named', async () => {
+  const scenarios = Array.from({ length: 60 }, (_, at) => scenario(`s${at}`))
+  const { exit, err } = await typeCommand(await answering({ '/svc/scenarios': { scenarios } }), ['promote', 'v1'])
+  expect(exit).toBe(2)
+  expect(err[0]).toMatch(/^which scenario\? There are s0, s1, .*, s11 and 48 more: svc promote v1 --scenario s0$/)
+})

@@ -1,0 +1,49 @@
+/** Where the running service is and what opens it: what was said, else what the configuration says, else what holds without one. */
+import { ConfigProblem, loadConfig, localUrl } from '../../config/index.ts'
+import type { LoadedConfig } from '../../config/index.ts'
+import { ENV } from '../../contract/index.ts'
+import type { ConfigOptions, Surroundings } from '../surroundings.ts'
+
+export interface RemoteOptions extends ConfigOptions {
+  readonly url?: string
+  readonly scenario?: string
+}
+
+export interface Place {
+  readonly url: string
+  readonly token: string | null
+}
+
+const URL_VARIABLE = 'SVC_URL'
+
+export async function placeOf(options: RemoteOptions, { environment }: Surroundings): Promise<Place> {
+  const named = options.url ?? textOf(environment[URL_VARIABLE])
+  const config = await configOf(options, environment)
+  const token = textOf(environment[ENV.token]) ?? config.svc.token ?? config.svc.tokens[0] ?? null
+  return { url: named ?? configuredUrl(config.svc), token }
+}
+
+/** An empty variable counts as unset. */
+const textOf = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
+
+/**
+ * The configuration as far as it says where the service listens. Which model answers it is the service's own business: looking for one here
+ * would only find what this shell lacks.
+ */
+async function configOf(options: RemoteOptions, environment: Surroundings['environment']): Promise<LoadedConfig['config']> {
+  const { given, problems } = options.commandLine
+  const isConfigured = options.config !== undefined || given.length > 0 || problems.length > 0
+  const others = given.filter(({ path }) => path.join('.') !== 'inference.runtime')
+  const commandLine = {
+    given: [...others, { path: ['inference', 'runtime'], value: 'practice', origin: 'command line' as const }],
+    problems,
+  }
+  const file = options.config === undefined ? {} : { file: options.config }
+  return (await loadConfig({ ...file, commandLine, environment: isConfigured ? environment : {} })).config
+}
+
+function configuredUrl({ host, port }: LoadedConfig['config']['svc']): string {
+  if (port === 0)
+    throw new ConfigProblem(['svc.port is 0, so the service took a port that it alone knows; give --url with the address it printed'])
+  return localUrl(host, port)
+}

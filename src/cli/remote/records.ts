@@ -1,0 +1,100 @@
+/** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
+import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from 'svc-client'
+import { unknown } from '../../contract/index.ts'
+import { table, type Cell, type Column } from '../screen/table.ts'
+import { jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { ago, several } from '../screen/words.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { exportRecords } from './export.ts'
+import type { RemoteOptions } from './place.ts'
+import { showRecord } from './record.ts'
+import { shortId } from './release.ts'
+import { modelOf, tokensOf, tookOf } from './row-words.ts'
+import { chooseScenario } from './scenario.ts'
+import { withService } from './service.ts'
+
+export interface RecordsOptions extends RemoteOptions {
+  readonly type?: RecordRow['request_type']
+  readonly number: number
+  readonly id?: string
+  readonly export?: string
+}
+
+const PAGE_ROWS = 100
+
+export function records(options: RecordsOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const scenario = await chooseScenario(service, options.scenario, (name) => `records ${shellWord(name)}`)
+    const svc = service.in(scenario)
+    if (options.id !== undefined) {
+      const next = service.command(`records ${shellWord(scenario)}`)
+      return showRecord(await oneRecord(svc, options.id, next), options, surroundings)
+    }
+    if (options.export !== undefined) return exportRecords(svc, { ...options, scenario, file: options.export }, surroundings)
+    const rows = await newest(svc, options)
+    if (options.json === true) surroundings.out(jsonText({ scenario, records: rows }, 2))
+    else if (rows.length === 0) surroundings.out(`${oneLine(scenario)} holds no such record yet`)
+    else surroundings.out(listing(rows, surroundings))
+    return EXIT.fine
+  })
+}
+
+async function oneRecord(svc: Svc, id: string, next: string): Promise<StoredRecord> {
+  try {
+    return await svc.record(id)
+  } catch (error) {
+    if (error instanceof ServiceFailure && error.status === 404)
+      throw unknown('unknown_record', `${error.message}; see those that are: ${next}`)
+    throw error
+  }
+}
+
+async function newest(svc: Svc, { number, type }: RecordsOptions): Promise<readonly RecordRow[]> {
+  const rows: RecordRow[] = []
+  let before: number | null = null
+  do {
+    const limit = Math.min(PAGE_ROWS, number - rows.length)
+    const page = await svc.records({
+      order: 'newest',
+      limit,
+      ...(type && { request_type: type }),
+      ...(before !== null && { before_sequence: before }),
+    })
+    rows.push(...page.records)
+    before = page.next
+  } while (before !== null && rows.length < number)
+  return rows
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: '#', isNumber: true },
+  { title: 'ID', least: 32 },
+  { title: 'TYPE' },
+  { title: 'WHEN', isNumber: true },
+  { title: 'SCORE', isNumber: true },
+  { title: 'TOOK', isNumber: true },
+  { title: 'MODEL', least: 8 },
+  { title: 'TOKENS', isNumber: true },
+  { title: 'ABOUT', isNumber: true },
+  { title: 'RELEASE', least: 8 },
+]
+
+function listing(rows: readonly RecordRow[], surroundings: Surroundings): string {
+  return table(COLUMNS, rows.map(cellsOf), surroundings)
+}
+
+function cellsOf(row: RecordRow): readonly Cell[] {
+  return [
+    String(row.sequence),
+    oneLine(row.agent_record_id),
+    oneLine(row.request_type),
+    ago(row.created_at),
+    row.score === null ? '' : String(row.score),
+    tookOf(row),
+    modelOf(row),
+    tokensOf(row),
+    row.references.length === 0 ? '' : several(row.references.length, 'record'),
+    row.artifact_ref === null ? '' : shortId(row.artifact_ref),
+  ]
+}

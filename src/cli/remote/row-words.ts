@@ -1,0 +1,18 @@
+/** What the list tells of an exchange, in words. */
+import type { RecordRow } from 'svc-client'
+import { oneLine } from '../screen/text.ts'
+import { counted, duration } from '../screen/words.ts'
+
+export const tookOf = ({ summary }: RecordRow): string => (summary === undefined ? '' : duration(summary.latency_ms))
+
+/** A stream that broke off was stored as far as it came. */
+export function modelOf({ summary }: RecordRow): string {
+  return [oneLine(summary?.model ?? ''), ...(summary?.complete === false ? ['(broken off)'] : [])].join(' ').trim()
+}
+
+/** What went in, and what came out. */
+export function tokensOf({ summary }: RecordRow): string {
+  const { input_tokens: input, output_tokens: output } = summary ?? {}
+  if (input === undefined && output === undefined) return ''
+  return `${input === undefined ? '?' : counted(input)} → ${output === undefined ? '?' : counted(output)}`
+}

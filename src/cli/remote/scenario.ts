@@ -1,0 +1,38 @@
+/** Which scenario a command is about: the one that is named, or the only one there is. */
+import type { ScenarioRow } from 'svc-client'
+import { invalid, unknown } from '../../contract/index.ts'
+import { shellWord } from '../screen/text.ts'
+import type { Service } from './service.ts'
+
+const NAMES_MAX = 12
+
+/** `command` spells the same command with a scenario's name, for whoever has to choose. */
+export async function chooseScenario(service: Service, named: string | undefined, command: (name: string) => string): Promise<string> {
+  const scenarios = await service.svc.scenarios()
+  if (named === undefined) return onlyOne(service, scenarios, command)
+  if (scenarios.some(({ scenario }) => scenario === named)) return named
+  if (scenarios.length === 0) throw nothingYet()
+  throw unknown(
+    'unknown_scenario',
+    `no scenario has that name; there ${listed(scenarios)}: ${service.command(command(firstOf(scenarios)))}`,
+  )
+}
+
+export function onlyOne(service: Service, scenarios: readonly ScenarioRow[], command: (name: string) => string): string {
+  const [first, ...others] = scenarios
+  if (first === undefined) throw nothingYet()
+  if (others.length === 0) return first.scenario
+  throw invalid('which_scenario', `which scenario? There ${listed(scenarios)}: ${service.command(command(first.scenario))}`)
+}
+
+const nothingYet = (): Error =>
+  unknown('no_scenario', 'there is no scenario yet: the first request makes one, such as the one that svc serve prints')
+
+function listed(scenarios: readonly ScenarioRow[]): string {
+  const names = scenarios.slice(0, NAMES_MAX).map(({ scenario }) => shellWord(scenario))
+  const more = scenarios.length - names.length
+  const all = more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} more`
+  return scenarios.length === 1 ? `is ${all}` : `are ${all}`
+}
+
+const firstOf = (scenarios: readonly ScenarioRow[]): string => scenarios[0]?.scenario ?? ''

@@ -1,0 +1,56 @@
+/** A command's talk with the running service: who is asked, and what to do next when it says no or nothing at all. */
+import { connect, ServiceFailure, type Svc } from 'svc-client'
+import { ENV, isRefusal } from '../../contract/index.ts'
+import { oneLine, shellWord } from '../screen/text.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { placeOf, type Place, type RemoteOptions } from './place.ts'
+
+export interface Service extends Place {
+  /** The routes that need no scenario. */
+  readonly svc: Svc
+  readonly in: (scenario: string) => Svc
+  /** A command to type next, with what says where the service is. */
+  readonly command: (words: string) => string
+}
+
+/** Runs the work and answers its exit code; what stops it becomes one line that ends with what to do. */
+export async function withService(
+  options: RemoteOptions,
+  surroundings: Surroundings,
+  work: (service: Service) => Promise<number>,
+): Promise<number> {
+  const place = await placeOf(options, surroundings)
+  try {
+    return await work(serviceAt(place, options))
+  } catch (error) {
+    surroundings.progress('')
+    if (error instanceof ServiceFailure) {
+      surroundings.err(oneLine(wordsFor(error, place)))
+      return isUnreached(error) ? EXIT.misconfigured : EXIT.failed
+    }
+    if (!isRefusal(error)) throw error
+    surroundings.err(oneLine(error.message))
+    return error.kind === 'invalid' ? EXIT.misconfigured : EXIT.failed
+  }
+}
+
+function serviceAt(place: Place, { url, config }: RemoteOptions): Service {
+  const where = [...(url === undefined ? [] : ['--url', url]), ...(config === undefined ? [] : ['-c', config])]
+  return {
+    ...place,
+    svc: connect(place),
+    in: (scenario) => connect({ ...place, scenario }),
+    command: (words) => [`svc ${words}`, ...where.map(shellWord)].join(' '),
+  }
+}
+
+/** Nobody whole and right answered, so nothing was refused either. */
+export const isUnreached = ({ status, code }: ServiceFailure): boolean => status === null || code === 'unexpected_answer'
+
+function wordsFor(failure: ServiceFailure, { token }: Place): string {
+  if (failure.code === 'unreachable') return `${failure.message} Start it with: svc serve`
+  if (failure.status !== 401) return failure.message
+  const problem = token === null ? 'the service wants a token' : 'the service does not accept this token'
+  return `${problem}: export ${ENV.token}=…`
+}

@@ -1,0 +1,97 @@
+/** Status and releases of a service that holds something for review. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { trainee } from '../../../test/spec/support/trainee.ts'
+import { world, type World } from '../../../test/support/world.ts'
+import { HOLDING, typeCommand } from '../testing/service.ts'
+
+const RUDE = 'be brief \u001b]0;owned\u0007\u202e'
+let here: World
+beforeAll(async () => {
+  here = await world({ settings: HOLDING })
+  await here.exchange('support')
+  await here.exchange('a b')
+  await trainee(here, 'support').ask(RUDE)
+  await trainee(here, 'support').row(1)
+})
+afterAll(() => here.close())
+
+const type = (...args: readonly string[]) => typeCommand(here.address, args)
+
+describe('status', () => {
+  test('says who answers, what each scenario serves, and what to do about what waits', async () => {
+    const { exit, out } = await type('status')
+    expect(exit).toBe(0)
+    expect(out.split('\n')[0]).toBe(here.address)
+    expect(out).toMatch(/provider answers from http:\/\/127\.0\.0\.1:\d+\n +3 records \(.* of .*\)/)
+    expect(out).toMatch(/^support +v0 [0-9a-f]{8} +manual +1 held/m)
+    expect(out).toMatch(/^a b +v0 /m)
+    expect(out).toContain('waits for review: svc promote v1 --scenario support')
+  })
+
+  test('of one scenario tells about that one', async () => {
+    const { out } = await type('status', '--scenario', 'a b')
+    expect(out).not.toContain('support')
+  })
+
+  test('as JSON is one object with everything', async () => {
+    const { out } = await type('status', '--json')
+    expect(JSON.parse(out)).toMatchObject({
+      url: here.address,
+      error: null,
+      storage: { records: 3 },
+      scenarios: [
+        { scenario: 'a b', held: [] },
+        { scenario: 'support', loaded: true, held: [{ step: 1 }], status: { training_mode: 'manual' } },
+      ],
+    })
+  })
+
+  test('of a service without scenarios says how there will be one', async () => {
+    const empty = await world()
+    try {
+      expect(await typeCommand(empty.address, ['status'])).toMatchObject({ exit: 0, out: expect.stringContaining('no scenario yet') })
+      expect(await typeCommand(empty.address, ['releases'])).toMatchObject({ exit: 1, err: [expect.stringContaining('no scenario yet')] })
+    } finally {
+      await empty.close()
+    }
+  })
+})
+
+describe('releases', () => {
+  test('shows each step, marks what is served, and spells out what a terminal would act on', async () => {
+    const { exit, out } = await type('releases', 'support')
+    expect(exit).toBe(0)
+    const [heading, , titles, first, second] = out.split('\n')
+    expect(heading).toMatch(/^support: 2 steps, serves v0 [0-9a-f]{8}$/)
+    expect(titles).toMatch(/STEP +RELEASE +BY +RESULT +WHEN +ABOUT/)
+    expect(first).toMatch(/^ +v1 +[0-9a-f]{8} +train +held for review +.* +be brief \\u001b\]0;owned\\u0007\\u202e$/)
+    expect(second).toMatch(/^\* +v0 +[0-9a-f]{8} +create +published/)
+    expect(out).toContain('1 release waits for review: svc promote v1 --scenario support')
+  })
+
+  test('fits the terminal', async () => {
+    const { out } = await typeCommand(here.address, ['releases', 'support'], { width: 48 })
+    const rows = out.split('\n').slice(2, 5)
+    for (const line of rows) expect(line.length).toBeLessThanOrEqual(48)
+  })
+
+  test('as JSON is what the service lists, without what a terminal would act on', async () => {
+    const { out } = await type('releases', 'support', '--json')
+    expect(JSON.parse(out)).toMatchObject({ scenario: 'support', releases: [{ training_request: { text: RUDE } }, { step: 0 }] })
+    expect(out).not.toContain('\u202e')
+  })
+})
+
+describe('a scenario that must be named', () => {
+  test('is asked for in one line, with the names and the next command', async () => {
+    expect(await type('releases')).toMatchObject({ exit: 2, err: ["which scenario? There are 'a b', support: svc releases 'a b'"] })
+  })
+
+  test('and is none, is said to be none', async () => {
+    expect(await type('releases', 'nobody')).toMatchObject({
+      exit: 1,
+      err: ["no scenario has that name; there are 'a b', support: svc releases 'a b'"],
+    })
+    expect((await type('status', '--scenario', 'nobody')).exit).toBe(1)
+  })
+})

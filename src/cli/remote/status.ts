@@ -1,0 +1,145 @@
+/** `svc status`: how the service is, and of each scenario what it serves and what waits. */
+import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from 'svc-client'
+import { paint } from '../screen/paint.ts'
+import { table, type Cell, type Column } from '../screen/table.ts'
+import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { ago, bytes, several, sparkline } from '../screen/words.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
+import type { RemoteOptions } from './place.ts'
+import { heldRows, numberOf, scoresOf, servedRow, shortId } from './release.ts'
+import { promoteCommand } from './releases.ts'
+import { chooseScenario } from './scenario.ts'
+import { withService, type Service } from './service.ts'
+
+export function status(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const seen = await look(service, options.scenario)
+    if (options.json === true) surroundings.out(jsonText(wireOf(seen, service), 2))
+    else surroundings.out(report(seen, service, surroundings).join('\n'))
+    return EXIT.fine
+  })
+}
+
+interface Seen {
+  readonly status: Status
+  readonly scenarios: readonly SeenScenario[]
+}
+interface SeenScenario {
+  readonly row: ScenarioRow
+  readonly status: (Partial<ScenarioStatus> & { readonly error?: string }) | null
+  /** Null of a scenario that was not looked at. */
+  readonly releases: readonly ReleaseRow[] | null
+}
+
+/** A scenario that is not loaded is not loaded for this, unless it was named. */
+async function look(service: Service, named: string | undefined): Promise<Seen> {
+  if (named !== undefined) await chooseScenario(service, named, (name) => `status --scenario ${shellWord(name)}`)
+  const rows = (await service.svc.scenarios()).filter(({ scenario }) => named === undefined || scenario === named)
+  const close = rows.filter(({ scenario, loaded }) => loaded || scenario === named).map(({ scenario }) => scenario)
+  const releases = await releasesOf(service, close.length > SCENARIOS_LOOKED_AT_MAX ? [] : close)
+  const current = await service.svc.status()
+  const scenarios = rows.map((row) => ({
+    row,
+    status: current.scenarios[row.scenario] ?? null,
+    releases: releases.get(row.scenario) ?? null,
+  }))
+  return { status: current, scenarios }
+}
+
+function wireOf({ status: current, scenarios }: Seen, { url }: Service): object {
+  const listed = scenarios.map(({ row, status: own, releases }) => ({
+    ...row,
+    status: own,
+    held: releases === null ? null : heldRows(releases).map(({ step, release_id, content_id }) => ({ step, release_id, content_id })),
+  }))
+  return { url, ...current, scenarios: listed }
+}
+
+function report({ status: current, scenarios }: Seen, service: Service, surroundings: Surroundings): readonly string[] {
+  const rows = scenarios.map(cellsOf)
+  return [
+    paint(service.url, 'strong', surroundings),
+    ...[servingWords(current.serving), storageWords(current.storage)].map((line) => cut(`  ${line}`, surroundings.width)),
+    ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request makes one'] : ['', table(COLUMNS, rows, surroundings)]),
+    ...troubles(current, surroundings),
+    ...advice(scenarios, service),
+  ]
+}
+
+function servingWords(serving: unknown): string {
+  const runtime = memberOf(serving, 'runtime')
+  if (memberOf(serving, 'practice') === true) return 'the practice model answers'
+  return typeof runtime === 'string' ? `${oneLine(runtime)} answers${upstreamWords(memberOf(serving, 'upstreams'))}` : 'somebody answers'
+}
+
+function upstreamWords(upstreams: unknown): string {
+  const urls = Array.isArray(upstreams) ? upstreams.map((upstream: unknown) => memberOf(upstream, 'url')) : []
+  const known = urls.filter((url) => typeof url === 'string')
+  return known.length === 0 ? '' : ` from ${known.map(oneLine).join(', ')}`
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
+
+function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: Status['storage']): string {
+  if (typeof records !== 'number') return 'nothing is said of its records'
+  const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
+  return several(records, 'record') + space
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SCENARIO', least: 12 },
+  { title: 'SERVES' },
+  { title: 'TRAINING' },
+  { title: 'REVIEW' },
+  { title: 'WAITING' },
+  { title: 'LAST STEP', isNumber: true },
+  { title: 'SCORES' },
+  { title: 'RECIPE', least: 8 },
+]
+
+function cellsOf({ row, status: own, releases }: SeenScenario): readonly Cell[] {
+  const held = releases === null ? 0 : heldRows(releases).length
+  const scores = releases === null ? [] : scoresOf(releases)
+  const last = own?.last_committed_step?.recorded_at
+  return [
+    oneLine(row.scenario),
+    servesWords(row, releases),
+    own?.error === undefined ? oneLine(own?.training_mode ?? '') : { text: 'broken', tone: 'bad' },
+    held === 0 ? '' : { text: `${held} held`, tone: 'warning' },
+    waitingWords(own),
+    last === undefined ? '' : ago(last),
+    scores.length < 2 ? '' : sparkline(scores),
+    oneLine(row.recipe ?? ''),
+  ]
+}
+
+function servesWords(row: ScenarioRow, releases: readonly ReleaseRow[] | null): Cell {
+  const served = releases === null ? undefined : servedRow(releases)
+  if (served !== undefined) return `${numberOf(served)} ${shortId(served.release_id)}`
+  return row.loaded ? shortId(row.release_id ?? '') : { text: 'not loaded', tone: 'quiet' }
+}
+
+function waitingWords(own: SeenScenario['status']): string {
+  const instructions = own?.processor?.['pending_instructions']
+  if (typeof instructions === 'number' && instructions > 0) return several(instructions, 'request')
+  return own?.batch_ready === true ? 'a step' : ''
+}
+
+function troubles({ error, preload_errors }: Status, surroundings: Surroundings): readonly string[] {
+  const notLoaded = Object.entries(preload_errors).map(([name, reason]) => `${name} could not be loaded: ${reason}`)
+  const all = [...(error === null ? [] : error.split('\n')), ...notLoaded]
+  if (all.length === 0) return []
+  return ['', ...all.map((line) => paint(cut(oneLine(line), surroundings.width), 'bad', surroundings))]
+}
+
+function advice(scenarios: readonly SeenScenario[], { command }: Service): readonly string[] {
+  const lines = scenarios.flatMap(({ row, releases }) =>
+    heldRows(releases ?? [])
+      .slice(0, 1)
+      .map((held) => `waits for review: ${promoteCommand(held, row.scenario, command)}`),
+  )
+  return lines.length === 0 ? [] : ['', ...lines]
+}

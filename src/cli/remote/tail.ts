@@ -1,0 +1,83 @@
+/** `svc tail`: every record of a scenario as it is stored, until Ctrl-C. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceFailure, type RecordRow, type Svc } from 'svc-client'
+import { paint } from '../screen/paint.ts'
+import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { EXIT } from '../surroundings.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { RemoteOptions } from './place.ts'
+import { modelOf, tokensOf, tookOf } from './row-words.ts'
+import { chooseScenario } from './scenario.ts'
+import { isUnreached, withService } from './service.ts'
+
+export interface TailOptions extends RemoteOptions {
+  readonly interval: number
+}
+
+/** What is shown of the past, so that a quiet scenario shows something. */
+const FIRST_ROWS = 10
+const PAGE_ROWS = 100
+
+export function tail(options: TailOptions, surroundings: Surroundings): Promise<number> {
+  const stopped = new AbortController()
+  surroundings.onStop(() => stopped.abort())
+  return untilStopped(
+    stopped.signal,
+    withService(options, surroundings, async (service) => {
+      const scenario = await chooseScenario(service, options.scenario, (name) => `tail ${shellWord(name)}`)
+      await follow(service.in(scenario), { ...options, signal: stopped.signal }, surroundings)
+      return EXIT.fine
+    }),
+  )
+}
+
+/** Whoever stops it waits for no answer that is on its way. */
+function untilStopped(signal: AbortSignal, work: Promise<number>): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  signal.addEventListener('abort', () => resolve(EXIT.fine), { once: true })
+  return Promise.race([promise, work])
+}
+
+async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortSignal }, surroundings: Surroundings): Promise<void> {
+  const tell = (rows: readonly RecordRow[]): void => {
+    for (const row of options.signal.aborted ? [] : rows)
+      surroundings.out(options.json === true ? jsonText(row) : lineOf(row, surroundings))
+  }
+  const last = (await svc.records({ order: 'newest', limit: FIRST_ROWS })).records.toReversed()
+  tell(last)
+  let after = last.at(-1)?.sequence ?? 0
+  let rows: readonly RecordRow[] | null = last
+  while (!options.signal.aborted) {
+    // A whole page is not all there is: whoever waited after each would fall behind for ever.
+    if (rows?.length !== PAGE_ROWS) await sleep(options.interval * 1000, undefined, { signal: options.signal }).catch(() => undefined)
+    const before: readonly RecordRow[] | null = rows
+    rows = await since(svc, after)
+    if (rows === null && before !== null) surroundings.err('the service does not answer; still trying')
+    if (rows !== null && before === null) surroundings.err('the service answers again')
+    tell(rows ?? [])
+    after = rows?.at(-1)?.sequence ?? after
+  }
+}
+
+/** Null while nobody answers: a service that is started again goes on where it was. */
+async function since(svc: Svc, after: number): Promise<readonly RecordRow[] | null> {
+  try {
+    return (await svc.records({ after_sequence: after, limit: PAGE_ROWS })).records
+  } catch (error) {
+    if (error instanceof ServiceFailure && (isUnreached(error) || Number(error.status) >= 500)) return null
+    throw error
+  }
+}
+
+const TYPE_CHARACTERS = 9
+const TOOK_CHARACTERS = 8
+
+/** No table: what comes next may be wider. */
+function lineOf(row: RecordRow, surroundings: Surroundings): string {
+  const time = new Date(row.created_at * 1000).toTimeString().slice(0, 8)
+  const about = [row.score === null ? '' : `score ${row.score}`, row.references.map(oneLine).join(' '), modelOf(row), tokensOf(row)]
+  const told = about.filter((text) => text !== '').join('  ')
+  const head = `${oneLine(row.request_type).padEnd(TYPE_CHARACTERS)}  ${oneLine(row.agent_record_id)}  ${tookOf(row).padStart(TOOK_CHARACTERS)}`
+  const text = cut(`${head}  ${told}`.trimEnd(), surroundings.width - time.length - 2)
+  return `${paint(time, 'quiet', surroundings)}  ${text}`
+}

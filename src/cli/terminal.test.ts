@@ -1,0 +1,70 @@
+/** The commands at a real terminal: colours, questions and Ctrl-C. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { trainee } from '../../test/spec/support/trainee.ts'
+import { program } from '../../test/support/programs.ts'
+import { until } from '../../test/support/wait.ts'
+import { world, type World } from '../../test/support/world.ts'
+import { HOLDING, typeCommand } from './testing/service.ts'
+
+const SVC = join(import.meta.dirname, '../../test/support/svc.ts')
+const CTRL_C = '\u0003'
+
+let here: World
+beforeAll(async () => {
+  here = await world({ settings: HOLDING })
+  await here.exchange('support')
+  await trainee(here, 'support').ask('Be brief.')
+  await trainee(here, 'support').row(1)
+  await typeCommand(here.address, ['promote', 'v1'])
+})
+afterAll(() => here.close())
+
+/** Types the keys once the terminal shows that text; answers everything it showed, and the exit code. */
+async function atTerminal(args: readonly string[], keysAt: readonly (readonly [shown: string, keys: string])[] = [], more = {}) {
+  const line = [process.execPath, '--disable-warning=ExperimentalWarning', SVC, ...args].map((word) => `'${word}'`).join(' ')
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, TERM: 'xterm', SVC_URL: here.address, ...more }
+  const child = spawn(program('script', 'bsdutils'), ['-qefc', `stty cols 60; exec ${line}`, '/dev/null'], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let screen = ''
+  child.stdout.on('data', (part: Buffer) => {
+    screen += part.toString()
+  })
+  const ended = once(child, 'close')
+  for (const [shown, keys] of keysAt) {
+    await until(() => screen.includes(shown))
+    child.stdin.write(keys)
+  }
+  const [code]: unknown[] = await ended
+  return { code, screen }
+}
+
+test('tables are painted and fit the terminal, unless nobody wants colours', async () => {
+  const { code, screen } = await atTerminal(['releases'])
+  expect(code).toBe(0)
+  expect(screen).toContain('\u001b[32mpublished\u001b[0m')
+  const plain = (await atTerminal(['releases'], [], { NO_COLOR: '1' })).screen
+  expect(plain).not.toContain('\u001b')
+  for (const row of plain.split('\r\n').slice(2, 6)) expect(row.length).toBeLessThanOrEqual(60)
+})
+
+test('Ctrl-C at the question changes nothing; an answer does what it says', async () => {
+  const left = await atTerminal(['rollback', 'v0'], [['Roll back? [y/N]', CTRL_C]])
+  expect(left.code).toBe(2)
+  expect(left.screen).toContain('nothing was changed')
+  expect(await trainee(here, 'support').head()).toMatchObject({ step: 2 })
+  const { code, screen } = await atTerminal(['rollback', 'v0'], [['Roll back? [y/N]', 'y\r']])
+  expect(code).toBe(0)
+  expect(screen).toContain('undo: svc rollback v2 --scenario support')
+})
+
+test('Ctrl-C ends a tail as it should end', async () => {
+  const { code, screen } = await atTerminal(['tail'], [['inference', CTRL_C]])
+  expect(code).toBe(0)
+  expect(screen).toMatch(/inference {2}[0-9a-f]{32}/)
+})

@@ -1,0 +1,108 @@
+/**
+ * The first minutes of the scenario `practice`: an agent answers wrongly, says so, and answers again by the rules that came of it.
+ * Whatever was begun in an earlier life of the service is gone on with: each report has a name of its own, under which it is stored once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HEADER, RELEASE_TAG, ROUTE_PREFIX, type JsonObject } from '../../contract/index.ts'
+import { QUESTIONS } from './questions.ts'
+import { call, objectOf, objectsOf, textOf, type Place } from './service.ts'
+
+export const PRACTICE = 'practice'
+
+export interface Practised {
+  readonly asked: number
+  readonly rightBefore: number
+  readonly rightAfter: number
+  /** The row of the release that made the difference; null when every change that was tried turned out to be no better. */
+  readonly release: JsonObject | null
+}
+
+/** A model that writes changes is not always right: everything is asked and reported twice before it is left at that. */
+const ROUNDS = 2
+const FEEDBACK = 'The numeral is wrong.'
+const LOOK_AGAIN_MILLISECONDS = 500
+const LOOKS_MAX = 600
+/** Where the agent `native` has its rules. */
+const RULES = 'native/AGENTS.md'
+
+const AT = `${ROUTE_PREFIX}/scenarios/${PRACTICE}`
+const SCENARIO = { [HEADER.scenario]: PRACTICE }
+
+/** Null when there is nothing to do: the scenario is somebody else's, or has learnt already. */
+export async function practise(place: Place): Promise<Practised | null> {
+  if (!(await isOurs(place)) || (await published(place)) !== null) return null
+  const before = await askAll(place)
+  const release = await learn(place, before)
+  const after = release === null ? before : await askAll(place)
+  return { asked: QUESTIONS.length, rightBefore: rightOf(before), rightAfter: rightOf(after), release }
+}
+
+/** Whoever has a scenario of that name for something else keeps it as it is. */
+async function isOurs(place: Place): Promise<boolean> {
+  const body = { name: PRACTICE, recipe: PRACTICE }
+  const { refused } = await call(place, `${ROUTE_PREFIX}/scenarios`, { body, expected: ['other_recipe'] })
+  return refused === ''
+}
+
+/** The newest release that a step made. */
+async function published(place: Place): Promise<JsonObject | null> {
+  const { body } = await call(place, `${AT}/releases`)
+  return objectsOf(body['releases']).find(({ operation, result }) => operation === 'train' && result === 'published') ?? null
+}
+
+interface Exchange {
+  readonly receipt: string
+  readonly isRight: boolean
+}
+
+/** As an agent does: by the rules that are served now, and saying which release they came with. */
+async function askAll(place: Place): Promise<readonly Exchange[]> {
+  const { body: manifest } = await call(place, `${ROUTE_PREFIX}/harness`, { headers: SCENARIO })
+  const rules = textOf(objectOf(manifest['files'])[RULES])
+  const headers = { ...SCENARIO, [`${HEADER.tagPrefix}${RELEASE_TAG}`]: textOf(manifest['release_id']) }
+  const exchanges: Exchange[] = []
+  for (const [content, right] of QUESTIONS) {
+    const messages = [
+      { role: 'system', content: rules },
+      { role: 'user', content },
+    ]
+    const { receipt, body } = await call(place, '/v1/chat/completions', { headers, body: { model: PRACTICE, messages } })
+    exchanges.push({ receipt, isRight: lastLine(body) === right })
+  }
+  return exchanges
+}
+
+function lastLine(completion: JsonObject): string {
+  const [choice = {}] = objectsOf(completion['choices'])
+  const said = textOf(objectOf(choice['message'])['content'])
+  return said.trim().split('\n').at(-1)?.trim() ?? ''
+}
+
+const rightOf = (exchanges: readonly Exchange[]): number => exchanges.filter(({ isRight }) => isRight).length
+
+/** One report at a time, until one of them led to something better. */
+async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObject | null> {
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const exchanges = round === 1 ? first : await askAll(place)
+    for (const [index, { receipt, isRight }] of exchanges.entries()) {
+      if (isRight) continue
+      const id = `welcome-${round}-${index + 1}`
+      const body = { agent_record_id: id, score: 0, feedback: FEEDBACK, references: [receipt] }
+      // Known already, about another receipt: an earlier life of the service was told, and may still have to settle it.
+      await call(place, `${ROUTE_PREFIX}/report`, { headers: SCENARIO, body, expected: ['record_conflict'] })
+      await settled(place, id)
+      const release = await published(place)
+      if (release !== null) return release
+    }
+  }
+  return null
+}
+
+async function settled(place: Place, id: string): Promise<void> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const { body } = await call(place, `${AT}/commits?record_id=${id}`)
+    if (objectsOf(body['commits']).length > 0) return
+    await sleep(LOOK_AGAIN_MILLISECONDS, undefined, { signal: place.signal })
+  }
+  throw new Error('a step takes longer than expected')
+}

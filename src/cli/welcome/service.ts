@@ -1,0 +1,50 @@
+/** The service as a client on this machine meets it: its public routes, the token where one is needed, and whole answers. */
+import { HEADER, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+
+export interface Place {
+  readonly url: string
+  readonly token: string | null
+  /** Ends every call, also one that waits for its answer. */
+  readonly signal: AbortSignal
+}
+
+interface Question {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: object
+  /** Codes of refusals that are answers to whoever asks. */
+  readonly expected?: readonly string[]
+}
+
+interface Answer {
+  readonly receipt: string
+  readonly body: JsonObject
+  /** The code of a refusal; empty for a success. */
+  readonly refused: string
+}
+
+const ANSWER_MILLISECONDS_MAX = 60_000
+
+/** A refusal that nobody expected is thrown in the service's own words. */
+export async function call({ url, token, signal }: Place, path: string, question: Question = {}): Promise<Answer> {
+  const { headers = {}, body, expected = [] } = question
+  const response = await fetch(`${url}${path}`, {
+    headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MILLISECONDS_MAX)]),
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  })
+  const answered = objectOf(JSON.parse(await response.text()))
+  const receipt = response.headers.get(HEADER.receipt) ?? ''
+  if (response.ok) return { receipt, body: answered, refused: '' }
+  const { code, message } = objectOf(answered['error'])
+  const refused = textOf(code)
+  if (expected.includes(refused)) return { receipt, body: answered, refused }
+  throw new Error(textOf(message) || `the service answered ${response.status}`)
+}
+
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+export const objectsOf = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? value.map((item: Json) => objectOf(item)) : []
+
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

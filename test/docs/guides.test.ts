@@ -1,0 +1,53 @@
+/** Every guide can be followed from its first line to its last, in an empty folder, with nothing running yet. */
+import { globSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runDocument, shellBlocks, type Session } from './blocks.ts'
+
+const MINUTES = 60_000
+const root = join(import.meta.dirname, '..', '..')
+
+async function follow(page: string): Promise<Session> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-guide-'))
+  try {
+    const session = await runDocument(`docs/guides/${page}`, folder, { PORT: String(await freePort()) })
+    expect(session.code, `${page}: ${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
+    expect(session.blocks).toHaveLength((await shellBlocks(`docs/guides/${page}`)).length)
+    return session
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** What must be read in the output of each guide, for it to have done what it says. */
+const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
+  'serve-and-record.md': [/"object":"chat\.completion"/, /"request_type":"report"/, /What is 17 \+ 25\?/, /checked, none damaged/],
+  'evolve-a-coding-agent.md': [/train.*published/, /^MCD$/m],
+  'ask-for-a-change.md': [/"settled":true/, /train/],
+  'review-and-roll-back.md': [/waits for review/, /promote/, /rollback/],
+}
+
+describe('the guides', () => {
+  it('are all followed here', () => {
+    const pages = globSync('docs/guides/*.md', { cwd: root }).map((page) => page.slice('docs/guides/'.length))
+    expect(pages.filter((page) => page !== 'README.md').toSorted()).toEqual(Object.keys(SAYS).toSorted())
+  })
+
+  // Most of a guide is waiting, so they are followed side by side.
+  it.concurrent.each(Object.entries(SAYS))('%s does what it says', { timeout: 4 * MINUTES }, async (page, patterns) => {
+    const printed = (await follow(page)).blocks.join('\n')
+    for (const pattern of patterns) expect(printed).toMatch(pattern)
+  })
+})

@@ -1,0 +1,38 @@
+/** What docs/terminal.md says of the commands is what they do. */
+import { onTestFinished, expect, it } from 'vitest'
+import { bearer, named } from '../spec/support/speak.ts'
+import { HOLDING } from '../../src/cli/testing/service.ts'
+import { until } from '../support/wait.ts'
+import { world, type World } from '../support/world.ts'
+import { runDocument, shellBlocks } from './blocks.ts'
+
+const TOKEN = 'a-token-for-the-documents'
+
+/** One scenario, with an exchange, a report about it, and a change that waits for review. */
+async function prepare(): Promise<World> {
+  const here = await world({ settings: { ...HOLDING, 'svc.token': TOKEN } })
+  onTestFinished(() => here.close())
+  const headers = { ...named('support'), ...bearer(TOKEN) }
+  const answer = await here.post('/v1/chat/completions', { model: 'm', messages: [] }, headers)
+  await here.post('/svc/report', { score: 1, references: [answer.headers['x-svc-agent-record-id']] }, headers)
+  await here.post('/svc/train', { text: 'Be brief.', session: 's', release_id: 'r' }, headers)
+  const releases = () => here.get('/svc/scenarios/support/releases', headers)
+  await until(async () => (await releases()).text.includes('"pending":true'))
+  return here
+}
+
+it('docs/terminal.md shows commands that work, in its order', async () => {
+  const here = await prepare()
+  const session = await runDocument('docs/terminal.md', here.directory, { SVC_URL: here.address, SVC_TOKEN: TOKEN })
+  expect(session.code, `${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
+  expect(session.blocks).toHaveLength((await shellBlocks('docs/terminal.md')).length)
+  const [status, releases, promoted, rolledBack, records, one, exported, tailed] = session.blocks
+  expect(status).toContain('waits for review: svc promote v1 --scenario support')
+  expect(releases).toMatch(/^\* +v0 /m)
+  expect(promoted).toMatch(/^support serves v2 .*\nundo: svc rollback v0 --scenario support\n$/)
+  expect(rolledBack).toMatch(/^support serves v3 .*, the content of v0\nundo: svc rollback v2 --scenario support\n$/)
+  expect(records).toMatch(/^3 +[0-9a-f]{32} +train/m)
+  expect(one).toMatch(/^type +inference\n[\s\S]*^messages: \[\]$/m)
+  expect(exported).toBe('3 records of support written to support.jsonl\n3\n')
+  expect(tailed?.trimEnd().split('\n')).toHaveLength(3)
+})
