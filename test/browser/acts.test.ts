@@ -1,0 +1,227 @@
+/** What a person does in the console: signs in, asks for a change, promotes, rolls back; and what they meet when something goes wrong meanwhile. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer, named, textAt } from '../spec/support/speak.ts'
+import { trainee } from '../spec/support/trainee.ts'
+import { send } from '../support/world.ts'
+import { browserOfFile } from './support/browser.ts'
+import { expectGoodLooks } from './support/looks.ts'
+import { PLAYS, QUEUED_WORDS } from './support/script.ts'
+import { serving } from './support/service.ts'
+import { openStage, PLACES, SHOP, type Stage } from './support/stage.ts'
+
+const TOKEN = 'a-token-of-the-shop'
+
+const visit = browserOfFile()
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage(TOKEN)
+})
+afterAll(() => stage.here.close())
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 })
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Service token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Inside, at that place. The first question of a page has no token yet, and is refused. */
+async function enter(way: string): Promise<Page> {
+  const { page, expects } = await visit(stage.here.address)
+  expects(/status of 401/)
+  await page.goto(`${stage.here.address}/console${way}`)
+  await signIn(page, TOKEN)
+  await heading(page).filter({ hasNotText: 'svc console' }).waitFor()
+  return page
+}
+
+describe('signing in', () => {
+  it('a wrong token is answered with one line, a right one with the view that was asked for', async () => {
+    const { page, expects } = await visit(stage.here.address)
+    expects(/status of 401/)
+    await page.goto(`${stage.here.address}/console#/s/${SHOP}/releases`)
+    await page.getByLabel('Service token').waitFor()
+    await expectGoodLooks(page, 'console-sign-in')
+    await signIn(page, 'somebody-elses')
+    await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
+    await expectGoodLooks(page, 'console-sign-in-refused')
+    await signIn(page, TOKEN)
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  it('leaves the token nowhere but in the memory of the page', async () => {
+    const page = await enter(`#/s/${SHOP}/releases`)
+    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    const kept = await page.evaluate<string>(`(async () => JSON.stringify([
+      location.href, document.cookie, name, history.state,
+      { ...localStorage }, { ...sessionStorage },
+      await indexedDB.databases(), await caches.keys(),
+      document.documentElement.outerHTML,
+      [...document.querySelectorAll('input, textarea')].map(({ value }) => value),
+    ]))()`)
+    expect(kept).toContain('#/s/shop/releases')
+    expect(kept).not.toContain(TOKEN)
+    await page.reload()
+    await page.getByLabel('Service token').waitFor()
+  })
+
+  it('ends when the person says so, and nothing is shown any more', async () => {
+    const page = await enter('#/')
+    await page.getByRole('link', { name: SHOP }).first().waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Service token').waitFor()
+    expect(await page.locator('body').innerText()).not.toContain(SHOP)
+  })
+})
+
+const head = async (): Promise<string> => textAt(await stage.shop.head(), 'release_id')
+
+describe('a release', () => {
+  it('that is held is promoted after a second look, and not when one thinks better of it', async () => {
+    const page = await enter(`#/s/${SHOP}/releases`)
+    const before = await head()
+    const step = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'v9', exact: true }) })
+    await step.getByRole('button', { name: 'Promote' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('night-bell').first().waitFor()
+    await expectGoodLooks(page, 'console-promote')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await head()).toBe(before)
+    await step.getByRole('button', { name: 'Promote' }).click()
+    await dialog.getByRole('button', { name: 'Promote' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('listitem').filter({ hasText: 'A person promoted v9' }).getByText('Served now').waitFor()
+    expect(await stage.shop.release()).toMatchObject({ operation: 'promote', current: true })
+  })
+
+  it('that was served before is put back, by keyboard alone', async () => {
+    const page = await enter(`#/s/${SHOP}/releases/${PLACES.learned}`)
+    await page.getByRole('button', { name: 'Roll back' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Roll back' }).focus()
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await expect.poll(async () => (await stage.shop.release())['operation']).toBe('rollback')
+    const target = textAt((await stage.shop.listed())[PLACES.learned] ?? {}, 'release_id')
+    expect(await stage.shop.release()).toMatchObject({ rollback_target_release_id: target, current: true })
+  })
+})
+
+describe('a request', () => {
+  it('is written, sent, followed while it is worked on, and leads to what came of it', async () => {
+    const page = await enter(`#/s/${SHOP}/ask`)
+    await page.getByRole('listitem').filter({ hasText: PLAYS.waiting.words }).first().waitFor()
+    await page.getByRole('textbox').fill('Say thank you at the end.')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    const card = page.getByRole('region', { name: 'Request', exact: true })
+    await card.getByText('Waiting').waitFor()
+    await stage.openGate()
+    await card.getByRole('link', { name: /^Open v/ }).click()
+    await heading(page)
+      .filter({ hasText: /^v\d+$/ })
+      .waitFor()
+    await page.getByText('Say thank you at the end.').first().waitFor()
+    expect(await page.getByText(QUEUED_WORDS).count()).toBe(0)
+  })
+
+  it('of nothing, or of more than a request may hold, is not sent', async () => {
+    const page = await enter(`#/s/${SHOP}/ask`)
+    const button = page.getByRole('button', { name: 'Ask', exact: true })
+    await button.waitFor()
+    expect(await button.isDisabled()).toBe(true)
+    await page.getByRole('textbox').fill('x'.repeat(4001))
+    expect(await button.isDisabled()).toBe(true)
+    await page.getByRole('textbox').fill('x'.repeat(4000))
+    expect(await button.isEnabled()).toBe(true)
+  })
+})
+
+const exchange = (address: string): Promise<unknown> =>
+  send(address, 'POST', '/v1/chat/completions', {
+    headers: named('here'),
+    body: { model: 'practice', messages: [{ role: 'user', content: 'Write 4 as a Roman numeral.' }] },
+  })
+
+describe('when something goes wrong under the page', () => {
+  it('a service that stops is said to be gone, and the page goes on by itself when it is back', async () => {
+    const service = await serving()
+    await exchange(service.address)
+    const { page, expects } = await visit(service.address)
+    expects(/ERR_CONNECTION|Failed to load resource/)
+    await page.goto(`${service.address}/console#/s/here/traffic`)
+    const rows = page.getByRole('grid', { name: 'Records' }).getByRole('row').filter({ hasText: 'exchange' })
+    await expect.poll(() => rows.count()).toBe(1)
+    await service.stop()
+    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first().waitFor()
+    expect(await rows.count()).toBe(1)
+    await expectGoodLooks(page, 'console-no-answer')
+    await service.start()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await exchange(service.address)
+    await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(2)
+  })
+
+  it('a service that comes back with another token asks for that one, in a line that says so', async () => {
+    const service = await serving({ 'svc.token': 't' })
+    const { page, expects } = await visit(service.address)
+    expects(/ERR_CONNECTION|Failed to load resource|status of 401/)
+    await page.goto(`${service.address}/console`)
+    await signIn(page, 't')
+    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+    await service.stop()
+    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first().waitFor()
+    await service.start({ 'svc.token': 'another' })
+    await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
+    await signIn(page, 'another')
+    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+  })
+
+  it('a scenario that was deleted is said to be, and the others are still there', async () => {
+    await stage.here.post('/svc/scenarios', { name: 'short-lived' })
+    const { page, expects } = await visit(stage.here.address)
+    expects(/status of (401|404)/)
+    await page.goto(`${stage.here.address}/console#/s/short-lived/traffic`)
+    await signIn(page, TOKEN)
+    await heading(page).filter({ hasText: 'Traffic' }).waitFor()
+    await send(stage.here.address, 'DELETE', '/svc/scenarios/short-lived', { headers: bearer(TOKEN) })
+    await page.getByRole('alert').filter({ hasText: 'short-lived' }).first().waitFor()
+    await page.keyboard.type('gs')
+    await page.getByRole('link', { name: SHOP }).first().waitFor()
+    await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' })
+  })
+
+  it('a release of a scenario that was deleted meanwhile is refused in a line, and the question can be closed', async () => {
+    const branch = trainee(stage.here, 'branch')
+    await stage.here.post('/svc/scenarios', { name: branch.name })
+    await branch.consumer(await branch.ask(PLAYS.promoted.words))
+    const { page, expects } = await visit(stage.here.address)
+    expects(/status of (401|404)/)
+    await page.goto(`${stage.here.address}/console#/s/branch/releases`)
+    await signIn(page, TOKEN)
+    await page.getByRole('button', { name: 'Promote' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Promote' }).waitFor()
+    await branch.remove()
+    await dialog.getByRole('button', { name: 'Promote' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+})
+
+describe('a scenario that serves no files', () => {
+  it('shows its steps all the same, and says why nobody can ask for a change', async () => {
+    const { address } = await serving()
+    await send(address, 'POST', '/svc/scenarios', { body: { name: 'plain' } })
+    const { page } = await visit(address)
+    await page.goto(`${address}/console#/s/plain/releases`)
+    await page.getByText('step 0').first().waitFor()
+    await page.keyboard.type('ga')
+    await page.getByText(/takes no requests/).waitFor()
+    await expectGoodLooks(page, 'console-ask-never')
+  })
+})

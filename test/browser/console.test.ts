@@ -1,0 +1,299 @@
+/** The console, view by view: each opens by its link and by keys alone, shows what the service knows, and follows what happens. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { named } from '../spec/support/speak.ts'
+import { browserOfFile } from './support/browser.ts'
+import { tabStops } from './support/keyboard.ts'
+import { expectGoodLooks } from './support/looks.ts'
+import { PLAYS } from './support/script.ts'
+import { HELPDESK, openStage, PLACES, SHOP, type Stage } from './support/stage.ts'
+
+const visit = browserOfFile()
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.here.close())
+
+async function open(way = '#/'): Promise<Page> {
+  const { page } = await visit(stage.here.address)
+  await page.goto(`${stage.here.address}/console${way}`)
+  await heading(page).waitFor()
+  return page
+}
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 })
+const records = (page: Page) => page.getByRole('grid', { name: 'Records' })
+const panel = (page: Page) => page.getByRole('region', { name: 'Record' })
+
+interface View {
+  readonly name: string
+  readonly way: () => string
+  readonly heading: RegExp
+  /** Words that are there once everything that it asks for has come. */
+  readonly tells: RegExp
+}
+
+const VIEWS: readonly View[] = [
+  { name: 'scenarios', way: () => '#/', heading: /^Scenarios$/, tells: /helpdesk/ },
+  { name: 'traffic', way: () => `#/s/${HELPDESK}/traffic`, heading: /^Traffic$/, tells: /shop-large/ },
+  {
+    name: 'record-chat',
+    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[1] ?? ''}`,
+    heading: /^Traffic$/,
+    tells: /It is in Hamburg/,
+  },
+  {
+    name: 'record-messages',
+    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[3] ?? ''}`,
+    heading: /^Traffic$/,
+    tells: /one size larger/,
+  },
+  {
+    name: 'record-responses',
+    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[5] ?? ''}`,
+    heading: /^Traffic$/,
+    tells: /exchange a coat/,
+  },
+  { name: 'releases', way: () => `#/s/${SHOP}/releases`, heading: /^Releases$/, tells: /A person put v1 back/ },
+  {
+    name: 'release-published',
+    way: () => `#/s/${SHOP}/releases/${PLACES.published}`,
+    heading: /^v1$/,
+    tells: /Please tell customers how refunds work/,
+  },
+  { name: 'release-learned', way: () => `#/s/${SHOP}/releases/${PLACES.learned}`, heading: /^v2$/, tells: /evidence/i },
+  { name: 'release-pending', way: () => `#/s/${SHOP}/releases/${PLACES.pending}`, heading: /^v9$/, tells: /night-bell/ },
+  { name: 'ask', way: () => `#/s/${SHOP}/ask`, heading: /^Ask/, tells: /Greet customers in their own language/ },
+  { name: 'ask-followed', way: () => `#/s/${SHOP}/ask/${stage.waiting}`, heading: /^Ask/, tells: /writes the change/ },
+  { name: 'training', way: () => `#/s/${SHOP}/training`, heading: /^Training$/, tells: /Requests waiting/ },
+  { name: 'storage', way: () => '#/storage', heading: /^Storage/, tells: /helpdesk/ },
+]
+
+describe('every view', () => {
+  it.each(VIEWS)('$name opens by its address, looks well and is for everybody', async ({ name, way, heading: words, tells }) => {
+    const page = await open(way())
+    await page.getByRole('main').filter({ hasText: tells }).waitFor()
+    expect(await heading(page).textContent()).toMatch(words)
+    expect(await page.getByRole('alert').allTextContents()).toEqual([])
+    await expectGoodLooks(page, `console-${name}`)
+  })
+
+  it('is reached by links from the first page', async () => {
+    const page = await open()
+    await page.getByRole('link', { name: SHOP }).first().click()
+    const views = page.getByRole('navigation', { name: 'Views' })
+    for (const name of ['Traffic', 'Releases', 'Ask', 'Training', 'Storage', 'Scenarios']) {
+      await views.getByRole('link', { name }).click()
+      await heading(page).filter({ hasText: name }).waitFor()
+      expect(await views.locator('[aria-current="page"]').textContent()).toBe(name)
+      await expect.poll(() => page.title()).toContain(name)
+    }
+  })
+
+  it('is gone back to and forward to like any page', async () => {
+    const page = await open(`#/s/${SHOP}/releases`)
+    await page.getByRole('link', { name: 'v3', exact: true }).click()
+    await heading(page).filter({ hasText: 'v3' }).waitFor()
+    await page.goBack()
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
+    await page.goForward()
+    await heading(page).filter({ hasText: 'v3' }).waitFor()
+  })
+
+  it('is there on a telephone, behind one button', async () => {
+    const { page } = await visit(stage.here.address, { width: 360 })
+    await page.goto(`${stage.here.address}/console#/s/${SHOP}/traffic`)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Releases' }).click()
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
+  })
+})
+
+describe('by keyboard alone', () => {
+  it('two keys lead to each view, and one tells which', async () => {
+    const page = await open(`#/s/${SHOP}/traffic`)
+    for (const [keys, name] of [
+      ['gr', 'Releases'],
+      ['ga', 'Ask'],
+      ['gn', 'Training'],
+      ['go', 'Storage'],
+      ['gs', 'Scenarios'],
+      ['gt', 'Traffic'],
+    ] as const) {
+      await page.keyboard.type(keys)
+      await heading(page).filter({ hasText: name }).waitFor()
+    }
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await expectGoodLooks(page, 'console-keys')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  it('a record is found, opened and closed again', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await records(page).getByRole('row').nth(3).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await panel(page).waitFor()
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    expect(await page.evaluate('document.activeElement.matches("[data-filter]")')).toBe(true)
+    await page.keyboard.type('grga')
+    await heading(page).filter({ hasText: 'Traffic' }).waitFor()
+  })
+
+  it('a step is found, opened and left again', async () => {
+    const page = await open(`#/s/${SHOP}/releases`)
+    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await heading(page).filter({ hasText: 'v10' }).waitFor()
+    await page.keyboard.press('Escape')
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
+  })
+
+  it.each([
+    ['releases', `#/s/${SHOP}/releases`],
+    ['a step', `#/s/${SHOP}/releases/${PLACES.learned}`],
+    ['traffic', `#/s/${HELPDESK}/traffic`],
+  ])('whoever walks through %s sees where they are', async (_, way) => {
+    const page = await open(way)
+    await page
+      .getByText(/v3|shop-large/)
+      .first()
+      .waitFor()
+    const stops = await tabStops(page)
+    expect(stops.length).toBeGreaterThan(8)
+    expect(stops.filter(({ isMarked }) => !isMarked)).toEqual([])
+  })
+})
+
+describe('traffic', () => {
+  it('appears while one looks, without loading the page again', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await records(page).getByRole('row').nth(3).waitFor()
+    await page.evaluate('globalThis.samePage = true')
+    const { headers } = await stage.here.post('/v1/chat/completions', { model: 'just-now', messages: [] }, named(HELPDESK))
+    await records(page)
+      .getByRole('row')
+      .filter({ hasText: 'just-now' })
+      .or(records(page).locator(`a[title="${String(headers['x-svc-agent-record-id'])}"]`))
+      .first()
+      .waitFor()
+    expect(await page.evaluate('globalThis.samePage')).toBe(true)
+  })
+
+  it('rests while it is paused, and goes on afterwards', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await records(page).getByRole('row').nth(3).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    const { headers } = await stage.here.post('/v1/chat/completions', { model: 'm', messages: [] }, named(HELPDESK))
+    const row = records(page).locator(`a[title="${String(headers['x-svc-agent-record-id'])}"]`)
+    await page.getByRole('button', { name: 'Paused' }).click()
+    await row.waitFor()
+  })
+
+  it('is narrowed to reports, which lead to what they quote', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await page.getByRole('group', { name: 'Which records' }).getByRole('button', { name: 'Reports' }).click()
+    const rows = records(page).getByRole('row').filter({ hasText: 'report' })
+    await expect.poll(() => rows.count()).toBe(2)
+    await rows.first().click()
+    await panel(page).getByText('dry').waitFor()
+    await panel(page)
+      .locator(`a[title="${stage.conversations[1] ?? ''}"]`)
+      .click()
+    await panel(page).getByText('It is in Hamburg and comes tomorrow.').waitFor()
+  })
+})
+
+describe('a record', () => {
+  interface Shown {
+    readonly place: number
+    readonly texts: readonly string[]
+    readonly pictures: number
+  }
+  it.each<Shown & { readonly name: string }>([
+    {
+      name: 'a chat that calls a tool',
+      place: 0,
+      texts: ['You answer for a shop', 'Where is my parcel?', 'track', '20417733', 'tool_calls'],
+      pictures: 0,
+    },
+    {
+      name: 'a streamed chat with pictures and a tool',
+      place: 1,
+      texts: ['One friendly line.', 'Hamburg', 'It is in Hamburg and comes tomorrow.', 'pictures.example/parcel.png'],
+      pictures: 1,
+    },
+    { name: 'a refusal', place: 2, texts: ['I cannot speak in your name.'], pictures: 0 },
+    {
+      name: 'a message with a thought and a picture',
+      place: 3,
+      texts: ['Is this the right size?', 'sizes', 'one larger', 'Take one size larger', 'Thinking'],
+      pictures: 1,
+    },
+    { name: 'a streamed message that calls a tool', place: 4, texts: ['I will look it up.', 'track', '20417733', 'tool_use'], pictures: 0 },
+    {
+      name: 'a response of every kind of item',
+      place: 5,
+      texts: ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l', 'Free of charge'],
+      pictures: 1,
+    },
+    { name: 'the same response, streamed', place: 6, texts: ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l'], pictures: 1 },
+  ])('shows $name', async ({ place, texts, pictures }) => {
+    const page = await open(`#/s/${HELPDESK}/traffic/${stage.conversations[place] ?? ''}`)
+    for (const text of texts) await panel(page).getByText(text).filter({ visible: true }).first().waitFor()
+    expect(await panel(page).locator('img').count()).toBe(pictures)
+    expect(await panel(page).locator('img:not([src^="data:image/"])').count()).toBe(0)
+    await panel(page).getByRole('button', { name: 'Raw JSON' }).click()
+    await panel(page).getByText('"response"').first().waitFor()
+  })
+
+  it('that was asked for is an instruction, in the words of whoever asked', async () => {
+    const page = await open(`#/s/${SHOP}/traffic/${stage.waiting}`)
+    await panel(page).getByText(PLAYS.waiting.words).first().waitFor()
+  })
+})
+
+describe('a step', () => {
+  it('shows what differs from its parent, and from any other release', async () => {
+    const page = await open(`#/s/${SHOP}/releases/${PLACES.learned}`)
+    const changes = page.getByRole('region', { name: /AGENTS\.md: changes/ })
+    await changes.getByText('express').waitFor()
+    expect(await changes.innerText()).toContain('One larger than the label')
+    await page.getByLabel('compared with').selectOption({ label: 'nothing' })
+    await page.getByText('added').first().waitFor()
+  })
+
+  it('leads to the page that can be shared, in a tab of its own', async () => {
+    const page = await open(`#/s/${SHOP}/releases/${PLACES.learned}`)
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('link', { name: /Page to share/ }).click()
+    const other = await opened
+    await other.getByRole('heading', { name: `Harness v${PLACES.learned}`, exact: true }).waitFor()
+    expect(await other.evaluate('opener')).toBeNull()
+  })
+})
+
+describe('an address that leads nowhere', () => {
+  it.each([
+    ['a record', `#/s/${HELPDESK}/traffic/nobody-sent-this`, 404],
+    ['a step', `#/s/${SHOP}/releases/999`, null],
+    ['a scenario', '#/s/nowhere/releases', 404],
+    ['a request', `#/s/${SHOP}/ask/nobody-asked-this`, 404],
+    ['what is no address at all', '#/s/%E0%A4%A/%00/x', 404],
+  ])('to %s says so in a line, and everything else goes on', async (_, way, status) => {
+    const { page, expects } = await visit(stage.here.address)
+    if (status !== null) expects(new RegExp(`status of (${status}|400)`))
+    await page.goto(`${stage.here.address}/console${way}`)
+    await page.getByRole('alert').or(page.getByText('No such step')).first().waitFor()
+    await page.keyboard.type('gs')
+    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+  })
+})

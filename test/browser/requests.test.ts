@@ -1,0 +1,132 @@
+/** The page of a request, from the queue to its result, as a person with a browser follows it. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/contract/index.ts'
+import { textAt } from '../spec/support/speak.ts'
+import { memberOf } from '../spec/support/trainee.ts'
+import { browserOfFile } from './support/browser.ts'
+import { tabStops } from './support/keyboard.ts'
+import { expectGoodLooks } from './support/looks.ts'
+import { PLAYS, QUEUED_WORDS } from './support/script.ts'
+import { openStage, PLACES, type Stage } from './support/stage.ts'
+
+const visit = browserOfFile()
+let stage: Stage
+let rows: readonly JsonObject[]
+beforeAll(async () => {
+  stage = await openStage('a-token-of-the-shop')
+  rows = await stage.shop.listed()
+})
+afterAll(() => stage.here.close())
+
+const addressOf = (id: string): string => `${stage.here.address}${stage.pages.get(id) ?? ''}`
+
+async function open(id: string): Promise<Page> {
+  const { page } = await visit(stage.here.address)
+  await page.goto(addressOf(id))
+  return page
+}
+
+const requestAt = (state: keyof typeof PLACES): string => textAt(memberOf(rows[PLACES[state]], 'training_request'), 'id')
+const headings = (page: Page): Promise<readonly string[]> => page.getByRole('heading', { level: 2 }).allTextContents()
+const reloads = (page: Page): Promise<number> => page.locator('meta[http-equiv="refresh"]').count()
+const stageShown = (page: Page): Promise<string | null> => page.locator('[aria-current="step"]').textContent()
+/** Asked for nothing new from here on, it stays as it is while it is looked at. */
+const standStill = (page: Page): Promise<unknown> => page.route('**', (route) => route.fulfill({ status: 204 }))
+
+describe('the page of a request that is not settled', () => {
+  it('tells that it waits in the queue, and asks again by itself', async () => {
+    const page = await open(stage.queued)
+    expect(await page.locator('.hero .pill').textContent()).toBe('Queued')
+    expect(await headings(page)).toEqual(['Request', 'Progress'])
+    expect(await page.getByRole('main').innerText()).toContain(QUEUED_WORDS)
+    expect([await stageShown(page), await reloads(page)]).toEqual(['Received', 1])
+    await standStill(page)
+    await expectGoodLooks(page, 'request-queued')
+  })
+
+  it('tells what its step does, the newest first, with what failed marked', async () => {
+    const page = await open(stage.waiting)
+    expect(await page.locator('.hero .pill').textContent()).toBe('Designing the change')
+    expect(await headings(page)).toEqual(['Request', 'Progress', 'Activity'])
+    const lines = await page
+      .locator('section', { has: page.getByRole('heading', { name: 'Activity' }) })
+      .getByRole('listitem')
+      .allInnerTexts()
+    const told = PLAYS.waiting.activity.toReversed()
+    expect(lines.length).toBe(told.length)
+    for (const [index, [, text, failed = false]] of told.entries()) {
+      expect(lines[index]).toContain(text)
+      expect(lines[index]?.includes('Failed:')).toBe(failed)
+    }
+    expect([await stageShown(page), await reloads(page)]).toEqual(['Processing', 1])
+    await standStill(page)
+    await expectGoodLooks(page, 'request-proposing')
+  })
+})
+
+/** What the pill says, the cards, and what to do next. */
+const SETTLED: readonly (readonly [state: keyof typeof PLACES, word: string, cards: readonly string[], next: string])[] = [
+  ['published', 'Published', ['Request', 'Result', 'What changed', 'Review', 'Design'], 'svc-pi update'],
+  ['rejected', 'Not selected', ['Request', 'Result', 'Proposed changes'], 'Say it in other words'],
+  ['promoted', `Promoted at step ${PLACES.promotion}`, ['Request', 'Result', 'Proposed changes', 'Review'], 'svc-pi update'],
+  ['skipped', 'No changes', ['Request', 'Result', 'Proposed changes'], 'Say it in other words'],
+  ['failed', 'Failed', ['Request', 'Result', 'Proposed changes'], 'send it again'],
+  ['pending', 'Ready for review', ['Request', 'Result', 'Proposed changes'], 'svc promote'],
+]
+
+describe('the page of a settled request', () => {
+  it.each(SETTLED)('that came to be %s says so, and what to do next, and asks no more', async (state, word, cards, next) => {
+    const page = await open(requestAt(state))
+    expect(await page.locator('.hero .pill').textContent()).toBe(word)
+    expect(await headings(page)).toEqual(cards)
+    expect(await page.locator('section', { has: page.getByRole('heading', { name: 'Result' }) }).innerText()).toContain(next)
+    expect([await stageShown(page), await reloads(page)]).toEqual([expect.stringContaining('Outcome'), 0])
+    expect(await page.locator('script:not([type="application/json"])').count()).toBe(0)
+    const search = new URL(page.url()).search
+    const hrefs = await page.locator('a:not([href="#main"])').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+    for (const href of hrefs) expect(href).toMatch(/^\/svc\/harness\/releases\/\d+\/page/)
+    expect(hrefs.every((href) => href.endsWith(search))).toBe(true)
+    await expectGoodLooks(page, `request-${state}`)
+  })
+
+  it('leads to the page of its version, and by keyboard too', async () => {
+    const page = await open(requestAt('pending'))
+    expect((await tabStops(page)).filter(({ isMarked }) => !isMarked)).toEqual([])
+    await page.getByRole('link', { name: `v${PLACES.pending}` }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: `Harness v${PLACES.pending}`, exact: true }).waitFor()
+  })
+})
+
+describe('a page left open', () => {
+  it('comes to the result by itself, and then rests', async () => {
+    const page = await open(stage.waiting)
+    const loads: string[] = []
+    page.on('load', () => loads.push(page.url()))
+    await stage.openGate()
+    await stage.shop.consumer(stage.waiting)
+    await page.getByText('Ready for review').or(page.getByText('Published')).first().waitFor()
+    expect(new Set(loads)).toEqual(new Set([addressOf(stage.waiting)]))
+    expect(await reloads(page)).toBe(0)
+  })
+})
+
+describe('a page that cannot be shown', () => {
+  it('of a request that nobody made says so in a line, and what to do', async () => {
+    const { page, expects } = await visit(stage.here.address)
+    expects(/status of 404/)
+    const answer = await page.goto(addressOf(stage.queued).replace(stage.queued, 'nobody-asked-for-this'))
+    expect(answer?.status()).toBe(404)
+    expect(await page.getByRole('main').innerText()).toContain('nobody-asked-for-this')
+  })
+
+  it('of a scenario that was deleted meanwhile says so in a line, and what to do', async () => {
+    const { page, expects } = await visit(stage.here.address)
+    expects(/status of 404/)
+    await page.goto(addressOf(requestAt('published')))
+    await stage.shop.remove()
+    await page.reload()
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  })
+})
