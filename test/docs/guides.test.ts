@@ -1,11 +1,10 @@
 /** Every guide can be followed from its first line to its last, in an empty folder, with nothing running yet. */
 import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../support/listen.ts'
 import { runDocument, shellBlocks, type Session } from './blocks.ts'
 
 const MINUTES = 60_000
@@ -21,14 +20,6 @@ async function follow(page: string): Promise<Session> {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** What must be read in the output of each guide, for it to have done what it says. */

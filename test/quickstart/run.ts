@@ -4,10 +4,10 @@
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../support/listen.ts'
 import { openSession } from './session.ts'
 import { stepsOf } from './steps.ts'
 
@@ -64,14 +64,6 @@ function environment(url: string): Readonly<Record<string, string>> {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((each) => !each.startsWith(ROOT) && !each.includes('node_modules'))
   const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   return { PATH: path.join(delimiter), HOME: home, TMPDIR: tmpdir(), LC_ALL: 'C.UTF-8', npm_config_cache: cache, SVC_URL: url }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** The page's port may be somebody else's on this machine. */

@@ -1,5 +1,5 @@
 /** A server of a test takes any free port of this machine. */
-import type { Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 
 /** Answers the port it got. */
 export async function listenOnLoopback(server: Server): Promise<number> {
@@ -9,4 +9,12 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server of this test has no port')
   return address.port
+}
+
+/** One that was free a moment ago, for whoever must be told a port beforehand. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listenOnLoopback(server)
+  server.close()
+  return port
 }
