@@ -91,14 +91,12 @@ function home(): Home {
   }
 }
 
-/** Until it says so on its standard error. */
-async function said({ child }: Ran, words: string): Promise<void> {
-  let text = ''
-  while (!text.includes(words)) {
+/** Until it has said so on its standard error, be it before anybody asked. */
+async function said({ child, said: heard }: Ran, words: string): Promise<void> {
+  while (!heard.stderr.includes(words)) {
     if (child.stderr === null) return
     const [part]: unknown[] = await Promise.race([once(child.stderr, 'data'), once(child, 'exit')])
-    if (typeof part !== 'string') throw new Error(`it ended without saying ${words}: ${text}`)
-    text += part
+    if (typeof part !== 'string') throw new Error(`it ended without saying ${words}: ${heard.stderr}`)
   }
 }
 

@@ -134,6 +134,8 @@ const MAIN = join(import.meta.dirname, '..', 'native', 'main.ts')
 
 export interface Ran {
   readonly child: ChildProcess
+  /** Everything it said so far. */
+  readonly said: { readonly stdout: string; readonly stderr: string }
   readonly end: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>
 }
 
@@ -151,5 +153,5 @@ export function start(args: readonly string[], { cwd, env }: { cwd: string; env:
   const end = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
     child.on('close', (code) => resolve({ code, ...said })),
   )
-  return { child, end }
+  return { child, said, end }
 }
