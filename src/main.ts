@@ -9,6 +9,7 @@ import {
   type Commit,
   type ContentStore,
   type Gateway,
+  type JsonObject,
   type Kind,
   type Kinds,
   type ModelAddress,
@@ -96,6 +97,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       return preloading
     })
     closing.push(() => registry.stopTraining())
+    closing.push(async () => runtime.stop?.())
     return { address: server.address, close }
   } catch (error) {
     // Why it did not start is what the operator must hear, whatever else fails on the way out.
@@ -166,10 +168,15 @@ function trainerThread(): URL {
 }
 
 async function openRuntime({ config, upstream }: LoadedConfig, load: Load): Promise<Runtime> {
-  const settings = { timeout_s: config.inference.timeout_s }
+  const settings = { timeout_s: config.inference.timeout_s, ...engineSettings(config.inference.engine) }
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
   return withOwnModels(await practice.make({}), await provider.make(settings))
+}
+
+/** What is not set is not handed on: every runtime has defaults of its own, and refuses what it does not know. */
+function engineSettings(engine: LoadedConfig['config']['inference']['engine']): JsonObject {
+  return Object.fromEntries(Object.entries(engine).filter(([, value]) => value !== null))
 }
 
 /** The address of calls that leave this process for no upstream: the runtime itself answers them. */

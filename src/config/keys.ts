@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { schema } from './schema.ts'
 
-export type ValueKind = 'text' | 'number' | 'flag' | 'list'
+export type ValueKind = 'text' | 'number' | 'flag' | 'list' | 'json'
 
 export interface Key {
   readonly key: string
@@ -100,6 +100,8 @@ function unwrap(type: z.core.$ZodType): z.core.$ZodType {
 function kindOf(bare: z.core.$ZodType): ValueKind {
   if (bare instanceof z.ZodNumber) return 'number'
   if (bare instanceof z.ZodBoolean) return 'flag'
+  // What a plug-in's own setting takes, its plug-in alone knows.
+  if (bare instanceof z.ZodLazy) return 'json'
   return bare instanceof z.ZodArray ? 'list' : 'text'
 }
 

@@ -61,6 +61,31 @@ const EVOLUTION = {
   step_record_bytes: 1_073_741_824,
 }
 
+/** What weights are trained with when nothing is said. */
+const WEIGHT_DEFAULTS = {
+  trainer_url: null,
+  trainer_api_key: null,
+  base_model: null,
+  teacher_model: null,
+  objective: 'grouped',
+  objective_config: {},
+  group_size: 8,
+  lora_rank: 16,
+  lora_alpha: null,
+  lora_seed: 0,
+  learning_rate: 0.0001,
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weight_decay: 0,
+  grad_clip_norm: 0,
+  max_staleness: 0,
+  multi_turn: true,
+  checkpoint_every: 1,
+  examiner: 'always',
+  examiner_config: {},
+}
+
 describe('defaults', () => {
   test('are those of the decisions, key by key [config.defaults] [decisions.state-directory]', () => {
     const { config } = read({})
@@ -86,6 +111,17 @@ describe('defaults', () => {
         timeout_s: 300,
         retry_timeout_s: 300,
         gateway: null,
+        engine: {
+          url: null,
+          api_key: null,
+          model: null,
+          capacity: null,
+          parallel: null,
+          context_tokens: null,
+          threads: null,
+          vocabulary: null,
+          gpu: null,
+        },
       },
       traces: { endpoint: null, headers: {}, service_name: 'svc', sample_ratio: 1, content: false },
       storage: {
@@ -102,7 +138,7 @@ describe('defaults', () => {
           data: { training_mode: 'auto', batch_policy: 'reports' },
           pipeline: { task2batch: { config: { batch_size: 1 } } },
           evolution: EVOLUTION,
-          training: { step_timeout_s: 14_400, memory_mib: 1024 },
+          training: { step_timeout_s: 14_400, memory_mib: 1024, ...WEIGHT_DEFAULTS },
         },
       },
     })
@@ -239,6 +275,17 @@ describe('the command line [config.flags]', () => {
     expect(read({ args }).config.svc).toMatchObject(expected)
   })
 
+  test.each([
+    ['0.5', 0.5],
+    ['true', true],
+    ['[{prompt: a, answer: b}]', [{ prompt: 'a', answer: 'b' }]],
+    ['std', 'std'],
+    ['note: this is a sentence', 'note: this is a sentence'],
+  ])("a plug-in's own setting is read as what it looks like: %s", (text, expected) => {
+    const { recipes } = read({ args: ['--training.objective_config.own', text] }).config
+    expect(recipes['record-only']?.training.objective_config).toEqual({ own: expected })
+  })
+
   test('a key at the top of the file is an option too', () => {
     expect(read({ args: ['--recipe', './mine.ts'] }).config.recipe).toBe('./mine.ts')
   })
@@ -292,7 +339,7 @@ describe('recipes', () => {
         data: { training_mode: 'hybrid', batch_policy: 'reports' },
         pipeline: { task2batch: { config: { batch_size: 4 } } },
         evolution: { ...EVOLUTION, max_steps: 3 },
-        training: { step_timeout_s: 14_400, memory_mib: 256 },
+        training: { step_timeout_s: 14_400, memory_mib: 256, ...WEIGHT_DEFAULTS },
       },
     })
     expect(origins.get('data.training_mode')).toBe('file:2')

@@ -92,6 +92,8 @@ const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   proposer: { acceptsRequests: false, propose: act },
   evaluator: { score: act },
   selection: { decide: act },
+  objective: { name: 'o', loss: 'ppo', needsLogProbs: true, prepare: act },
+  examiner: { examine: act },
   executor: made,
   runtime: made,
   gateway: made,

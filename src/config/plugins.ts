@@ -72,6 +72,8 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K
   proposer: { acceptsRequests: 'true or false', propose: 'a function' },
   evaluator: { score: 'a function' },
   selection: { decide: 'a function' },
+  objective: { name: 'text', loss: 'text', needsLogProbs: 'true or false', prepare: 'a function' },
+  examiner: { examine: 'a function' },
   executor: MADE,
   runtime: MADE,
   gateway: MADE,
@@ -81,7 +83,7 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K
 
 const membersOf = (kind: Kind, plugin: object): Readonly<Record<string, MemberType>> =>
   MAYBE_MADE.some((made) => made === kind) && 'make' in plugin ? MADE : MEMBERS[kind]
-const MAYBE_MADE: readonly (keyof Ready)[] = ['recipe', 'proposer', 'evaluator', 'selection']
+const MAYBE_MADE: readonly (keyof Ready)[] = ['recipe', 'proposer', 'evaluator', 'selection', 'objective', 'examiner']
 
 const TYPES: Readonly<Record<string, string>> = {
   function: 'a function',

@@ -21,7 +21,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['evolution: {adaptor: pi}', 'evolution.adaptor is not a known key; did you mean evolution.adapter?'],
   ['evolution: {seed: rules}', 'evolution.seed must be a list of entries {id, name, config}, not text'],
   ['evolution: {seed: [rules]}', 'evolution.seed[0] must be an entry {id, name, config}'],
-  ['training: {threads: 4}', 'training.threads is not a known key; training knows step_timeout_s, memory_mib'],
+  ['training: {threads: 4}', 'training.threads is not a known key; did you mean inference.engine.threads?'],
   ['recipes:\n  a:\n    dta: {}', 'recipes.a.dta is not a known key; did you mean recipes.a.data?'],
   ['recipes:\n  a.b: {}', "recipes.a.b: a recipe's name is made of letters, digits, - and _"],
   ['svc: 5', 'svc must be a section with keys of its own'],

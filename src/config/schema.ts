@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
+import { engine, training } from './schema-training.ts'
 import {
   backend,
   baseUrl,
@@ -61,7 +62,7 @@ const inference = section({
     .nullable()
     .default(null)
     .describe(
-      'Who answers: `provider`, `practice`, or a runtime plug-in. Unset: `provider` when an upstream is set or found, else `practice`.',
+      'Who answers: `provider`, `practice`, an engine whose weights can be trained (`llama`, `sglang`, `vllm`), or a runtime plug-in. Unset: `provider` when an upstream is set or found, else `practice`.',
     ),
   upstream_url: baseUrl()
     .nullable()
@@ -80,6 +81,7 @@ const inference = section({
     .default(300)
     .describe('How long a call that lost a race against a weight update is tried again, in seconds.'),
   gateway: gateway.nullable().default(null).describe('Turns the multimodal routes on.'),
+  engine: engine.prefault({}).describe('The engine of the runtimes `llama`, `sglang` and `vllm`.'),
 })
 
 const storage = section({
@@ -132,17 +134,6 @@ const pipeline = section({
   }).prefault({}),
 })
 
-const training = section({
-  step_timeout_s: seconds('above zero')
-    .default(14_400)
-    .describe('How long one step may take, in seconds; then it is ended and counts as failed.'),
-  memory_mib: whole('must be a whole number from 64 to 65536', 64, 65_536)
-    .default(1024)
-    .describe(
-      'How much memory the thread of a trainer may hold, in MiB; one that holds more is ended and its step counts as failed. Weight trainers have no thread and are not watched.',
-    ),
-})
-
 /** The sections that every recipe has of its own. */
 const recipeSections = {
   data: data.prefault({}),
@@ -172,7 +163,9 @@ export const schema = section({
   data: data.prefault({}).describe('What the one recipe collects. With several recipes: `recipes.<name>.data`.'),
   pipeline: pipeline.prefault({}).describe('How the one recipe makes batches. With several recipes: `recipes.<name>.pipeline`.'),
   evolution: evolution.prefault({}).describe('What the one recipe may try. With several recipes: `recipes.<name>.evolution`.'),
-  training: training.prefault({}).describe("What one of the recipe's steps may cost. With several recipes: `recipes.<name>.training`."),
+  training: training
+    .prefault({})
+    .describe("What one of the recipe's steps may cost, and how weights are trained. With several recipes: `recipes.<name>.training`."),
 })
 
 /** The sections that stand at the top of the file when there is a single recipe. */
@@ -193,6 +186,9 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.tokens',
   'inference.upstream_api_key',
   'inference.gateway.api_key',
+  'inference.engine.api_key',
+  'training.trainer_api_key',
+  'recipes.<name>.training.trainer_api_key',
   'traces.headers.<name>',
 ])
 

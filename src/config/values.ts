@@ -7,8 +7,12 @@ export function readValue(text: string, kind: ValueKind | null): unknown {
   if (kind === 'text' || text === '') return text
   if (kind === 'list' && !text.startsWith('[')) return [text]
   const value = readYaml(text)
-  return isOfKind(value, kind) ? value : text
+  return isOfKind(value, kind) && !isAccident(value, text, kind) ? value : text
 }
+
+/** A sentence with a colon or a dash in it is no section and no list. */
+const isAccident = (value: unknown, text: string, kind: ValueKind | null): boolean =>
+  kind === 'json' && typeof value === 'object' && value !== null && !/^[[{]/.test(text)
 
 function isOfKind(value: unknown, kind: ValueKind | null): boolean {
   if (kind === 'number') return typeof value === 'number'

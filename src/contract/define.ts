@@ -5,6 +5,7 @@ import type { Adapter } from './harness.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
 import type { ContentStore, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
+import type { Examiner, Objective } from './weights.ts'
 
 /** The version of every interface on the plug-ins page. Optional members may be added within it; anything else makes the next one. */
 export const CONTRACT = 1
@@ -41,12 +42,16 @@ export interface Ready {
   proposer: Proposer
   evaluator: Evaluator
   selection: Selection
+  objective: Objective
+  examiner: Examiner
 }
 interface Makers {
   recipe: MakeRecipe
   proposer: Make<Proposer>
   evaluator: Make<Evaluator>
   selection: Make<Selection>
+  objective: Make<Objective>
+  examiner: Make<Examiner>
 }
 
 export interface Kinds {
@@ -57,6 +62,8 @@ export interface Kinds {
   proposer: Ready['proposer'] | Makers['proposer']
   evaluator: Ready['evaluator'] | Makers['evaluator']
   selection: Ready['selection'] | Makers['selection']
+  objective: Ready['objective'] | Makers['objective']
+  examiner: Ready['examiner'] | Makers['examiner']
   executor: MakeExecutor
   runtime: Make<Runtime>
   gateway: Make<Gateway>

@@ -43,3 +43,8 @@ export const upstream = (code: string, message: string, detail: RefusalDetail = 
   new Refusal('upstream', code, message, detail)
 export const unavailable = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>
   new Refusal('unavailable', code, message, detail)
+
+/** Nobody knows what an engine would have said that was not there: whoever asked may ask again, and nothing is decided. */
+export const ENGINE_UNREACHABLE = 'engine_unreachable'
+export const isEngineAway = (error: unknown): boolean =>
+  isRefusal(error) && (error.kind === 'upstream' || error.code === ENGINE_UNREACHABLE)

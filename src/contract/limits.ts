@@ -65,6 +65,8 @@ export const STEP_FAILURES_MAX = 8
 /** How long a trainer rests after its first failure in a row; four times as long after each further one, up to the second number. */
 export const STEP_RETRY_FIRST_SECONDS = 1
 export const STEP_RETRY_MAX_SECONDS = 900
+/** How long a trainer rests at most before it looks again for an engine that is away. */
+export const ENGINE_AWAY_RETRY_MAX_SECONDS = 30
 /** How often in a row a result may be overtaken by other components before its trainer rests, and for how long. */
 export const STEP_OVERTAKEN_MAX = 3
 export const STEP_OVERTAKEN_REST_SECONDS = 60
@@ -78,6 +80,8 @@ export const STEP_REPORTS_PER_SECOND_MAX = 50
 export const STEP_TEXT_CHARACTERS_MAX = 2000
 /** How long a recipe may take to have a new head ready, or to let go of a scenario, before others go on without it. */
 export const LOAD_SECONDS_MAX = 60
+/** The same of weights: an engine reads a large adapter from a disk. */
+export const WEIGHTS_LOAD_SECONDS_MAX = 600
 export const CLOSE_SECONDS_MAX = 10
 /** How long a landing waits for its pointer; a remote that does not answer must not keep a release from being served. */
 export const POINT_SECONDS_MAX = 5

@@ -1,4 +1,6 @@
 /** Headers, variables, folders and refs that spell a name of ours, each once. Routes are spelt in the route table, the client has names of its own. */
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 
 export const PRODUCT = 'svc'
 
@@ -26,7 +28,12 @@ export const ENV = {
   upstreamModel: 'SVC_UPSTREAM_MODEL',
   upstreamApi: 'SVC_UPSTREAM_API',
   upstreamApiKey: 'SVC_UPSTREAM_API_KEY',
+  runtimes: 'SVC_RUNTIMES_DIR',
+  python: 'SVC_PYTHON',
 } as const
+
+/** What makes a folder an adapter. */
+export const ADAPTER_CONFIG_FILE = 'adapter_config.json'
 
 /** What stands for a token in an agent's files where there is none: some agents refuse an empty one. */
 export const NO_TOKEN = 'svc-no-token'
@@ -35,6 +42,15 @@ export const NO_TOKEN = 'svc-no-token'
 export const PAGE_KEY_CONTEXT = 'svc-page\n'
 
 export const STATE_DIRECTORY = '.svc'
+
+/** What the llama runtime runs on: too large to come with the service, so `svc runtime add llama` installs it. */
+export const LLAMA_PACKAGE = { name: 'node-llama-cpp', version: '3.22.1' } as const
+
+/** Where a runtime that is installed on demand lies: per user, for every service of theirs. The version is in its name, so that no update changes one in use. */
+export function runtimeFolder(runtime: 'llama', environment: Readonly<Record<string, string | undefined>>): string {
+  const all = environment[ENV.runtimes] || join(environment['HOME'] || homedir(), STATE_DIRECTORY, 'runtimes')
+  return join(resolve(all), `${runtime}-${LLAMA_PACKAGE.version}`)
+}
 
 export const REF = {
   all: 'refs/reef/',

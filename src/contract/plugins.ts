@@ -1,7 +1,8 @@
 /** Every door through which a third party enters: recipes, what they serve, and who answers. Training, evolution and stores have pages beside this one. */
 import type { Adapter } from './harness.ts'
-import type { Batch, Dialect, Files, JsonObject, ModelAddress, Release } from './nouns.ts'
+import type { Dialect, Files, JsonObject, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
+import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
 
 // ── Recipe: what a scenario is made of ────────────────────────────────────────────────────────
 
@@ -49,6 +50,8 @@ export interface Binding {
   /** Folders of this scenario outside its own directory; when it is deleted, each moves under an `archived/` beside it. */
   readonly folders?: readonly string[]
   readonly gateway?: Gateway
+  /** The scenario is being deleted: whoever trains for it elsewhere is told. */
+  retire?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -101,6 +104,7 @@ export interface Surface {
    * scenario from being loaded; of a new head it is shown in the status, and loading is tried again with the next one.
    */
   readonly loader?: { load(release: Release): Promise<void> }
+  readonly weights?: WeightSurface
 }
 
 export interface Shipped {
@@ -114,8 +118,11 @@ export interface InferenceHooks {
   begin?(release: Release, signal: AbortSignal): Promise<() => void>
   /** The body to forward and record. Must not change the one it was given. Throws Refusal to refuse the call. */
   prepare?(release: Release, dialect: Dialect, body: JsonObject): JsonObject
-  /** Throws Refusal when this answer did not come from that release: then nothing is recorded. */
-  verify?(release: Release, dialect: Dialect, answer: JsonObject): void
+  /**
+   * Throws Refusal when this answer did not come from that release: then nothing is recorded. Answers what is kept of the capture, under
+   * `response.training`, which no client is sent.
+   */
+  verify?(release: Release, dialect: Dialect, answer: JsonObject, capture?: Capture): JsonObject | void
 }
 
 // ── Runtime: who answers ──────────────────────────────────────────────────────────────────────
@@ -129,7 +136,10 @@ export interface Runtime {
   infer(call: RuntimeCall): Promise<RuntimeAnswer>
   /** GET /v1/models, relayed. A refusal of the model is an answer here too. */
   models(call: ModelsCall): Promise<WholeAnswer>
-  readonly training?: TrainingRuntime
+  /** Absent: it serves what it serves, and nobody can change its weights. */
+  readonly weights?: WeightRuntime
+  /** The service is about to close: whatever is done to weights ends at once, as if the engine were away. Requests under way are answered. */
+  stop?(): void
   /** What the status route shows of it. Never a key. */
   status(): Promise<JsonObject>
   close(): Promise<void>
@@ -159,6 +169,8 @@ export interface WholeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** What the engine saw, where there is one. */
+  readonly capture?: Capture
 }
 export interface StreamedAnswer {
   readonly kind: 'stream'
@@ -166,26 +178,11 @@ export interface StreamedAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** Server-sent events in whatever pieces they arrive. Leaving the loop early cancels the call. */
   readonly chunks: AsyncIterable<Uint8Array>
+  /** Of an answer that was whole before its first event: it is verified before anyone sees any of it. */
+  readonly whole?: { readonly answer: JsonObject; readonly capture: Capture }
 }
 
 /** Relays one multimodal call. Not recorded. */
 export interface Gateway {
   relay(route: string, body: Uint8Array, signal: AbortSignal): Promise<WholeAnswer>
 }
-
-export interface TrainingRuntime {
-  submit(job: TrainingJob): Promise<void>
-  poll(jobId: string): Promise<JobState>
-  activate(jobId: string): Promise<{ readonly runtime_load_id: string }>
-  discard(jobId: string): Promise<void>
-}
-export interface TrainingJob {
-  readonly id: string
-  readonly batch: Batch
-  readonly base: Release
-  readonly objective: JsonObject
-}
-export type JobState =
-  | { readonly status: 'running' }
-  | { readonly status: 'ready'; readonly checkpoint: string; readonly metrics: JsonObject }
-  | { readonly status: 'failed'; readonly error: string }

@@ -11,7 +11,7 @@ import type {
   StoredSample,
   TrainingMode,
 } from './nouns.ts'
-import type { TrainingRuntime } from './plugins.ts'
+import type { WeightRuntime } from './weights.ts'
 
 export interface Processor {
   readonly name: string
@@ -52,7 +52,7 @@ export interface TrainerScope {
   readonly config: JsonObject
   readonly evaluation: ModelAddress
   readonly directory: string
-  readonly runtime?: TrainingRuntime
+  readonly weights?: WeightRuntime
 }
 export interface Trainer {
   /** One step. What it throws is the step's failure; after `signal` aborts nobody waits for its answer. */
@@ -66,6 +66,8 @@ export interface StepOrder {
   readonly base: Release
   /** The files of the base; of its own component alone where there are several. */
   readonly files: Files
+  /** Of weights that are served: what the base's load is called. */
+  readonly runtime_load_id?: string
   /** How the served model is called, and what it speaks at the evaluation routes, for the length of this step. */
   readonly model: Pick<ModelAddress, 'model' | 'api'>
   /** What its latest committed step left in `state`. */
@@ -83,6 +85,11 @@ export type StepResult = StepVerdict & {
 export type StepVerdict =
   /** Served from now on. */
   | { readonly kind: 'publish'; readonly content: Content }
+  /**
+   * Weights that are served from now on out of the engine alone: a folder inside the scenario's own directory, by its path from there. Only
+   * where a release is nothing but weights.
+   */
+  | { readonly kind: 'live'; readonly path: string }
   /** Kept for review, and served when somebody promotes it. */
   | { readonly kind: 'hold'; readonly content: Content }
   /** There was a candidate, and it lost. */
@@ -101,5 +108,7 @@ export type Content =
 export interface Reporter {
   phase(name: 'proposing' | 'evaluating', more?: { readonly episodes_total?: number; readonly step_record?: string }): void
   line(kind: ActivityKind, text: string, failed?: boolean): void
+  /** Of a weight trainer: the job that is out, and how far it is. */
+  job?(id: string, status: string): void
 }
 export type ActivityKind = 'model' | 'agent' | 'check' | 'trial' | 'provider' | 'proposer'

@@ -4,7 +4,7 @@ import type { Brief, Entry, Json, JsonObject, Mutation, Task, Trial } from '../c
 import { admit, contentOf } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { Choice } from './choose-tasks.ts'
-import type { Run } from './run.ts'
+import { othersIn, type Run } from './run.ts'
 import { exposedBy } from './tasks/index.ts'
 import { runsCode, touchedEntries } from './touched.ts'
 
@@ -134,8 +134,8 @@ function repeatProblem(run: Run, gate: readonly Task[], { mutations }: Found): s
 }
 
 /** What is served, and what it is measured by: the same change comes out the same there. */
-export const caseOf = ({ order }: Run, gate: readonly Task[]): string =>
-  cacheKey([order.files, ...gate.map(({ name, prompt }) => ({ name, prompt }))])
+export const caseOf = ({ order, workshop }: Run, gate: readonly Task[]): string =>
+  cacheKey([order.files, othersIn(order.base, workshop.component), ...gate.map(({ name, prompt }) => ({ name, prompt }))])
 
 function isSame({ workshop: { adapter }, entries }: Run, tree: readonly Entry[]): boolean {
   return JSON.stringify(contentOf(adapter, entries)) === JSON.stringify(contentOf(adapter, tree))

@@ -28,7 +28,7 @@ export interface Evolution {
   readonly acceptsRequests: boolean
   readonly plan: TrainerPlan
   /** What a scenario has beside its surface. */
-  bind(scope: ScenarioScope): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
+  bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
 }
 
 export interface EvolutionParts {
@@ -46,11 +46,16 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
   return {
     acceptsRequests: method.proposer.acceptsRequests,
     plan: { lane: 'thread', open: (scope) => openTrainer({ settings, method, adapter, tasks }, scope) },
-    bind: ({ directory, read }) => {
+    bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
       const { step_record_dir: records } = settings
       return {
-        proposals: openProposals({ inbox, adapter, problem: method.strangersProblem, read: ({ content_id }) => read(content_id) }),
+        proposals: openProposals({
+          inbox,
+          adapter,
+          problem: method.strangersProblem,
+          read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
+        }),
         ...(records !== null && { archive: openArchive(resolve(records)) }),
         folders: [inboxFolder(settings, directory), ...(records === null ? [] : [resolve(records, basename(directory))])],
       }

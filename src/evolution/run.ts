@@ -105,10 +105,14 @@ function contextOf({ adapter }: Workshop, model: ModelAddress): JsonObject {
  * What a score depends on beyond that, so that no side is held to what the other was measured by before the settings changed, or before another
  * component of the same scenario published: a model that learns keeps its name.
  */
-function circumstancesOf({ settings, component }: Workshop, { components = {} }: Release): JsonObject {
+function circumstancesOf({ settings, component }: Workshop, base: Release): JsonObject {
   const { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s } = settings
-  const others = Object.entries(components).filter(([name]) => name !== component)
-  return { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s, others: Object.fromEntries(others) }
+  return { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s, others: othersIn(base, component) }
+}
+
+/** What the other components of the release are. */
+export function othersIn({ components = {} }: Release, component: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(components).filter(([name]) => name !== component))
 }
 
 function episodeName({ tasks }: Workshop, { side, task, repeat }: Told): string {

@@ -19,7 +19,7 @@ export interface Harness {
   /** The content of a new scenario's first release. */
   readonly seed: Files
   /** What a scenario's surface gives to clients. */
-  readonly files: (read: ScenarioScope['read']) => NonNullable<Surface['files']>
+  readonly files: (read: ScenarioScope['read'], component?: string) => NonNullable<Surface['files']>
 }
 
 /** The configuration was checked when it was read; this is what the type system needs to know of it. */
@@ -40,8 +40,9 @@ export async function openHarness(config: JsonObject, parts: Parts): Promise<Har
   return {
     adapter,
     seed,
-    files: (read) => ({
-      read: ({ content_id }) => read(content_id),
+    files: (read, component) => ({
+      ...(component !== undefined && { component }),
+      read: ({ content_id, components = {} }) => read(component === undefined ? content_id : (components[component] ?? content_id)),
       shipped: (content) => shippedUpdate(adapter, shipped, content),
     }),
   }

@@ -40,16 +40,18 @@ async function readStatus(scenario: Scenario): Promise<JsonObject> {
 async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
   const { workers, commits, leading } = scenario
   const lost = await scenario.store.losses()
+  const weights = scenario.surface.weights?.status()
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
     scenario_step: commits.at(-1)?.step ?? 0,
     last_committed_step: lastTrainingStep(commits),
-    current_runtime_load_id: null,
+    current_runtime_load_id: weights?.runtime_load_id ?? null,
+    ...(weights !== undefined && { adapter_runtime_load_id: weights.adapter_runtime_load_id }),
     checkpoint_storage: null,
     batch_ready: leading?.isReady ?? false,
     training_mode: scenario.trainingMode,
     processor: { ...processorStatus(scenario), ...(lost.records > 0 && losses) },
-    inference_admission: null,
+    inference_admission: weights?.admission ?? null,
     ...(workers.length > 1 && {
       components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker)])),
     }),

@@ -14,6 +14,6 @@ export interface Named {
  */
 export function artifactRef(scenario: Named, tags: Tags, frozen: Release): string {
   const tag = tags[RELEASE_TAG]
-  const isPulled = scenario.surface.files !== undefined && scenario.surface.hooks === undefined && scenario.runtime.training === undefined
+  const isPulled = scenario.surface.files !== undefined && scenario.surface.hooks === undefined && scenario.surface.weights === undefined
   return tag !== undefined && isPulled && scenario.hasRelease(tag) ? tag : frozen.release_id
 }

@@ -54,6 +54,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
   return {
     kind: 'stream',
     reader,
+    training: null,
     answer: { kind: 'stream', status: 200, headers: {}, chunks },
     exchange: {
       release,

@@ -25,9 +25,13 @@ const CLOSED_BY_CLIENT = 'the client closed the connection'
 const ENDED_EARLY = 'the upstream ended the stream before its terminal event'
 const BLANK_LINE = Buffer.from('\n\n')
 
-export async function serveStream({ exchange, reader, answer }: ServedStream, outlet: Outlet, keepRaw: boolean): Promise<StreamEnd> {
+export async function serveStream(
+  { exchange, reader, answer, training }: ServedStream,
+  outlet: Outlet,
+  keepRaw: boolean,
+): Promise<StreamEnd> {
   try {
-    return await new Relay(exchange, reader, outlet, keepRaw).run(answer.chunks)
+    return await new Relay(exchange, reader, outlet, keepRaw, training).run(answer.chunks)
   } finally {
     exchange.letGo()
   }
@@ -39,12 +43,14 @@ class Relay {
   readonly #outlet: Outlet
   readonly #splitter = new FrameSplitter()
   readonly #raw: Buffer[] | null
+  readonly #training: JsonObject | null
 
-  constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean) {
+  constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null) {
     this.#exchange = exchange
     this.#reader = reader
     this.#outlet = outlet
     this.#raw = keepRaw ? [] : null
+    this.#training = training
   }
 
   async run(chunks: AsyncIterable<Uint8Array>): Promise<StreamEnd> {
@@ -112,7 +118,8 @@ class Relay {
     const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
     const end = cause === null ? { complete: true } : { complete: false, cause }
     const answer = this.#reader.answer()
-    const response: JsonObject = { ...answer, stream: true, ...end, ...raw }
+    const training = this.#training === null ? {} : { training: this.#training }
+    const response: JsonObject = { ...answer, ...training, stream: true, ...end, ...raw }
     const summary: ExchangeSummary = {
       ...summarize(this.#exchange, answer),
       stream: true,

@@ -3,9 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   INTERRUPTED_RETRY_FIRST_SECONDS,
   INTERRUPTED_RETRY_MAX_SECONDS,
+  invalid,
   isObject,
   unavailable,
   upstream,
+  type Capture,
   type Dialect,
   type ExchangeSummary,
   type Json,
@@ -73,6 +75,8 @@ export interface ServedStream {
   readonly exchange: Exchange
   readonly answer: StreamedAnswer
   readonly reader: StreamReader
+  /** What is kept of an answer that was verified before its first event, beside what was sent. */
+  readonly training: JsonObject | null
 }
 
 export async function serve(scenario: Serving, call: Call): Promise<Served> {
@@ -86,20 +90,44 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
       await waitUnlessGone(pause, call.signal)
       continue
     }
-    if (answer.kind === 'stream') return { kind: 'stream', exchange, answer, reader: await openReader(exchange, answer) }
-    const fields = verify(exchange, answer)
-    return { kind: 'whole', answer, receipt: await keep(exchange, answer.body, summarize(exchange, fields)) }
+    if (answer.kind === 'stream') return openStream(exchange, answer)
+    const fields = parseAnswer(answer.body)
+    const training = verify(exchange, fields, answer.capture)
+    const response = training === null ? answer.body : Buffer.from(print({ ...fields, training }))
+    return { kind: 'whole', answer, receipt: await keep(exchange, response, summarize(exchange, fields)) }
   }
 }
 
-/** The release is frozen here and travels with the exchange into the record. */
+/**
+ * The release is frozen here and travels with the exchange into the record. Whoever waited to be admitted may find another head than it came
+ * for: it is the new one that can be held. Nothing may come between that look and what is prepared by it.
+ */
 async function begin(scenario: Serving, call: Call): Promise<Exchange> {
-  const release = scenario.head()
   const { hooks } = scenario.surface
-  const fields = hooks?.prepare?.(release, call.dialect, call.request.fields) ?? call.request.fields
-  const request = fields === call.request.fields ? call.request : { fields, bytes: Buffer.from(print(fields)) }
-  const letGo = hooks?.begin === undefined ? doNothing : await hooks.begin(release, call.signal)
-  return { scenario, call, release, request, letGo }
+  for (;;) {
+    const release = scenario.head()
+    const letGo = hooks?.begin === undefined ? doNothing : await hooks.begin(release, call.signal)
+    if (scenario.head() === release) return prepared(scenario, call, release, letGo)
+    letGo()
+  }
+}
+
+function prepared(scenario: Serving, call: Call, release: Release, letGo: () => void): Exchange {
+  try {
+    refuseForeignAdapter(scenario, call)
+    const fields = scenario.surface.hooks?.prepare?.(release, call.dialect, call.request.fields) ?? call.request.fields
+    const request = fields === call.request.fields ? call.request : { fields, bytes: Buffer.from(print(fields)) }
+    return { scenario, call, release, request, letGo }
+  } catch (error) {
+    letGo()
+    throw error
+  }
+}
+
+/** Where the scenario serves no weights of its own nobody names any: they are another's. */
+function refuseForeignAdapter({ runtime, surface }: Serving, { request: { fields } }: Call): void {
+  if (runtime.weights === undefined || surface.weights !== undefined || (fields['lora_path'] ?? null) === null) return
+  throw invalid('foreign_lora_path', 'lora_path must be left out: no adapter is served here')
 }
 
 /** A stream goes on holding what the attempt needs; anything else lets go here. */
@@ -127,19 +155,28 @@ async function waitUnlessGone(seconds: number, signal: AbortSignal): Promise<voi
   }
 }
 
-/** A stream where the format has none is given up before anyone hears of it. */
-async function openReader({ call, letGo }: Exchange, { chunks }: StreamedAnswer): Promise<StreamReader> {
-  const dialect = streamDialects[call.dialect]
-  if (dialect !== null) return dialect.open()
-  letGo()
-  await chunks[Symbol.asyncIterator]().return?.()
-  throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
+async function openStream(exchange: Exchange, answer: StreamedAnswer): Promise<ServedStream> {
+  try {
+    const reader = openReader(exchange.call.dialect)
+    const training = answer.whole === undefined ? null : verify(exchange, answer.whole.answer, answer.whole.capture)
+    return { kind: 'stream', exchange, answer, reader, training }
+  } catch (error) {
+    // Given up before anyone hears of it.
+    exchange.letGo()
+    await answer.chunks[Symbol.asyncIterator]().return?.()
+    throw error
+  }
 }
 
-function verify({ scenario, release, call }: Exchange, answer: WholeAnswer): JsonObject {
-  const fields = parseAnswer(answer.body)
-  scenario.surface.hooks?.verify?.(release, call.dialect, fields)
-  return fields
+function openReader(dialect: Dialect): StreamReader {
+  const stream = streamDialects[dialect]
+  if (stream === null) throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
+  return stream.open()
+}
+
+/** What is kept of the capture beside the answer; null where nobody keeps any. */
+function verify({ scenario, release, call }: Exchange, answer: JsonObject, capture: Capture | undefined): JsonObject | null {
+  return scenario.surface.hooks?.verify?.(release, call.dialect, answer, capture) ?? null
 }
 
 function parseAnswer(body: Uint8Array): JsonObject {

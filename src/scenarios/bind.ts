@@ -2,19 +2,22 @@
 import {
   BIND_SECONDS_MAX,
   CLOSE_SECONDS_MAX,
+  ENGINE_UNREACHABLE,
   isRefusal,
   unavailable,
   type Binding,
   type Commit,
   type JsonObject,
+  type Refusal,
+  type Release,
   type ScenarioScope,
   type TrainingMode,
 } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
-import { headOf, heldReleases } from '../releases/index.ts'
+import { headOf, heldReleases, isRestorable } from '../releases/index.ts'
 import { createdWith } from './creation.ts'
 import { recipeOf, type Household } from './household.ts'
-import { hold, point } from './land.ts'
+import { hold, keptAt, load, point, takeBack } from './land.ts'
 import { reach } from './reach.ts'
 import { remembered } from './remembered.ts'
 import { Scenario } from './scenario.ts'
@@ -59,7 +62,7 @@ export async function bindScenario(
   try {
     scenario.checkMode(scenario.trainingMode)
     const workers = makeWorkers(house, scenario, configured, training)
-    await scenario.load(scenario.head())
+    await loadHead(house, scenario)
     scenario.useWorkers(workers)
   } catch (error) {
     await letGo(house, binding)
@@ -68,6 +71,26 @@ export async function bindScenario(
   finishLanding(house, scenario)
   await landShipped(house, scenario)
   return scenario
+}
+
+/**
+ * Weights that lived in an engine may be gone with it, or what is left of them may be damaged: then the last checkpoint is published again,
+ * and a row says so. An engine that is away keeps its requests waiting alone: whatever else a scenario does goes on.
+ */
+async function loadHead(house: Household, scenario: Scenario): Promise<void> {
+  const head = scenario.head()
+  try {
+    await load(house, scenario, head, scenario.commits)
+  } catch (error) {
+    if (isRefusal(error) && error.code === ENGINE_UNREACHABLE) return house.warn('the engine is away; its weights are loaded later', error)
+    if (!isRefusal(error) || !isLost(head, error)) throw error
+    house.warn('weights that lived in an engine are gone; the last checkpoint is served', error)
+    await takeBack(house, scenario, keptAt(scenario, head), error.message)
+  }
+}
+
+function isLost({ release_id }: Release, { code, kind }: Refusal): boolean {
+  return code === 'live_weights_gone' || (!isRestorable(release_id) && (kind === 'invalid' || kind === 'conflict'))
 }
 
 /** What a recipe is given to work with. */
@@ -83,18 +106,27 @@ function scopeOf(house: Household, scenario: string, config: JsonObject, created
   }
 }
 
-/** The folders that the recipe of a scenario keeps for it elsewhere, also while it is not loaded. A recipe that cannot say takes none along. */
-export async function foldersOf(house: Household, name: string, created: Commit): Promise<readonly string[]> {
+/** Of a scenario that is not loaded: whoever trains for it elsewhere is told that it goes, and what it keeps elsewhere is asked for. A recipe that cannot say takes nothing along. */
+export async function part(house: Household, name: string, created: Commit): Promise<readonly string[]> {
   try {
     const recipeName = createdWith(created, 'recipe')
     const { recipe, config } = recipeOf(house, recipeName, () => recipeFailed(recipeName, new Error('it is not configured')))
     const binding = await bound(recipeName, () => recipe.bind(scopeOf(house, name, config, created)))
+    await retire(house, binding)
     await letGo(house, binding)
     return binding.folders ?? []
   } catch (error) {
     house.warn('the folders of a deleted scenario could not be asked for and stay where they are', error)
     return []
   }
+}
+
+/** The scenario goes whether or not whoever trains for it elsewhere hears of it. */
+export async function retire(house: Household, binding: Binding): Promise<void> {
+  const telling = async (): Promise<void> => binding.retire?.()
+  await within(CLOSE_SECONDS_MAX, telling()).catch((error: unknown) =>
+    house.warn('a trainer was not told that its scenario is gone', error),
+  )
 }
 
 /** Nobody waits for long for a recipe that does not let go. */
@@ -119,9 +151,11 @@ const recipeFailed = (recipeName: string, cause: unknown): Error =>
   unavailable('recipe_failed', `recipe ${recipeName} could not be bound; the log of the service says why`, { cause })
 
 /** What a crash left undone after a row is done again, before anything else lands: the pointer, and the refs of releases that wait for review. */
-function finishLanding(house: Household, { name, commits, lane }: Scenario): void {
+function finishLanding(house: Household, scenario: Scenario): void {
+  const { name, commits, lane } = scenario
   void lane.run(async () => {
-    await Promise.all([point(house, name, headOf(commits)), ...heldReleases(commits).map((release) => hold(house, release))])
+    const head = keptAt(scenario, headOf(commits))
+    await Promise.all([point(house, name, head), ...heldReleases(commits).map((release) => hold(house, release))])
   })
 }
 

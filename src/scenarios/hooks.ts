@@ -22,6 +22,9 @@ function oneAfterAnother(all: readonly InferenceHooks[]): InferenceHooks {
       }
     },
     prepare: (release, dialect, body) => all.reduce((prepared, hooks) => hooks.prepare?.(release, dialect, prepared) ?? prepared, body),
-    verify: (release, dialect, answer) => all.forEach((hooks) => hooks.verify?.(release, dialect, answer)),
+    verify: (release, dialect, answer, capture) => {
+      const kept = all.flatMap((hooks) => hooks.verify?.(release, dialect, answer, capture) ?? [])
+      return kept.length === 0 ? undefined : Object.assign({}, ...kept)
+    },
   }
 }

@@ -1,19 +1,22 @@
 /** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the point where it happened. */
-import { POINT_SECONDS_MAX, type Commit, type Release, type SealMark } from '../contract/index.ts'
-import { within } from '../kit/index.ts'
+import { isEngineAway, POINT_SECONDS_MAX, unavailable, type Commit, type Release, type SealMark } from '../contract/index.ts'
+import { within, wordsOf } from '../kit/index.ts'
+import { headOf, isRestorable, restorableIds } from '../releases/index.ts'
 import { SKIPPED, type Draft } from '../training/index.ts'
 import type { Household } from './household.ts'
 import { composeWith, type Contents } from './composed.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
+import { liveMetrics, livePath, liveRelease, loadIdAt, weightsAt } from './weights.ts'
 
 /** What a row says beside its step, its time and its release. */
 export type Given = Omit<Commit, 'step' | 'recorded_at' | 'release' | 'pending'>
 
 /** What a step came to. A candidate that changes nothing is not published: the row says so. */
 export async function landStep(house: Household, scenario: Scenario, draft: Draft): Promise<Commit> {
-  const { content, component, ...given } = draft
+  const { content, live, component, ...given } = draft
   const row: Given = { operation: 'train', ...given, ...(component !== '' && { component }) }
+  if (live !== null) return landLive(house, scenario, row, live)
   if (content === null) return landRow(house, scenario, row, null)
   const head = scenario.head()
   const contents = await composeWith(house, head, component, content)
@@ -21,15 +24,65 @@ export async function landStep(house: Household, scenario: Scenario, draft: Draf
   return landRow(house, scenario, { ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped: SKIPPED.unchanged } }, null)
 }
 
-export async function landRow(house: Household, scenario: Scenario, given: Given, contents: Contents | null): Promise<Commit> {
-  const step = (scenario.commits.at(-1)?.step ?? 0) + 1
+/** Weights that are kept nowhere but in the engine and in the scenario's own folder: a checkpoint later on has what they learnt. */
+function landLive(house: Household, scenario: Scenario, given: Given, path: string, onRefusal?: OnRefusal): Promise<Commit> {
+  const { component = '' } = scenario.surface.weights ?? {}
+  const release = liveRelease(loadIdAt(scenario, scenario.commits, component, 1), nextStep(scenario), headOf(scenario.commits))
+  return append(house, scenario, { ...given, metrics: { ...given.metrics, ...liveMetrics(path) } }, release, house.clock(), onRefusal)
+}
+
+export async function landRow(
+  house: Household,
+  scenario: Scenario,
+  given: Given,
+  contents: Contents | null,
+  onRefusal?: OnRefusal,
+): Promise<Commit> {
   const at = house.clock()
-  const release = contents === null ? null : await seal(house, contents, scenario.head(), { step, operation: given.operation, at })
-  const row: Commit = { ...given, step, recorded_at: at, release, pending: given.outcome === 'pending' }
+  const mark = { step: nextStep(scenario), operation: given.operation, at }
+  return append(house, scenario, given, contents === null ? null : await sealOnHead(house, scenario, contents, mark), at, onRefusal)
+}
+
+/** What lives in an engine is no commit: in the repository a checkpoint follows the one before it, in the chain the release it was made on. */
+async function sealOnHead(house: Household, scenario: Scenario, contents: Contents, mark: SealMark): Promise<Release> {
+  const head = headOf(scenario.commits)
+  return { ...(await seal(house, contents, keptAt(scenario, head), mark)), parent_release_id: head.release_id }
+}
+
+/** When an engine will not serve what a row published: what was served before is published again, unless that is what was tried. */
+type OnRefusal = 'take back' | 'stay'
+
+const nextStep = ({ commits }: Scenario): number => (commits.at(-1)?.step ?? 0) + 1
+
+async function append(
+  house: Household,
+  scenario: Scenario,
+  given: Given,
+  release: Release | null,
+  at: number,
+  onRefusal: OnRefusal = 'take back',
+): Promise<Commit> {
+  const row: Commit = { ...given, step: nextStep(scenario), recorded_at: at, release, pending: given.outcome === 'pending' }
   await scenario.store.commit(row)
-  if (release !== null) await (row.pending ? soon(house, hold(house, release)) : serve(house, scenario, release))
-  scenario.landed(row)
+  if (release === null || row.pending) {
+    if (release !== null) await soon(house, hold(house, release))
+    scenario.landed(row)
+    return row
+  }
+  const before = scenario.head()
+  const refused = await serve(house, scenario, release, row)
+  if (refused === null || onRefusal === 'stay') scenario.landed(row)
+  else await refuse(house, scenario, row, before, refused)
   return row
+}
+
+async function refuse(house: Household, scenario: Scenario, row: Commit, before: Release, reason: string): Promise<void> {
+  scenario.landedUnserved(row)
+  try {
+    await takeBack(house, scenario, before, reason)
+  } finally {
+    scenario.settle()
+  }
 }
 
 export async function seal({ contents: store }: Household, contents: Contents, parent: Release | null, mark: SealMark): Promise<Release> {
@@ -39,9 +92,49 @@ export async function seal({ contents: store }: Household, contents: Contents, p
   }
 }
 
-async function serve(house: Household, scenario: Scenario, release: Release): Promise<void> {
-  await soon(house, point(house, scenario.name, release))
-  await scenario.load(release).catch((error: unknown) => house.warn('a new release could not be loaded', error))
+/** Answers why an engine that is there will not serve it, or null. The head moves in the moment that the engine does. */
+async function serve(house: Household, scenario: Scenario, release: Release, row: Commit): Promise<string | null> {
+  if (isRestorable(release.release_id)) await soon(house, point(house, scenario.name, release))
+  try {
+    await load(house, scenario, release, [...scenario.commits, row], () => scenario.landed(row))
+    return null
+  } catch (error) {
+    house.warn('a new release could not be loaded', error)
+    return scenario.surface.weights === undefined || isEngineAway(error) ? null : wordsOf(error)
+  }
+}
+
+/** A head is had ready: what serves from files first, then the engine. */
+export function load(
+  house: Household,
+  scenario: Scenario,
+  release: Release,
+  commits: readonly Commit[],
+  switched?: () => void,
+): Promise<void> {
+  return scenario.load(release, () => weightsAt(house, scenario, release, commits), switched)
+}
+
+/** Nothing else may be named by records than what answers: what was served before is the head again, by a row that says why. */
+export async function takeBack(house: Household, scenario: Scenario, before: Release, reason: string): Promise<void> {
+  const given = { operation: 'rollback', outcome: 'published', consumed_ids: [], metrics: { error: reason }, state: {} } as const
+  const to = (target: Release): Given => ({ ...given, rollback_target_release_id: target.release_id })
+  const path = livePath(house, scenario, before)
+  if (path !== null) await landLive(house, scenario, to(before), path, 'stay')
+  else {
+    const target = keptAt(scenario, before)
+    await landRow(house, scenario, to(target), target, 'stay')
+  }
+}
+
+/** The release, or where it lives in an engine the newest before it whose content is kept. */
+export function keptAt({ commits }: Scenario, asked: Release): Release {
+  if (isRestorable(asked.release_id)) return asked
+  const kept = restorableIds(commits)
+  const until = commits.findLastIndex(({ release }) => release?.release_id === asked.release_id)
+  const row = commits.slice(0, until).findLast(({ release }) => release !== null && kept.has(release.release_id))
+  if (row?.release) return row.release
+  throw unavailable('store_damaged', 'no release of this scenario is kept; run svc verify')
 }
 
 /** The row is durable: from here on nothing may keep it from being counted. */

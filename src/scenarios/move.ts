@@ -1,10 +1,11 @@
 /** Moves a scenario's head: a release that was kept is published once more, as a row of its own. History is appended, never rewound. */
-import type { Release } from '../contract/index.ts'
+import { conflict, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
 import type { Household } from './household.ts'
 import { composeOnto, type Contents } from './composed.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'
+import { admitRelease } from './weights.ts'
 
 export interface Moved {
   readonly head: Release
@@ -17,11 +18,19 @@ export function moveHead(house: Household, scenario: Scenario, releaseId: string
     const plan = planMove(scenario.commits, releaseId, operation)
     if (plan.kind === 'stay') return plan
     const contents = operation === 'promote' ? await promoted(house, scenario, plan.target) : plan.target
+    await admitRelease(house, scenario, plan.target)
     const given = { operation, outcome: 'published', consumed_ids: [], metrics: {}, state: {} } as const
     const row = await landRow(house, scenario, { ...given, rollback_target_release_id: releaseId }, contents)
+    if (scenario.head() !== row.release) throw notTaken(releaseId)
     return { head: scenario.head(), step: row.step }
   })
 }
+
+const notTaken = (releaseId: string): Error =>
+  conflict(
+    'release_refused',
+    `the engine does not serve release ${releaseId}: what was served before is published again, and its row in the releases says why`,
+  )
 
 /** A rollback restores every component; a promote brings only what the held step changed. */
 function promoted(house: Household, scenario: Scenario, held: Release): Promise<Contents> {

@@ -10,8 +10,8 @@ import {
   type JsonObject,
   type TrainingMode,
 } from '../contract/index.ts'
-import { wordsOf } from '../kit/index.ts'
-import { bindScenario, foldersOf, letGo } from './bind.ts'
+import { Lane, wordsOf } from '../kit/index.ts'
+import { bindScenario, letGo, part, retire } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './creation.ts'
 import { archiveFolder } from './files.ts'
@@ -21,6 +21,7 @@ import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
 import { reach } from './reach.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
+import { checkRoomForWeights, trainsWeights } from './weights.ts'
 
 export interface Limits {
   readonly implicitCreation: boolean
@@ -50,6 +51,8 @@ export class Registry {
   #loading = 0
   /** Names taken by scenarios that are still being created: nobody knows them before they exist. */
   #creating = 0
+  /** Scenarios that train weights are made one at a time: two at once would both find the engine's last place free. */
+  readonly #weightScenarios = new Lane()
   readonly #openedAt: number
   #isClosed = false
   #lastDrainAt: number | null = null
@@ -142,6 +145,7 @@ export class Registry {
       const folders = created === undefined ? [] : await this.#foldersOf(name, created)
       const rename = (): Promise<string> => reach(contents.archive(name, newId()))
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
+      if (scenario !== undefined) await retire(this.#house, scenario.binding)
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
@@ -160,7 +164,7 @@ export class Registry {
     const scenario = this.#loaded.get(name)
     if (scenario !== undefined) return scenario.binding.folders ?? []
     await this.#closing.get(name)
-    return foldersOf(this.#house, name, created)
+    return part(this.#house, name, created)
   }
 
   /** The scenario is gone already: one that stays behind is nobody's, and no reason to answer otherwise. */
@@ -210,8 +214,8 @@ export class Registry {
   /** The weight job that is out, if any. */
   trainingJob(): JsonObject | null {
     for (const { name, workers } of this.#loaded.values()) {
-      const job = workers.find((worker) => worker.job !== null)?.job
-      if (job !== undefined) return { status: 'running', training_job_id: job, owner: name }
+      const job = workers.find((worker) => worker.job !== null)?.job ?? null
+      if (job !== null) return { status: job.status, training_job_id: job.id, owner: name }
     }
     return null
   }
@@ -304,12 +308,22 @@ export class Registry {
         `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
       )
     this.#creating += 1
-    try {
+    const recipe = wish.recipe ?? this.#house.defaultRecipe
+    const make = async (): Promise<void> => {
       await createScenario(this.#house, name, wish, own)
-      this.#known.set(name, wish.recipe ?? this.#house.defaultRecipe)
+      this.#known.set(name, recipe)
+    }
+    try {
+      if (!trainsWeights(this.#house, recipe)) await make()
+      else await this.#weightScenarios.run(() => this.#checkWeights().then(make))
     } finally {
       this.#creating -= 1
     }
+  }
+
+  async #checkWeights(): Promise<void> {
+    const recipes = await Promise.all(this.names().map((name) => this.recipeOf(name)))
+    checkRoomForWeights(this.#house, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#house, recipe)).length)
   }
 
   /** Whoever it is loaded for begins at once, so that nothing can unload it first. */

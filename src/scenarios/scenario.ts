@@ -4,6 +4,7 @@ import {
   LOAD_SECONDS_MAX,
   unknown,
   unsupported,
+  WEIGHTS_LOAD_SECONDS_MAX,
   type Binding,
   type Commit,
   type ModelAddress,
@@ -15,6 +16,7 @@ import {
   type RequestType,
   type Runtime,
   type ScenarioStore,
+  type ServedWeights,
   type Surface,
   type TrainingMode,
 } from '../contract/index.ts'
@@ -68,6 +70,8 @@ export class Scenario {
   #trainingMode: TrainingMode
   #workers: readonly Worker[] = []
   #loadError: string | null = null
+  /** The load that the engine was told to serve last. */
+  #toldLoad: string | null = null
   #isArchived = false
   #users = 0
   readonly #awaitingIdle: (() => void)[] = []
@@ -96,15 +100,29 @@ export class Scenario {
     return this.#commits
   }
 
-  /** A row that is durable counts from here on. */
+  /** A row that is durable counts from here on, and once. */
   landed(commit: Commit): void {
-    this.#read(remembered(this.#commits, [commit]))
+    if (!this.#counts(commit)) this.#read(remembered(this.#commits, [commit]))
+  }
+
+  /** The same of a release that no engine serves: until the row that takes it back, requests are answered by the head there was. */
+  landedUnserved(commit: Commit): void {
+    if (!this.#counts(commit)) this.#read(remembered(this.#commits, [commit]), this.#head)
+  }
+
+  /** Whatever the rows say is the head. */
+  settle(): void {
+    this.#read(this.#commits)
+  }
+
+  #counts({ step }: Commit): boolean {
+    return step <= (this.#commits.at(-1)?.step ?? -1)
   }
 
   /** Head and catalog are read off the rows, once per change: every request asks for them. */
-  #read(commits: readonly Commit[]): void {
+  #read(commits: readonly Commit[], head: Release = headOf(commits)): void {
     this.#commits = commits
-    this.#head = headOf(commits)
+    this.#head = head
     this.#pulledId = pulledId(commits, this.#head, this.surface.files?.component)
     this.#releaseIds = new Set(commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
   }
@@ -135,10 +153,20 @@ export class Scenario {
     return this.store.types(ids)
   }
 
-  /** Whatever serves from a release has it ready from here on. */
-  async load(release: Release): Promise<void> {
+  /** Whatever serves from a release has it ready from here on. `weights` is asked for where the scenario serves any; `switched` is told. */
+  async load(release: Release, weights: () => Promise<ServedWeights>, switched?: () => void): Promise<void> {
+    const { loader, weights: engine } = this.surface
+    this.#toldLoad = null
     try {
-      await within(LOAD_SECONDS_MAX, Promise.resolve(this.surface.loader?.load(release)))
+      await within(LOAD_SECONDS_MAX, Promise.resolve(loader?.load(release)))
+      if (engine !== undefined)
+        await within(
+          WEIGHTS_LOAD_SECONDS_MAX,
+          weights().then((served) => {
+            this.#toldLoad = served.runtime_load_id
+            return engine.serve(served, switched)
+          }),
+        )
       this.#loadError = null
     } catch (error) {
       this.#loadError = `the new release could not be loaded: ${wordsOf(error)}`
@@ -194,7 +222,12 @@ export class Scenario {
   errors(): readonly string[] {
     const of = (worker: Worker): string => (worker.component === '' ? this.name : `${this.name}/${worker.component}`)
     const steps = this.#workers.flatMap((worker) => (worker.error === null ? [] : [`${of(worker)}: ${worker.error}`]))
-    return this.#loadError === null ? steps : [...steps, `${this.name}: ${this.#loadError}`]
+    return this.#loadError === null || this.#isServedSince ? steps : [...steps, `${this.name}: ${this.#loadError}`]
+  }
+
+  /** An engine that was away serves, once it is back, what it was told then. */
+  get #isServedSince(): boolean {
+    return this.#toldLoad !== null && this.#toldLoad === this.surface.weights?.status().runtime_load_id
   }
 
   progress(requestId: string): RequestProgress {

@@ -2,10 +2,10 @@
 import { unavailable, type TrainerPlan } from '../contract/index.ts'
 import { scopeOf, Worker, type Bench, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Household } from './household.ts'
-import { contentOf, plansOf } from './composed.ts'
+import { plansOf } from './composed.ts'
 import { landStep } from './land.ts'
-import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
+import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
 
 /** When the process began, and whom to tell when a worker has nothing left to do for now. */
 export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'>
@@ -46,9 +46,9 @@ export function makeWorkers(
 }
 
 /** A weight trainer speaks to the scenario's own runtime, so it runs where that is. */
-function hostFor({ hosts }: Household, { runtime: { training } }: Scenario, plan: TrainerPlan): TrainerHost {
+function hostFor({ hosts }: Household, { runtime: { weights } }: Scenario, plan: TrainerPlan): TrainerHost {
   if (plan.lane === 'thread') return hosts.threads
-  return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(training && { runtime: training }) }))
+  return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(weights && { weights }) }))
 }
 
 function processorOf(scenario: Scenario, component: string) {
@@ -79,8 +79,13 @@ function benchOf(house: Household, scenario: Scenario): Bench {
     },
     clock: house.clock,
     head: () => scenario.head(),
-    files: (release, component) => reach(house.contents.read(contentOf(release, component) ?? release.content_id)),
-    keep: (content) => reach(house.contents.write(content)),
+    files: (release, component) => filesOf(house, scenario, release, component),
+    loadId: () => {
+      const { weights } = scenario.surface
+      return weights && loadIdAt(scenario, scenario.commits, weights.component ?? '')
+    },
+    keep: (content) => keepContent(house, scenario, content),
+    admit: (livePath) => admitLive(house, scenario, livePath),
     busy: (work) => scenario.use(work),
     landing: (task) => scenario.lane.run(() => task((draft) => landStep(house, scenario, draft))),
   }

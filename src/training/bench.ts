@@ -23,8 +23,15 @@ export interface Bench {
   head(): Release
   /** The files of a release, or of its one component where there are several. */
   files(release: Release, component: string): Promise<Files>
-  /** Keeps a content and answers its id. What no row names is nobody's, so this needs no lane. */
+  /** What the base's weights are called in the engine; absent where the scenario serves none. */
+  loadId(): string | undefined
+  /**
+   * Keeps a content and answers its id, once whoever would serve it took it. What no row names is nobody's, so this needs no lane. Throws
+   * Refusal 'invalid' or 'conflict' for what cannot be kept or served.
+   */
   keep(content: Content): Promise<string>
+  /** The same of weights that are published into the engine alone. */
+  admit(livePath: string): Promise<void>
   /** Nothing unloads the scenario while this runs. */
   busy<T>(work: () => Promise<T>): Promise<T>
   /** One landing at a time, promotes and rollbacks among them. The task sees the rows as they are then, and may append one. */
@@ -37,6 +44,8 @@ export interface Draft {
   readonly outcome: StepOutcome
   /** The content it publishes, or holds for review, which is kept already; null when it does neither. */
   readonly content: string | null
+  /** Weights that it publishes into the engine alone: their folder, from the scenario's own directory. */
+  readonly live: string | null
   readonly consumed_ids: readonly string[]
   readonly metrics: JsonObject
   readonly state: JsonObject

@@ -33,6 +33,8 @@ export interface Circumstances {
   readonly mergedOnto: Release | null
   /** What the result published or holds, as it was kept. */
   readonly contentId: string | null
+  /** The folder of weights that are published into the engine alone. */
+  readonly live: string | null
   /** Records set aside since the last row. */
   readonly aside: readonly string[]
   /** Set when the batch is given up at once: what of it can still be consumed. */
@@ -54,7 +56,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): D
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
   }
-  return { component, outcome, content, consumed_ids, metrics: told, state: { ...memory(consumed_ids, state) } }
+  return { component, outcome, content, live: around.live, consumed_ids, metrics: told, state: { ...memory(consumed_ids, state) } }
 }
 
 interface ResultParts extends Pick<Draft, 'outcome' | 'content'> {
@@ -90,6 +92,7 @@ function failureParts({ message, metrics }: StepFailure, { reserved: { batch }, 
 
 const OUTCOME: Readonly<Record<Settled['kind'], StepOutcome>> = {
   publish: 'published',
+  live: 'published',
   hold: 'pending',
   reject: 'rejected',
   skip: 'skipped',

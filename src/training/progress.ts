@@ -25,6 +25,12 @@ export interface StepTrace {
   end(commit: Commit | null, failure: string | null): void
 }
 
+/** A weight job that is out at its trainer. */
+export interface OutJob {
+  readonly id: string
+  readonly status: string
+}
+
 /** The step that is running, as whoever follows it sees it. */
 export class LiveStep implements Reporter {
   readonly requestId: string | null
@@ -34,6 +40,7 @@ export class LiveStep implements Reporter {
   readonly #activity: ActivityLine[] = []
   #phase: Phase = 'running'
   #more: { readonly episodes_total?: number; readonly step_record?: string } = {}
+  #out: OutJob | null = null
 
   constructor(requestId: string | null, clock: () => number, trace?: StepTrace) {
     this.requestId = requestId
@@ -52,6 +59,21 @@ export class LiveStep implements Reporter {
   line(kind: ActivityKind, text: string, failed = false): void {
     this.#activity.push({ at: this.#clock(), kind, text, ...(failed && { failed }) })
     if (this.#activity.length > ACTIVITY_LINES_SHOWN_MAX) this.#activity.shift()
+  }
+
+  job(id: string, status: string): void {
+    this.#out = { id, status }
+  }
+
+  /** The weight job that its trainer named last. */
+  get out(): OutJob | null {
+    return this.#out
+  }
+
+  /** What its trainer waits for, where the latest it said is that something failed. */
+  get trouble(): string | null {
+    const last = this.#activity.at(-1)
+    return last?.failed === true ? last.text : null
   }
 
   view(): Pick<RequestProgress, 'state' | 'started_at' | 'episodes_total' | 'step_record' | 'activity'> {

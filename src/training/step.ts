@@ -56,8 +56,18 @@ async function attempt(
   const step = (bench.commits.at(-1)?.step ?? 0) + 1
   try {
     const { model } = bench
+    const runtime_load_id = bench.loadId()
     const result = await run(
-      { step, batch, base, files, model, state, ...(candidate !== null && { candidate: candidate.content }) },
+      {
+        step,
+        batch,
+        base,
+        files,
+        model,
+        state,
+        ...(runtime_load_id !== undefined && { runtime_load_id }),
+        ...(candidate !== null && { candidate: candidate.content }),
+      },
       live,
       signal,
     )
@@ -72,16 +82,20 @@ async function attempt(
 interface Made {
   readonly result: Settled | StepFailure
   readonly contentId: string | null
+  readonly live: string | null
 }
 
 /** A content that cannot be kept (a path that leads outside, text that is no text) is the trainer's failure like any other. */
 async function keepContent(bench: Bench, result: Settled | StepFailure): Promise<Made> {
-  if (!('content' in result)) return { result, contentId: null }
+  const nothing = { contentId: null, live: null }
   try {
-    return { result, contentId: await bench.keep(result.content) }
+    if ('content' in result) return { ...nothing, result, contentId: await bench.keep(result.content) }
+    if (!('path' in result)) return { ...nothing, result }
+    await bench.admit(result.path)
+    return { ...nothing, result, live: result.path }
   } catch (error) {
-    if (!isRefusal(error) || error.kind !== 'invalid') throw error
-    return { result: new StepFailure(`the result cannot be kept: ${error.message}`, { cause: error }), contentId: null }
+    if (!isRefusal(error) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error
+    return { ...nothing, result: new StepFailure(`the result cannot be kept: ${error.message}`, { cause: error }) }
   }
 }
 
@@ -91,7 +105,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
   return bench.landing(async (append) => {
     signal.throwIfAborted()
     const content = 'content' in made.result ? made.result.content : null
-    const standing = content === null ? 'in place' : standingOf(bench.commits, base, component)
+    const standing = content === null && made.live === null ? 'in place' : standingOf(bench.commits, base, component)
     if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
     if (standing === 'beside' && stale === 'reevaluate' && content !== null)
@@ -102,6 +116,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
       reserved,
       losses,
       contentId: made.contentId,
+      live: made.live,
       failures: failuresInARow(rows),
       mergedOnto: standing === 'beside' ? bench.head() : null,
       aside: feed.aside(),
@@ -127,6 +142,6 @@ async function appendOnce(
   } catch (error) {
     if (!isRefusal(error) || error.code !== 'already_consumed') throw error
     const failure = new StepFailure('the batch holds records that an earlier step consumed', { cause: error })
-    return append(draftOf(failure, { ...around, contentId: null, givenUp: own }))
+    return append(draftOf(failure, { ...around, contentId: null, live: null, givenUp: own }))
   }
 }

@@ -1,5 +1,7 @@
 /** One loop per trainer: sleeps until woken, reads what a step needs, and takes one step after another while there is something to take. */
 import {
+  ENGINE_AWAY_RETRY_MAX_SECONDS,
+  isEngineAway,
   STEP_OVERTAKEN_MAX,
   STEP_OVERTAKEN_REST_SECONDS,
   STEP_RETRY_FIRST_SECONDS,
@@ -16,7 +18,7 @@ import type { Reserved } from './draft.ts'
 import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
-import { LiveStep, type StepTrace } from './progress.ts'
+import { LiveStep, type OutJob, type StepTrace } from './progress.ts'
 import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
@@ -129,8 +131,9 @@ export class Worker {
   get live(): LiveStep | null {
     return this.#live
   }
+  /** A weight trainer waits inside its step for whoever is away: why, until it goes on. */
   get error(): string | null {
-    return this.#error
+    return (this.lane === 'weights' ? this.#live?.trouble : null) ?? this.#error
   }
   /** It has work and waits for a turn to do it. */
   get isWaiting(): boolean {
@@ -140,9 +143,10 @@ export class Worker {
   get isResting(): boolean {
     return this.#state === 'resting'
   }
-  /** The batch that is out as a weight job. */
-  get job(): string | null {
-    return this.lane === 'weights' && this.#live !== null ? (this.#task?.reserved.batch.id ?? null) : null
+  /** The weight job that is out. Before its trainer names it, it is called by its batch. */
+  get job(): OutJob | null {
+    if (this.lane !== 'weights' || this.#live === null) return null
+    return this.#live.out ?? { id: this.#task?.reserved.batch.id ?? '', status: 'PREPARING' }
   }
   /** Whether a step would start if it were this trainer's turn. */
   get isReady(): boolean {
@@ -279,7 +283,7 @@ export class Worker {
     this.#error = wordsOf(error)
     const { bench, onStumble } = this.#parts
     onStumble(error)
-    this.#allRestsUntil = bench.clock() + restSeconds(this.#stumbles)
+    this.#allRestsUntil = bench.clock() + (isEngineAway(error) ? awaySeconds(this.#stumbles) : restSeconds(this.#stumbles))
     return 'again'
   }
 }
@@ -296,6 +300,11 @@ async function followed(step: Promise<StepEnd>, trace: StepTrace | undefined): P
     trace.end(null, wordsOf(error))
     throw error
   }
+}
+
+/** An engine that is started again is back within seconds or minutes: it is looked for more often than a disk that is full. */
+function awaySeconds(looks: number): number {
+  return Math.min(ENGINE_AWAY_RETRY_MAX_SECONDS, STEP_RETRY_FIRST_SECONDS * 2 ** (looks - 1))
 }
 
 /** No rest is longer than the longest: one that seems to be was begun before the clock was set back, and is over. */

@@ -8,7 +8,7 @@ import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 
 const RECIPES = ['pulled', 'pulledAndHooked', 'pulledAndTrained', 'hooked']
-const NEXT = { release_id: 'next-release', parent_release_id: null, content_id: 'next-content' }
+const NEXT = { release_id: 'next-release' }
 
 let here: World
 const first = new Map<string, string>()
@@ -26,9 +26,12 @@ beforeAll(async () => {
   })
   for (const name of [...RECIPES, 'plain']) {
     const { json } = await here.post('/svc/scenarios', { name, recipe: name })
-    const start = typeof json['release_id'] === 'string' ? json['release_id'] : ''
+    const start = textOf(json['release_id'])
     first.set(name, start)
-    await heldStore().store.scenario(name).commit(published(start))
+    // Its content is there: whoever serves weights has it unpacked.
+    await heldStore()
+      .store.scenario(name)
+      .commit(published(start, textOf(json['content_id'])))
   }
   await here.restart()
 })
@@ -38,11 +41,13 @@ beforeEach(() => {
 })
 afterAll(() => here.close())
 
-const published = (parent: string) => ({
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const published = (parent: string, content_id: string) => ({
   step: 1,
   operation: 'train' as const,
   recorded_at: 1,
-  release: { ...NEXT, parent_release_id: parent },
+  release: { ...NEXT, content_id, parent_release_id: parent },
   pending: false,
   outcome: 'published' as const,
   consumed_ids: [],
@@ -74,7 +79,7 @@ describe('the release a record names', () => {
     ['plain', 'the scenario serves no files'],
     ['hooked', 'it serves no files and has hooks'],
     ['pulledAndHooked', 'its surface has hooks'],
-    ['pulledAndTrained', 'it has a training runtime'],
+    ['pulledAndTrained', 'it serves weights'],
   ])('is the served one on %s, since %s [inference.tag-release]', async (scenario) => {
     await ask(scenario, {}, { 'x-svc-tag-release': first.get(scenario) ?? '' })
     expect(await newest(scenario)).toMatchObject({ artifact_ref: NEXT.release_id })
@@ -95,7 +100,7 @@ describe('the release a record names', () => {
 
   it('says nothing about which release answers [inference.tag-release-serving] [inference.serves-current]', async () => {
     await ask('hooked', {}, { 'x-svc-tag-release': first.get('hooked') ?? '', 'x-svc-release-id': first.get('hooked') ?? '' })
-    expect(seen).toEqual([`prepare chat ${NEXT.release_id}`, `begin ${NEXT.release_id}`, 'let go', `verify chat ${NEXT.release_id}`])
+    expect(seen).toEqual([`begin ${NEXT.release_id}`, `prepare chat ${NEXT.release_id}`, 'let go', `verify chat ${NEXT.release_id}`])
   })
 })
 
@@ -142,7 +147,7 @@ describe('the hooks of a release', () => {
     const answer = await ask('hooked', { hook: 'refuse' })
     expect([answer.status, answer.json]).toMatchObject([400, { error: { code: 'not_prepared' } }])
     expect(here.upstream.received).toHaveLength(asked)
-    expect(seen).toEqual([`prepare chat ${NEXT.release_id}`])
+    expect(seen).toEqual([`begin ${NEXT.release_id}`, `prepare chat ${NEXT.release_id}`, 'let go'])
   })
 
   it('may refuse an answer: then nothing is recorded and the error is returned [inference.rule-3]', async () => {

@@ -62,10 +62,12 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     clock: () => house.now,
     head: () => release,
     files: () => Promise.resolve({}),
+    loadId: () => undefined,
     keep: () => Promise.resolve('c'),
+    admit: () => Promise.resolve(),
     busy: (work) => work(),
     landing: (task) =>
-      task(({ component: _component, content: _content, ...draft }) => {
+      task(({ component: _component, content: _content, live: _live, ...draft }) => {
         const landed: Commit = { ...failed, ...draft, step: commits.length + 1, recorded_at: house.now }
         commits = [...commits, landed]
         return Promise.resolve(landed)

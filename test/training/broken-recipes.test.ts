@@ -135,13 +135,13 @@ describe('an instruction', () => {
     expect(await s.consumer(asked)).toMatchObject({ step: 2 })
   })
 
-  it('is taken by a weight trainer where there is no other, and its job keeps the scenario from being removed', async () => {
+  it('is taken by a weight trainer where there is no other, and its job keeps the scenario from being removed [errors.409-delete]', async () => {
     const s = await scenarioOf('weights')
     await s.useMode('manual')
     const gate = gateIn(here)
     const asked = await s.ask(`wait ${gate.path}`)
     await gate.reached()
-    const job = { status: 'running', training_job_id: `${s.name}:instruction:${asked}`, owner: s.name }
+    const job = { status: 'PREPARING', training_job_id: `${s.name}:instruction:${asked}`, owner: s.name }
     expect((await here.get('/svc/status')).json['training_job']).toEqual(job)
     const refused = await s.remove()
     expect([refused.status, errorOf(refused)['code']]).toEqual([409, 'job_out'])

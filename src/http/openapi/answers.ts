@@ -41,9 +41,10 @@ const trainerStatus = {
 export const scenarioStatus = z.object({
   ...trainerStatus,
   scenario_step: step,
-  current_runtime_load_id: z.null(),
+  current_runtime_load_id: text.nullable().describe('The weight load that answers now; null where no weights are served.'),
+  adapter_runtime_load_id: text.nullable().optional().describe('The same while it is an adapter; null while the base answers.'),
   checkpoint_storage: z.null(),
-  inference_admission: z.null(),
+  inference_admission: z.enum(['open', 'closed']).nullable().describe('Whether requests begin, or wait for a weight update.'),
   components: z.record(z.string(), z.object(trainerStatus)).optional().describe('Where there are several trainers.'),
 })
 const brokenStatus = z.object({ error: text }).describe('Of a recipe whose status cannot be shown.')

@@ -28,7 +28,42 @@ const FORMATS: readonly Format[] = [
 ]
 
 const RACE = { 503: ['weight_update_race'] }
-const EVALUATED = refusals({ 404: ['unknown_scenario'] }, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
+/** Of a scenario that serves weights. */
+const WEIGHTS = {
+  400: [
+    'foreign_lora_path',
+    'foreign_return_meta_info',
+    'unsupported_value',
+    'unsupported_content',
+    'missing_required_parameter',
+    'invalid_type',
+    'previous_response_not_found',
+    'invalid_json',
+  ],
+  409: ['no_load_id', 'spans_do_not_add_up'],
+  502: [
+    'engine_unreachable',
+    'engine_timeout',
+    'engine_failed',
+    'engine_not_json',
+    'engine_answer_broken',
+    'engine_answer_too_large',
+    'engine_other_model',
+    'engine_without_lora',
+  ],
+  503: [
+    'nothing_served',
+    'adapter_lost',
+    'adapter_not_loaded',
+    'engine_unreachable',
+    'engine_busy',
+    'engine_stuck',
+    'engine_closed',
+    'engine_no_memory',
+    'model_changed',
+  ],
+}
+const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario'] }, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
 
 const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
 
@@ -70,7 +105,7 @@ function traffic({ dialect, name, words, body }: Format): Description {
     parameters: [scenario, startingRelease, tags],
     body,
     answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release]) },
-    refusals: refusals(NAMED, TAGGED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE),
+    refusals: refusals(NAMED, TAGGED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
   }
 }
 

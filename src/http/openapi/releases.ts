@@ -7,7 +7,12 @@ import { answer, live, type Descriptions } from './description.ts'
 import { after, limit, query } from './parameters.ts'
 import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from './refusals.ts'
 
-const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, { 404: ['unknown_release'] })
+const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
+  404: ['unknown_release'],
+  409: ['release_refused', 'bad_adapter', 'adapter_ignored', 'adapter_differs', 'engine_full'],
+  501: ['unsupported_adapter', 'unsupported_architecture'],
+  503: ['live_weights_gone'],
+})
 const recordIds = z.array(z.string().min(1).max(RECORD_ID_CHARACTERS_MAX)).max(COMMIT_FILTER_IDS_MAX)
 
 export const releaseDescriptions: Descriptions = {

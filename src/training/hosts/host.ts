@@ -15,7 +15,7 @@ export interface TrainerAddress extends PlainScope {
   readonly plugin: { readonly name: string; readonly baseDirectory: string }
   readonly limits: StepLimits
 }
-type PlainScope = Omit<TrainerScope, 'runtime'>
+type PlainScope = Omit<TrainerScope, 'weights'>
 export interface StepLimits {
   /** A step that takes longer is ended and counts as failed. */
   readonly timeoutSeconds: number

@@ -38,6 +38,12 @@ export class Outgoing implements Reporter {
     else this.#leftOut = { kind, lines: (this.#leftOut?.lines ?? 0) + 1 }
   }
 
+  /** Said a few times in a step: nothing to hold back. */
+  job(id: string, status: string): void {
+    if (typeof id !== 'string' || typeof status !== 'string') return
+    this.#to?.job?.(firstCodePoints(id, STEP_TEXT_CHARACTERS_MAX), firstCodePoints(status, STEP_TEXT_CHARACTERS_MAX))
+  }
+
   close(): void {
     this.#catchUp()
     clearTimeout(this.#timer)

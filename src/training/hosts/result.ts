@@ -33,6 +33,7 @@ const content = z.discriminatedUnion('kind', [
 
 const verdicts = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('publish'), content }),
+  z.object({ kind: z.literal('live'), path: z.string() }),
   z.object({ kind: z.literal('hold'), content }),
   z.object({ kind: z.literal('reject') }),
   z.object({ kind: z.literal('skip'), reason: z.string() }),

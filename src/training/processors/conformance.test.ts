@@ -3,6 +3,7 @@ import { describe, it } from 'vitest'
 import { processorConformance } from '../../../conformance/index.ts'
 import type { Processor } from '../../contract/index.ts'
 import { datasetProcessor } from './dataset.ts'
+import { gridProcessor, type GridOptions } from './grid.ts'
 import { keepOnly } from './keep-only.ts'
 import { recordsProcessor } from './records.ts'
 import { reportedProcessor, type GroupOf } from './reported.ts'
@@ -11,9 +12,14 @@ import { reportedProcessor, type GroupOf } from './reported.ts'
 const inPairs: GroupOf = ({ score }) =>
   typeof score === 'number' ? { key: `pair-${Math.floor(score / 2)}`, slot: String(score % 2), size: 2 } : null
 
+/** Four neighbours by score are a step of two groups, and a report without a score belongs nowhere. */
+const inSteps: GridOptions['place'] = ({ score }) =>
+  typeof score === 'number' ? { step: Math.floor(score / 4), group: Math.floor((score % 4) / 2), rollout: score % 2 } : 'has no score'
+
 const processors: readonly (readonly [string, () => Processor])[] = [
   ['reportedProcessor', () => reportedProcessor({ name: 'reported', batchSize: 3 })],
   ['reportedProcessor in groups', () => reportedProcessor({ name: 'grouped', batchSize: 3, group: inPairs })],
+  ['gridProcessor', () => gridProcessor({ name: 'grid', groupsPerStep: 2, rolloutsPerGroup: 2, place: inSteps })],
   ['recordsProcessor', () => recordsProcessor({ name: 'records', batchSize: 3 })],
   ['datasetProcessor', () => datasetProcessor({ name: 'dataset', batchSize: 3 })],
   ['keepOnly', () => keepOnly('keep')],

@@ -64,7 +64,7 @@ export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 
 }
 
 /** Several receipts are one trajectory, in the order quoted. The report stands last. Or why there is no sample in it. */
-function sampleOf({ agent_record_id, references, quoted, score }: PendingRecord, report: JsonObject): StoredSample | string {
+export function sampleOf({ agent_record_id, references, quoted, score }: PendingRecord, report: JsonObject): StoredSample | string {
   const exchanges = quoted.flatMap(({ payload }) => payload ?? [])
   if (exchanges.length < references.length) return 'an exchange it quotes was evicted'
   const record_ids = [...references, agent_record_id]

@@ -1,0 +1,123 @@
+/** The weights of a scenario: which load a release is, the folder an engine reads it from, and releases that live in an engine alone. */
+import { existsSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  ADAPTER_CONFIG_FILE,
+  conflict,
+  invalid,
+  isLargeFile,
+  isRefusal,
+  TEXT_FILE_BYTES_MAX,
+  unavailable,
+  type Commit,
+  type Content,
+  type Files,
+  type Release,
+  type ServedWeights,
+} from '../contract/index.ts'
+import { isRestorable, publications } from '../releases/index.ts'
+import { contentOf, plansOf } from './composed.ts'
+import { createdWith } from './creation.ts'
+import type { Household } from './household.ts'
+import { reach } from './reach.ts'
+import type { Scenario } from './scenario.ts'
+
+/** What a row says of weights that were not put into the artifact repository: their folder, from the scenario's own directory. */
+const LIVE_METRIC = 'live_weights'
+
+/** The load that the latest of these rows serves, or one so many publications later: how often the weights changed is its sequence. */
+export function loadIdAt({ created }: Pick<Scenario, 'created'>, commits: readonly Commit[], component: string, later = 0): string {
+  return `${createdWith(created, 'folder')}:${publications(commits, component) + later}`
+}
+
+/** Weights that live in an engine have no content of their own: they are named by their load. */
+export function liveRelease(loadId: string, step: number, parent: Release): Release {
+  return { release_id: `live:${loadId}:${step}`, content_id: `weights:${loadId}`, parent_release_id: parent.release_id }
+}
+
+export const liveMetrics = (path: string): Readonly<Record<string, string>> => ({ [LIVE_METRIC]: path })
+
+/** Everything an engine needs to serve the latest of these rows. */
+export async function weightsAt(
+  house: Household,
+  scenario: Scenario,
+  release: Release,
+  commits: readonly Commit[],
+): Promise<ServedWeights> {
+  const { component = '' } = scenario.surface.weights ?? {}
+  const directory = await folderOf(house, scenario, release, commits)
+  const isTrained = existsSync(join(directory, ADAPTER_CONFIG_FILE))
+  return { runtime_load_id: loadIdAt(scenario, commits, component), directory: isTrained ? directory : null }
+}
+
+/** The texts of a release, or of its one component where there are several, wherever it lives. */
+export async function filesOf(house: Household, scenario: Scenario, release: Release, component: string): Promise<Files> {
+  if (isRestorable(release.release_id)) return reach(house.contents.read(contentOf(release, component) ?? release.content_id))
+  const folder = await folderOf(house, scenario, release, scenario.commits)
+  const texts = await Promise.all((await readdir(folder)).map(async (name) => [name, await textIn(join(folder, name))] as const))
+  return Object.fromEntries(texts.flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
+}
+
+/** Null for what is no text. Weights are larger than any, and not read to find out. */
+async function textIn(path: string): Promise<string | null> {
+  const file = await stat(path)
+  if (!file.isFile() || file.size > TEXT_FILE_BYTES_MAX) return null
+  const bytes = await readFile(path)
+  return isLargeFile(path, bytes) ? null : bytes.toString()
+}
+
+async function folderOf(house: Household, scenario: Scenario, release: Release, commits: readonly Commit[]): Promise<string> {
+  const { component = '' } = scenario.surface.weights ?? {}
+  if (isRestorable(release.release_id)) return reach(house.contents.unpack(contentOf(release, component) ?? release.content_id))
+  const path = livePath(house, scenario, release, commits)
+  if (path !== null) return join(house.files.folderOf(scenario.created), path)
+  throw unavailable('live_weights_gone', 'the weights of this release lived in an engine and in a folder that is gone')
+}
+
+/** Where weights that live in an engine lie, from the scenario's own directory; null for others, and for those that are gone. */
+export function livePath(house: Household, scenario: Scenario, release: Release, commits = scenario.commits): string | null {
+  const path = commits.findLast((row) => row.release?.release_id === release.release_id)?.metrics[LIVE_METRIC]
+  if (typeof path !== 'string') return null
+  return existsSync(join(house.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null
+}
+
+/** Kept first, then shown to the engine: what it refuses is never published. */
+export async function keepContent(house: Household, scenario: Scenario, content: Content): Promise<string> {
+  const id = await reach(house.contents.write(content))
+  if (content.kind === 'checkpoint') await scenario.surface.weights?.admit(await reach(house.contents.unpack(id)))
+  return id
+}
+
+export async function admitLive(house: Household, scenario: Scenario, path: string): Promise<void> {
+  const { weights, ...surface } = scenario.surface
+  if (weights === undefined || weights.component !== undefined || surface.componentHooks !== undefined)
+    throw invalid('bad_content', 'weights live in an engine alone only where a release is nothing but weights; publish a checkpoint')
+  await weights.admit(join(house.files.folderOf(scenario.created), path))
+}
+
+/** Before a release is served again: an engine may not take today what it took then, and whoever asks for it asked for nothing wrong. */
+export async function admitRelease(house: Household, scenario: Scenario, release: Release): Promise<void> {
+  const { weights } = scenario.surface
+  if (weights === undefined) return
+  const directory = await folderOf(house, scenario, release, scenario.commits)
+  if (!existsSync(join(directory, ADAPTER_CONFIG_FILE))) return
+  await weights.admit(directory).catch((error: unknown) => {
+    throw isRefusal(error) && error.kind === 'invalid' ? conflict(error.code, error.message) : error
+  })
+}
+
+/** Every scenario that trains weights needs an adapter of its own in the engine, and they take turns in one lane. */
+export function checkRoomForWeights({ runtime }: Household, taken: number): void {
+  const most = runtime.weights?.capacity ?? Infinity
+  if (taken < most) return
+  throw conflict(
+    'too_many_weight_scenarios',
+    `the engine of this service holds ${most === 1 ? 'one adapter' : `${most} adapters`}, and as many scenarios train weights; delete one, raise inference.engine.capacity together with the engine's own limit, or start another service`,
+  )
+}
+
+export function trainsWeights({ recipes }: Household, name: string): boolean {
+  const recipe = recipes.get(name)
+  return recipe !== undefined && plansOf(recipe).some(([, plan]) => plan.lane === 'weights')
+}
