@@ -1,0 +1,137 @@
+/** Exports: whole or not there, whatever happens in between. */
+import * as fs from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { mountDisk, fillDisk, temporaryFolder } from '../../../test/support/folder.ts'
+import { buildExport, type ExportOrder } from './export.ts'
+import { checkAdapter } from './provenance.ts'
+import { adapterFiles, ORIGIN, SHAPE, tarOfFiles, type AdapterFault } from './testing.ts'
+
+/** Every call of the file system counts; from the one with this number on, the machine is dead. */
+const power = vi.hoisted(() => ({ calls: 0, until: Infinity }))
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const real = await importOriginal<typeof fs>()
+  const watched = ['mkdir', 'open', 'readdir', 'rename', 'rm', 'writeFile'].map((name) => {
+    const call: unknown = Reflect.get(real, name)
+    const counted = (...given: unknown[]): unknown => {
+      if (++power.calls > power.until) return Promise.reject(new Error('the power is off'))
+      return typeof call === 'function' ? Reflect.apply(call, real, given) : undefined
+    }
+    return [name, counted] as const
+  })
+  return { ...real, ...Object.fromEntries(watched) }
+})
+afterEach(() => {
+  power.until = Infinity
+})
+
+const BASE = { name: 'tiny', digest: null }
+const archiveOf = (fault?: AdapterFault): Buffer => tarOfFiles({ ...adapterFiles(fault), 'optimizer.pt': Buffer.from('not ours') })
+const orderIn = (folder: string, more: Partial<ExportOrder> = {}): ExportOrder => ({
+  archive: archiveOf(),
+  directory: join(folder, 'exports/job-1'),
+  shape: SHAPE,
+  provenance: ORIGIN,
+  ...more,
+})
+const ALL = ['adapter.gguf', 'adapter_config.json', 'adapter_model.safetensors', 'svc-provenance.json']
+
+describe('an export', () => {
+  it('holds the adapter, its GGUF and its provenance, and nothing else of the archive', async () => {
+    const { directory } = await buildExport(orderIn(temporaryFolder()))
+    expect((await fs.readdir(directory)).sort()).toEqual(ALL)
+    expect((await checkAdapter(directory, BASE)).provenance?.job).toBe('job-1')
+    expect(await fs.readdir(join(directory, '..'))).toEqual(['job-1'])
+  })
+
+  it('has the same digest from the same archive anywhere, packed or not', async () => {
+    const one = await buildExport(orderIn(temporaryFolder()))
+    const other = await buildExport(orderIn(temporaryFolder(), { archive: Readable.from([gzipSync(archiveOf())]) }))
+    expect(other.digest).toBe(one.digest)
+  })
+
+  it('has no GGUF where nobody wants one', async () => {
+    const { directory } = await buildExport(orderIn(temporaryFolder(), { shape: null }))
+    expect((await fs.readdir(directory)).sort()).toEqual(ALL.slice(1))
+  })
+
+  it('that is there is answered without reading the archive', async () => {
+    const folder = temporaryFolder()
+    const first = await buildExport(orderIn(folder))
+    const archive = new PassThrough()
+    expect(await buildExport(orderIn(folder, { archive }))).toEqual(first)
+    expect(archive.destroyed).toBe(true)
+  })
+
+  it('that was damaged is made again', async () => {
+    const folder = temporaryFolder()
+    const first = await buildExport(orderIn(folder))
+    await fs.appendFile(join(first.directory, 'adapter.gguf'), 'x')
+    expect(await buildExport(orderIn(folder))).toEqual(first)
+    expect(await fs.readdir(join(folder, 'exports'))).toEqual(['job-1'])
+  })
+
+  it('is the same for calls at the same time', async () => {
+    const folder = temporaryFolder()
+    const all = await Promise.all(Array.from({ length: 5 }, () => buildExport(orderIn(folder))))
+    expect(new Set(all.map(({ digest }) => digest)).size).toBe(1)
+    await checkAdapter(join(folder, 'exports/job-1'), BASE)
+    expect(await fs.readdir(join(folder, 'exports'))).toEqual(['job-1'])
+  })
+
+  it.each<[string, Partial<ExportOrder>]>([
+    ['an archive without an adapter', { archive: tarOfFiles({ a: Buffer.from('x') }) }],
+    ['half an archive', { archive: archiveOf().subarray(0, 900) }],
+    ['an adapter of another base', { archive: archiveOf({ config: { base_model_name_or_path: 'other' } }) }],
+    ['an adapter with DoRA', { archive: archiveOf({ config: { use_dora: true } }) }],
+    ['a base that llama.cpp is not known for', { shape: { ...SHAPE, architecture: 'other' } }],
+    ['an origin that is none', { provenance: { ...ORIGIN, job: '' } }],
+  ])('is refused with %s, and nothing is left of it', async (_, more) => {
+    const folder = temporaryFolder()
+    await expect(buildExport(orderIn(folder, more))).rejects.toMatchObject({ name: 'Refusal' })
+    expect(await fs.readdir(join(folder, 'exports'))).toEqual([])
+  })
+
+  it('whose archive breaks off before it is read fails by that', async () => {
+    const archive = new PassThrough()
+    archive.destroy(new Error('the connection is gone'))
+    await expect(buildExport(orderIn(temporaryFolder(), { archive }))).rejects.toThrow('the connection is gone')
+  })
+
+  it('is whole or not there when the machine dies at any call, and made by the next call', async () => {
+    await buildExport(orderIn(temporaryFolder()))
+    power.calls = 0
+    const expected = await buildExport(orderIn(temporaryFolder()))
+    const calls = power.calls
+    expect(calls).toBeGreaterThan(20)
+    for (let until = 0; until < calls; until++) {
+      const folder = temporaryFolder()
+      Object.assign(power, { calls: 0, until })
+      await expect(buildExport(orderIn(folder)), `at call ${until}`).rejects.toThrow('the power is off')
+      power.until = Infinity
+      const isThere = await fs.stat(join(folder, 'exports/job-1')).then(
+        () => true,
+        () => false,
+      )
+      if (isThere) await checkAdapter(join(folder, 'exports/job-1'), BASE)
+      expect((await buildExport(orderIn(folder))).digest).toBe(expected.digest)
+      expect(await fs.readdir(join(folder, 'exports'))).toEqual(['job-1'])
+    }
+  })
+
+  it('on a full disk is told of as such, and made when there is room again', async () => {
+    const disk = mountDisk('size=256k')
+    await fs.mkdir(join(disk, 'exports'))
+    const free = fillDisk(disk)
+    await expect(buildExport(orderIn(disk))).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'export_failed',
+      message: expect.stringMatching(/^the disk .* is full.*ENOSPC/),
+    })
+    expect(await fs.readdir(join(disk, 'exports'))).toEqual([])
+    free()
+    await checkAdapter((await buildExport(orderIn(disk))).directory, BASE)
+  })
+})

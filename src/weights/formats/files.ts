@@ -1,0 +1,105 @@
+/** Files of adapters and models: read whole only when they are no longer than they may be, and written so that they last. */
+import { createHash } from 'node:crypto'
+import { mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { newId } from '../../kit/index.ts'
+
+const JSON_BYTES_MAX = 1024 * 1024
+
+/** `code` is what a missing or overlong file is refused by. */
+export async function readWhole(path: string, bytesMax: number, code: string): Promise<Buffer> {
+  const bytes = await readIfThere(path, bytesMax, code)
+  if (bytes === null) throw invalid(code, `${basename(path)} is missing from its folder; put it there`)
+  return bytes
+}
+
+/** Null for a file that is not there. */
+export async function readIfThere(path: string, bytesMax: number, code: string): Promise<Buffer | null> {
+  const file = await openIfThere(path)
+  if (file === null) return null
+  try {
+    const status = await file.stat()
+    if (!status.isFile()) throw invalid(code, `${basename(path)} must be a file`)
+    if (status.size > bytesMax) throw invalid(code, `${basename(path)} may be at most ${bytesMax} bytes`)
+    const bytes = Buffer.allocUnsafeSlow(status.size)
+    for (let filled = 0; filled < bytes.length;) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled)
+      if (bytesRead === 0) throw invalid(code, `${basename(path)} became shorter while it was read; try again`)
+      filled += bytesRead
+    }
+    return bytes
+  } finally {
+    await file.close()
+  }
+}
+
+export async function readJsonObject(path: string, code: string): Promise<JsonObject> {
+  const bytes = await readWhole(path, JSON_BYTES_MAX, code)
+  const value = parseJson(bytes.toString())
+  if (isObject(value)) return value
+  throw invalid(code, `${basename(path)} must be a JSON object`)
+}
+
+/** Under its name it is whole or not there, whenever this ends. */
+export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const beside = `${path}.tmp-${newId()}`
+  try {
+    await writeFile(beside, bytes, { flush: true })
+    await rename(beside, path)
+  } catch (error) {
+    await rm(beside, { force: true })
+    throw error
+  }
+  await sync(dirname(path))
+}
+
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+/** Null for a file that is not there. */
+export async function sha256OfFile(path: string): Promise<string | null> {
+  const file = await openIfThere(path)
+  if (file === null) return null
+  const digest = createHash('sha256')
+  await pipeline(file.createReadStream(), digest)
+  return digest.digest('hex')
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+/** Lasts from here on, with every folder it is in that was made for it. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
+}
+
+/** A file or a folder. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
