@@ -1,0 +1,182 @@
+/** The table of adapters that the engine holds: loaded, probed, evicted, and squared with the engine's own account. */
+import { isRefusal, unavailable, type Engine } from '../../contract/index.ts'
+import { parseAdapterName } from '../load-id.ts'
+import { Ledger } from './ledger.ts'
+import { probe } from './probe.ts'
+import { engineStuck } from './refusals.ts'
+
+export interface Slot {
+  readonly name: string
+  /** Null: a candidate on trial. */
+  readonly scenario: string | null
+  readonly directory: string
+}
+
+export interface Uses {
+  /** What a scenario is served by. */
+  readonly isCurrent: (name: string) => boolean
+  /** What a request under way may still name. */
+  readonly isHeld: (name: string) => boolean
+}
+
+export const CANDIDATE_PREFIX = 'candidate-'
+
+export class Residency {
+  readonly ledger = new Ledger()
+  readonly #engine: Engine
+  readonly #signal: () => AbortSignal
+  readonly #uses: Uses
+  /** In the order they were loaded. */
+  readonly #slots = new Map<string, Slot>()
+  /** Those whose unloading failed: nobody knows whether the engine still holds them. */
+  readonly #leaked = new Set<string>()
+
+  /** `signal` is of one call: every call ends, by itself or by it. */
+  constructor(engine: Engine, signal: () => AbortSignal, uses: Uses) {
+    this.#engine = engine
+    this.#signal = signal
+    this.#uses = uses
+  }
+
+  /** Whether requests may name it. */
+  has(name: string): boolean {
+    return this.#slots.has(name) && !this.#leaked.has(name)
+  }
+
+  /** Whether it has a slot, leaked or not. */
+  keeps(name: string): boolean {
+    return this.#slots.has(name)
+  }
+
+  /** How many slots are not free, leaked ones among them. */
+  get taken(): number {
+    return this.#slots.size
+  }
+
+  /** Oldest first. */
+  slots(): readonly Slot[] {
+    return [...this.#slots.values()].filter(({ name }) => !this.#leaked.has(name))
+  }
+
+  /** Leaked ones too. */
+  slotsOf(owner: string): readonly Slot[] {
+    return [...this.#slots.values()].filter(({ scenario }) => scenario === owner)
+  }
+
+  get leaked(): number {
+    return this.#leaked.size
+  }
+
+  isProtected({ name, scenario }: Slot): boolean {
+    return scenario === null || this.#isNeeded(name)
+  }
+
+  #isNeeded(name: string): boolean {
+    return this.#uses.isCurrent(name) || this.#uses.isHeld(name)
+  }
+
+  /** Into a slot that is free. A load that fails keeps none: the engine is told to drop the name. */
+  async load(slot: Slot): Promise<void> {
+    const { name, scenario, directory } = slot
+    if (this.#leaked.has(name) && (this.#uses.isHeld(name) || !(await this.unload(slot)))) throw engineStuck()
+    try {
+      await this.#engine.load({ name, directory }, this.#signal())
+      await probe(this.#engine, { name, directory }, this.#signal())
+    } catch (error) {
+      this.ledger.note('load_failed', name, scenario, error)
+      await this.#cleanUp(slot)
+      throw isRefusal(error)
+        ? error
+        : unavailable('adapter_not_loaded', 'the engine could not load the adapter; its status says why', { cause: error })
+    }
+    this.#slots.set(name, slot)
+    this.ledger.note('load', name, scenario)
+  }
+
+  async #cleanUp(slot: Slot): Promise<void> {
+    try {
+      await this.#engine.unload(slot.name, this.#signal())
+      this.ledger.note('load_cleanup', slot.name, slot.scenario)
+    } catch (error) {
+      this.ledger.note('cleanup_failed', slot.name, slot.scenario, error)
+      this.#leak(slot)
+    }
+  }
+
+  #leak(slot: Slot): void {
+    this.#slots.set(slot.name, slot)
+    this.#leaked.add(slot.name)
+  }
+
+  /** Leaked ones first, then the oldest that nobody needs, until one has gone. False: none could go. */
+  async evictIdle(): Promise<boolean> {
+    const leaked = [...this.#slots.values()].filter(({ name }) => this.#leaked.has(name) && !this.#isNeeded(name))
+    const idle = this.slots().filter((slot) => !this.isProtected(slot))
+    for (const slot of [...leaked, ...idle]) if (await this.evict(slot)) return true
+    return false
+  }
+
+  async evict(slot: Slot): Promise<boolean> {
+    if (!(await this.unload(slot))) return false
+    this.ledger.note('evict', slot.name, slot.scenario)
+    return true
+  }
+
+  /** False: the engine did not let go of it, and the slot stays taken. */
+  async unload(slot: Slot): Promise<boolean> {
+    try {
+      await this.#engine.unload(slot.name, this.#signal())
+    } catch (error) {
+      this.ledger.note('unload_failed', slot.name, slot.scenario, error)
+      this.#leak(slot)
+      return false
+    }
+    this.#drop(slot.name)
+    this.ledger.note('unload', slot.name, slot.scenario)
+    return true
+  }
+
+  #drop(name: string): void {
+    this.#slots.delete(name)
+    this.#leaked.delete(name)
+  }
+
+  /** After an engine may have started anew: what it lost is dropped here, and what of ours it holds unknown to us leaves it. */
+  async settle(held: readonly string[]): Promise<void> {
+    const names = new Set(held)
+    for (const slot of this.#slots.values()) {
+      if (names.has(slot.name)) await this.#settleLeaked(slot)
+      else this.#lose(slot)
+    }
+    for (const name of names) if (!this.#slots.has(name) && isOurs(name)) await this.#unloadStray(name)
+  }
+
+  /** It is there after all: good again for whom it serves, when it says what it should, and otherwise told once more to go. */
+  async #settleLeaked(slot: Slot): Promise<void> {
+    const { name } = slot
+    if (!this.#leaked.has(name)) return
+    if (this.#uses.isCurrent(name) && (await this.#isSound(slot))) this.#leaked.delete(name)
+    else if (!this.#uses.isHeld(name)) await this.unload(slot)
+  }
+
+  #isSound(slot: Slot): Promise<boolean> {
+    return probe(this.#engine, slot, this.#signal()).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  #lose(slot: Slot): void {
+    this.#drop(slot.name)
+    this.ledger.note('lost_dropped', slot.name, slot.scenario)
+  }
+
+  async #unloadStray(name: string): Promise<void> {
+    const scenario = parseAdapterName(name)?.scenario ?? null
+    if (await this.unload({ name, scenario, directory: '' })) this.ledger.note('stray_unloaded', name, scenario)
+  }
+}
+
+function isOurs(name: string): boolean {
+  return parseAdapterName(name) !== null || name.startsWith(CANDIDATE_PREFIX)
+}

@@ -1,0 +1,162 @@
+/** A runtime made of an engine: three formats in front of it, adapters served to scenarios beside it. */
+import {
+  invalid,
+  isObject,
+  isRefusal,
+  PRODUCT,
+  upstream,
+  type Capture,
+  type Dialect,
+  type Engine,
+  type Json,
+  type JsonObject,
+  type Runtime,
+  type RuntimeAnswer,
+  type RuntimeCall,
+  type WholeAnswer,
+} from '../../contract/index.ts'
+import { parseAdapterName } from '../load-id.ts'
+import { FRONTS, readCount, replyOf, writeError } from './front/index.ts'
+import { untilGone } from './until-gone.ts'
+import { Weights } from './weights.ts'
+
+export interface WeightRuntimeSettings {
+  /** What the status calls it. */
+  readonly name: string
+  /** What the base is called by those who ask for it; null: what the engine calls it. */
+  readonly modelName: string | null
+  /** Seconds since the epoch. */
+  readonly clock?: () => number
+  /** How long a scenario's own requests may go on before an update that has no other slot breaks them off. */
+  readonly drainSeconds?: number
+}
+
+const DRAIN_SECONDS = 30
+
+export function makeWeightRuntime(engine: Engine, settings: WeightRuntimeSettings): Runtime {
+  const { name, modelName, clock = () => Date.now() / 1000, drainSeconds = DRAIN_SECONDS } = settings
+  const weights = new Weights(engine, drainSeconds)
+  const house: House = {
+    engine,
+    weights,
+    clock,
+    modelName: async (signal) => modelName ?? (await weights.model(signal)).name,
+  }
+  return {
+    infer: (call) => infer(house, call),
+    models: async ({ signal }) => whole(200, modelList(await house.modelName(signal))),
+    weights,
+    status: () => Promise.resolve({ runtime: name, ...engine.status(), adapters: weights.status() }),
+    stop: () => weights.stop(),
+    close: () => weights.close(),
+  }
+}
+
+interface House {
+  readonly engine: Engine
+  readonly weights: Weights
+  readonly modelName: (signal: AbortSignal) => Promise<string>
+  readonly clock: () => number
+}
+
+async function infer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
+  try {
+    return await untilGone(answer(house, call), call.signal)
+  } catch (error) {
+    if (call.signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: error })
+    if (house.weights.heed(error)) return { kind: 'interrupted' }
+    if (!isRefusal(error)) throw upstream('engine_failed', 'the engine failed without an answer; try again', { cause: error })
+    if (error.kind !== 'invalid') throw error
+    return whole(400, writeError(call.dialect, 400, { message: error.message, code: error.code }))
+  }
+}
+
+async function answer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
+  const { adapter, body } = readBody(call)
+  return call.dialect === 'count_tokens' ? count(house, call, body) : ask(house, call, call.dialect, adapter, body)
+}
+
+/** Takes the keys of the fence out: they are for this runtime, and no engine knows them. */
+function readBody(call: RuntimeCall): { readonly adapter: string | null; readonly body: JsonObject } {
+  const { lora_path: adapter = null, return_meta_info: _proof, ...body } = parseBody(call.body)
+  if (adapter !== null && (typeof adapter !== 'string' || parseAdapterName(adapter) === null))
+    throw invalid('foreign_lora_path', 'lora_path: no such adapter is served here; leave it out')
+  return { adapter, body }
+}
+
+function parseBody(bytes: Uint8Array): JsonObject {
+  try {
+    const value: Json = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+    if (isObject(value)) return value
+  } catch {
+    // Falls through: what came is no request of any format.
+  }
+  throw invalid('invalid_json', 'the body must be a JSON object')
+}
+
+/** By the model's own template; an engine that cannot tell is asked for a single token, and says what the prompt came to. */
+async function count({ engine, weights, modelName }: House, { dialect, signal }: RuntimeCall, body: JsonObject): Promise<RuntimeAnswer> {
+  const chat = { ...readCount(body), model: await modelName(signal) }
+  const encoded = await weights.encode(chat, null, signal)
+  if (encoded !== null) return whole(200, { input_tokens: encoded.prompt.length })
+  const said = await engine.chat({ body: { ...chat, max_tokens: 1 }, adapter: null, signal })
+  if (said.kind === 'aborted') return { kind: 'interrupted' }
+  if (said.kind === 'refused') return whole(said.status, writeError(dialect, said.status, said.answer))
+  return whole(200, { input_tokens: said.capture.prompt.length })
+}
+
+async function ask(
+  { engine, weights, modelName, clock }: House,
+  call: RuntimeCall,
+  dialect: Exclude<Dialect, 'count_tokens'>,
+  adapter: string | null,
+  body: JsonObject,
+): Promise<RuntimeAnswer> {
+  // It left the engine between the request's making and its coming here.
+  if (adapter !== null && !weights.isResident(adapter)) return { kind: 'interrupted' }
+  const front = FRONTS[dialect]
+  const served = await modelName(call.signal)
+  const chat = { ...front.read(body), model: served }
+  const said = await engine.chat({ body: chat, adapter, signal: call.signal })
+  if (said.kind === 'aborted') return { kind: 'interrupted' }
+  if (said.kind === 'refused') return whole(said.status, writeError(dialect, said.status, said.answer))
+  const model = typeof body['model'] === 'string' ? body['model'] : served
+  const written = front.write(replyOf(said.answer, said.capture, { model, createdSeconds: Math.floor(clock()), chat }), body)
+  if (body['stream'] !== true) return whole(200, written, said.capture)
+  return {
+    kind: 'stream',
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    chunks: inTurn(front.frames(written, body), call.signal),
+    whole: { answer: written, capture: said.capture },
+  }
+}
+
+async function* inTurn(frames: Iterable<Buffer>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (const frame of frames) {
+    if (signal.aborted) throw upstream('call_aborted', 'the call was given up before the answer ended', { cause: signal.reason })
+    yield frame
+  }
+}
+
+const whole = (status: number, body: JsonObject, capture?: Capture): WholeAnswer => ({
+  kind: 'whole',
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(body)),
+  ...(capture === undefined ? {} : { capture }),
+})
+
+/** OpenAI's shape, with the fields that Anthropic's clients read beside it. A base has no date of its own. */
+function modelList(id: string): JsonObject {
+  const model = {
+    id,
+    object: 'model',
+    type: 'model',
+    created: 0,
+    created_at: new Date(0).toISOString(),
+    owned_by: PRODUCT,
+    display_name: id,
+  }
+  return { object: 'list', data: [model], has_more: false, first_id: id, last_id: id }
+}

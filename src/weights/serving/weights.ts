@@ -1,0 +1,356 @@
+/** What an engine can do for scenarios: every change of its adapters in one lane, requests beside it under leases. */
+import {
+  invalid,
+  isEngineAway,
+  isRefusal,
+  type AdapterFolder,
+  type Encoded,
+  type Engine,
+  type EngineModel,
+  type JsonObject,
+  type Lease,
+  type Refusal,
+  type ServedAdapter,
+  type ServedWeights,
+  type Tryout,
+  type WeightRuntime,
+} from '../../contract/index.ts'
+import { Lane, newId } from '../../kit/index.ts'
+import { adapterName, parseLoadId } from '../load-id.ts'
+import { askCandidate } from './ask-candidate.ts'
+import { Gate } from './gate.ts'
+import { Leases } from './leases.ts'
+import { adapterLost, engineBusy, engineFull, engineStuck, engineUnreachable, nothingServed } from './refusals.ts'
+import { CANDIDATE_PREFIX, Residency, type Slot } from './residency.ts'
+import { residencyStatus } from './status.ts'
+import { untilGone } from './until-gone.ts'
+
+/** After this an engine that does not answer is given up on. Loading a large adapter from a slow disk fits in. */
+const ENGINE_CALL_SECONDS = 300
+/** What a pause broke off lets go of its adapter at once; a client that reads its answer slowly is not waited for. */
+const PAUSE_GRACE_SECONDS = 1
+
+interface Served extends ServedAdapter {
+  /** Kept to load it again, into an engine that lost it. */
+  readonly directory: string | null
+}
+interface Next extends Served {
+  /** Whoever published them hears of it before any request can. */
+  readonly switched: () => void
+}
+interface Scenario {
+  readonly name: string
+  readonly gate: Gate
+  current: Served | null
+  /** What it should be served by and is not, because the engine was away: nobody is served by anything else meanwhile. */
+  wanted: ServedWeights | null
+  /** While that is tried again. */
+  serving: Promise<void> | null
+}
+
+export class Weights implements WeightRuntime {
+  readonly #engine: Engine
+  readonly #drainSeconds: number
+  readonly #closing = new AbortController()
+  readonly #lane = new Lane()
+  readonly #leases = new Leases()
+  readonly #scenarios = new Map<string, Scenario>()
+  readonly #table: Residency
+  /** Before the first look nobody knows what the engine holds; it may have outlived the service. */
+  #isSuspect = true
+  #reconciling: Promise<void> | null = null
+  #model: EngineModel | null = null
+
+  constructor(engine: Engine, drainSeconds: number) {
+    this.#engine = engine
+    this.#drainSeconds = drainSeconds
+    const uses = { isCurrent: (name: string) => this.#isCurrent(name), isHeld: (name: string) => this.#leases.hold(name) }
+    this.#table = new Residency(engine, () => this.#signal(), uses)
+  }
+
+  #signal(): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ENGINE_CALL_SECONDS * 1000)])
+  }
+
+  get capacity(): number {
+    return this.#engine.capacity
+  }
+
+  async model(signal: AbortSignal): Promise<EngineModel> {
+    return (this.#model ??= await this.#engine.model(signal))
+  }
+
+  encode(body: JsonObject, answer: JsonObject | null, signal: AbortSignal): Promise<Encoded | null> {
+    return this.#engine.encode?.(body, answer, signal) ?? Promise.resolve(null)
+  }
+
+  served(scenario: string): ServedAdapter | null {
+    const current = this.#scenarios.get(scenario)?.current ?? null
+    return current === null ? null : { runtime_load_id: current.runtime_load_id, adapter: current.adapter }
+  }
+
+  admission(scenario: string): 'open' | 'closed' {
+    return this.#scenarios.get(scenario)?.gate.isOpen === false ? 'closed' : 'open'
+  }
+
+  /** Its adapters are evictable from here on; requests under way still end on them. */
+  forget(scenario: string): void {
+    this.#scenarios.delete(scenario)
+  }
+
+  serve(name: string, weights: ServedWeights, switched: () => void = () => undefined): Promise<void> {
+    return this.#lane.run(async () => {
+      const scenario = this.#scenarioOf(name)
+      try {
+        await this.#serve(scenario, { ...weights, switched })
+        scenario.wanted = null
+      } catch (error) {
+        scenario.wanted = isEngineAway(error) ? weights : null
+        throw error
+      }
+    })
+  }
+
+  /** Whatever the engine says to it now, it is still the one to be served: the chain names no other. Asked for by many at once, it is done once. */
+  #serveWanted(scenario: Scenario): Promise<void> {
+    scenario.serving ??= this.#lane
+      .run(async () => {
+        const { wanted } = scenario
+        if (wanted === null || this.#scenarios.get(scenario.name) !== scenario) return
+        await this.#serve(scenario, { ...wanted, switched: () => undefined })
+        scenario.wanted = null
+      })
+      .finally(() => (scenario.serving = null))
+    return scenario.serving
+  }
+
+  async #serve(scenario: Scenario, { runtime_load_id, directory, switched }: ServedWeights & Pick<Next, 'switched'>): Promise<void> {
+    const { name } = scenario
+    const load = parseLoadId(runtime_load_id)
+    if (load === null) throw invalid('runtime_load_id', 'runtime_load_id must read <incarnation>:<sequence>')
+    if (directory === null) return this.#makeCurrent(scenario, { runtime_load_id, adapter: null, directory, switched })
+    const next = { runtime_load_id, adapter: adapterName(name, load), directory, switched }
+    await this.#trustEngine()
+    if (this.#table.has(next.adapter)) return this.#makeCurrent(scenario, next)
+    const slot = { name: next.adapter, scenario: name, directory }
+    if (!(await this.#makeRoom(name))) return this.#replaceOwn(scenario, slot, next)
+    await this.#table.load(slot)
+    this.#makeCurrent(scenario, next)
+  }
+
+  #scenarioOf(name: string): Scenario {
+    const scenario = this.#scenarios.get(name) ?? { name, gate: new Gate(), current: null, wanted: null, serving: null }
+    this.#scenarios.set(name, scenario)
+    return scenario
+  }
+
+  async #trustEngine(): Promise<void> {
+    if (this.#isSuspect) await this.#reconcile()
+  }
+
+  /**
+   * Requests name it from here on, and those under way move over where the engine can. Never from the base: other scenarios answer with it
+   * too, and theirs would move along. Nor to it: it has no name that would tell which of its loads they moved to.
+   */
+  #makeCurrent(scenario: Scenario, { switched, ...next }: Next): void {
+    const from = scenario.current?.adapter ?? null
+    scenario.current = next
+    switched()
+    if (from === null || next.adapter === null || from === next.adapter || !this.#engine.moves) return
+    this.#engine.move?.(from, next.adapter)
+    this.#leases.move(from, next.adapter)
+  }
+
+  /** A free slot, or one that nobody needs any more; waits a while for requests that end on an adapter of the past. False: there is none. */
+  async #makeRoom(scenario: string | null): Promise<boolean> {
+    if (await this.#evictIdle(scenario)) return true
+    if (this.#passing().length === 0) return false
+    const isOneIdle = (): boolean => this.#table.slots().some((slot) => !this.#table.isProtected(slot))
+    return (await this.#leases.until(isOneIdle, this.#drainSeconds, this.#closing.signal)) && this.#evictIdle(scenario)
+  }
+
+  async #evictIdle(scenario: string | null): Promise<boolean> {
+    while (this.#isFull(scenario)) if (!(await this.#table.evictIdle())) return false
+    return true
+  }
+
+  /** An adapter that is served and that the engine lost has its slot kept: nobody else may move in before it is back. */
+  #isFull(scenario: string | null): boolean {
+    const others = [...this.#scenarios.values()].filter(({ name }) => name !== scenario).flatMap(({ current }) => current?.adapter ?? [])
+    return this.#table.taken + others.filter((adapter) => !this.#table.keeps(adapter)).length >= this.#engine.capacity
+  }
+
+  /** Adapters in use that nobody will name again. */
+  #passing(): readonly Slot[] {
+    return this.#table.slots().filter(({ name, scenario }) => scenario !== null && !this.#isCurrent(name))
+  }
+
+  #isCurrent(adapter: string): boolean {
+    return [...this.#scenarios.values()].some(({ current }) => current?.adapter === adapter)
+  }
+
+  /** The scenario's own slot is the only one: it takes no requests until the new adapter is in, or the old one is back. */
+  async #replaceOwn(scenario: Scenario, slot: Slot, next: Next): Promise<void> {
+    const own = this.#ownSlot(scenario)
+    if (own === undefined) throw this.#full(slot)
+    const before = scenario.current
+    scenario.gate.close()
+    try {
+      if (!(await this.#takeOut(scenario, own))) throw engineStuck()
+      await this.#table.load(slot)
+      this.#makeCurrent(scenario, next)
+    } catch (error) {
+      await this.#loadBack(scenario.name, before)
+      throw error
+    } finally {
+      scenario.gate.open()
+    }
+  }
+
+  /** Rather one of its past than the one it is served by. */
+  #ownSlot({ name, current }: Scenario): Slot | undefined {
+    const own = this.#table.slotsOf(name)
+    return own.find((slot) => slot.name !== current?.adapter) ?? own[0]
+  }
+
+  /** Said before anything is touched: nobody else loses a slot over it. */
+  #full({ name, scenario }: Pick<Slot, 'name' | 'scenario'>): Refusal {
+    this.#table.ledger.note('capacity_rejected', name, scenario)
+    const isEachCurrent = this.#table.leaked === 0 && this.#table.slots().every((one) => this.#isCurrent(one.name))
+    return isEachCurrent ? engineFull(this.capacity) : engineBusy()
+  }
+
+  async #takeOut(scenario: Scenario, own: Slot): Promise<boolean> {
+    const isDrained = (): boolean => this.#leases.isDrained(scenario.name)
+    if (await this.#leases.until(isDrained, this.#drainSeconds, this.#closing.signal)) return this.#table.evict(own)
+    this.#closing.signal.throwIfAborted()
+    try {
+      await this.#engine.pause(this.#signal())
+      await this.#leases.until(isDrained, Math.min(PAUSE_GRACE_SECONDS, this.#drainSeconds), this.#closing.signal)
+      return await this.#table.evict(own)
+    } finally {
+      await this.#resume()
+    }
+  }
+
+  /** An engine left paused answers nobody: it is told again before the next request. */
+  async #resume(): Promise<void> {
+    try {
+      await this.#engine.resume(this.#signal())
+    } catch {
+      this.#isSuspect = true
+    }
+  }
+
+  /** What fails here is counted in the table, and tried again by the next request. */
+  async #loadBack(scenario: string, served: Served | null): Promise<void> {
+    if (served?.directory == null || served.adapter === null || this.#table.has(served.adapter)) return
+    if (!(await this.#evictIdle(scenario))) return
+    await this.#table.load({ name: served.adapter, scenario, directory: served.directory }).catch(() => undefined)
+  }
+
+  async lease(name: string, signal: AbortSignal): Promise<Lease> {
+    for (;;) {
+      const scenario = this.#scenarios.get(name)
+      if (scenario?.wanted != null) await untilGone(this.#serveWanted(scenario), signal)
+      const current = scenario?.current ?? null
+      if (scenario === undefined || current === null) throw nothingServed()
+      if (!scenario.gate.isOpen) await scenario.gate.opened(signal)
+      else if (!this.#isSuspect && this.#isThere(current)) return this.#leases.take(name, current)
+      else await this.#findAgain(scenario, signal)
+    }
+  }
+
+  #isThere({ adapter }: Served): boolean {
+    return adapter === null || this.#table.has(adapter)
+  }
+
+  async #findAgain(scenario: Scenario, signal: AbortSignal): Promise<void> {
+    await untilGone(this.reconcile(), signal)
+    const { current, gate } = scenario
+    if (gate.isOpen && current !== null && !this.#isThere(current)) throw adapterLost()
+  }
+
+  /** Of a call that failed: whether it lost its adapter, and so is worth another try. */
+  heed(error: unknown): boolean {
+    const isLost = isRefusal(error) && error.code === 'adapter_lost'
+    const isSilent = isRefusal(error) && error.kind === 'upstream' && error.detail.upstreamStatus === undefined
+    if (isLost || isSilent) this.#isSuspect = true
+    return isLost
+  }
+
+  /** False of a name of ours that has left the engine since the request was made. */
+  isResident(adapter: string): boolean {
+    return this.#table.has(adapter)
+  }
+
+  /** Squares the table with the engine, and loads what is served and missing. Asked for by many at once, it is done once. */
+  reconcile(): Promise<void> {
+    this.#reconciling ??= this.#lane.run(() => this.#reconcile()).finally(() => (this.#reconciling = null))
+    return this.#reconciling
+  }
+
+  async #reconcile(): Promise<void> {
+    this.#isSuspect = false
+    this.#model = null
+    try {
+      await this.#engine.health(this.#signal())
+      await this.#engine.resume(this.#signal())
+      await this.#table.settle(await this.#engine.adapters(this.#signal()))
+    } catch (cause) {
+      this.#isSuspect = true
+      throw engineUnreachable(cause)
+    }
+    for (const { name, current } of this.#scenarios.values()) await this.#loadBack(name, current)
+  }
+
+  async trial<T>(candidate: AdapterFolder, work: (tryout: Tryout) => Promise<T>, signal: AbortSignal): Promise<T> {
+    // A name is loaded once in its life, and a candidate may be tried twice.
+    const slot = { name: `${CANDIDATE_PREFIX}${candidate.name}-${newId()}`, scenario: null, directory: candidate.directory }
+    await this.#lane.run(() => this.#bringOnTrial(slot, signal))
+    try {
+      return await work({ chat: (body) => askCandidate(this.#engine, { body, adapter: slot.name, signal }) })
+    } finally {
+      await this.#lane.run(() => this.#table.unload(slot))
+    }
+  }
+
+  async #bringOnTrial(slot: Slot, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    await this.#trustEngine()
+    if (!(await this.#makeRoom(null))) throw this.#full(slot)
+    await this.#table.load(slot)
+  }
+
+  async ask(scenario: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    try {
+      return await this.#askOnce(scenario, body, signal)
+    } catch (error) {
+      if (!this.heed(error)) throw error
+      return this.#askOnce(scenario, body, signal)
+    }
+  }
+
+  async #askOnce(scenario: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const lease = await this.lease(scenario, signal)
+    try {
+      return await askCandidate(this.#engine, { body, adapter: lease.adapter, signal })
+    } finally {
+      lease.end()
+    }
+  }
+
+  status(): JsonObject {
+    const served = new Map([...this.#scenarios].map(([name, { current }]) => [name, current]))
+    return residencyStatus(this.capacity, this.#table, this.#leases, served)
+  }
+
+  stop(): void {
+    this.#closing.abort(engineUnreachable(new Error('the service is closing')))
+  }
+
+  async close(): Promise<void> {
+    this.stop()
+    await this.#engine.close()
+  }
+}
