@@ -1,0 +1,48 @@
+/** A training job, and what it is called: by everything that makes it what it is, so that the same rows are the same job after any restart. */
+import { hash } from 'node:crypto'
+import { canonicalJson, type Loss } from '../../contract/index.ts'
+import type { AdamParams, LoraConfig } from './tinker.ts'
+
+export interface Job extends JobContent {
+  readonly id: string
+}
+/** No batch, step or owner: those are told anew after a restart. */
+export interface JobContent {
+  readonly base: { readonly name: string; readonly digest: string | null }
+  /** The trainer's name for the adapter and optimizer state it branches from; null: the base, with nothing trained. */
+  readonly parentState: string | null
+  readonly lora: LoraConfig
+  readonly loss: Loss
+  readonly lossConfig: Readonly<Record<string, number>>
+  readonly adam: AdamParams
+  readonly rows: readonly Row[]
+}
+/** Everything but `tokens` and the ids is per generated token. */
+export interface Row {
+  readonly record_ids: readonly string[]
+  readonly tokens: readonly number[]
+  readonly lossMask: readonly (0 | 1)[]
+  /** Empty where the loss has no ratio. */
+  readonly logProbs: readonly number[]
+  readonly advantages: readonly number[]
+}
+
+export function jobOf(content: JobContent): Job {
+  const { base, parentState, lora, loss, lossConfig, adam, rows } = content
+  const made = {
+    base_model: base.name,
+    base_digest: base.digest,
+    parent: { trainer_state: parentState },
+    lora_config: { ...lora },
+    loss: { name: loss, config: lossConfig },
+    adam_params: { ...adam },
+    rows: rows.map(({ record_ids, tokens, lossMask, logProbs, advantages }) => ({
+      record_ids,
+      tokens,
+      loss_mask: lossMask,
+      log_probs: logProbs,
+      advantages,
+    })),
+  }
+  return { ...content, id: hash('sha256', canonicalJson(made)) }
+}

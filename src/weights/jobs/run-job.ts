@@ -1,0 +1,116 @@
+/** One job from its first call to a checked adapter on this machine: always on a branch of its own, so that nothing is ever stepped twice. */
+import { conflict, isRefusal, type ModelShape, type Reporter } from '../../contract/index.ts'
+import { assertChanged, fetchExport, findExport } from './exports.ts'
+import type { Job } from './job-id.ts'
+import type { Marker, MarkerFile, Trained } from './marker.ts'
+import type { Parent } from './parent.ts'
+import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
+import { clearAway, keepingAlive, letGo } from './session.ts'
+import { samplerPath, statePath, type TrainerClient } from './tinker.ts'
+
+export interface JobPlace {
+  readonly client: TrainerClient
+  readonly marker: MarkerFile
+  readonly scenario: string
+  /** The scenario's own. */
+  readonly directory: string
+  /** Of the base; null where the engine reads no GGUF. */
+  readonly shape: ModelShape | null
+  readonly objective: string
+  readonly parent: Parent
+  readonly report: Reporter
+  readonly signal: AbortSignal
+}
+
+/** Its marker is at CHECKPOINT or past it, and the export lies where `exportPath` says. */
+export async function runJob(job: Job, place: JobPlace): Promise<Marker> {
+  const known = await place.marker.read()
+  const begun = known?.job === job.id ? known : null
+  // Another job is over: its row landed, or its batch is gone.
+  if (begun === null && known !== null) await clearAway(known, place.client, place.signal)
+  if (begun === null) return train(job, { job: job.id, status: 'RUNNING' }, place)
+  if (begun.status !== 'RUNNING' && (await findExport(job, place)) !== null) return begun
+  try {
+    return await train(job, begun, place)
+  } catch (error) {
+    if (!isLost(error)) throw error
+    place.report.line('check', 'the trainer cannot go on with what was begun: the job is trained again from the start')
+    await clearAway({ ...begun, status: 'RUNNING' }, place.client, place.signal)
+    return train(job, { job: job.id, status: 'RUNNING' }, place)
+  }
+}
+
+/** The model is gone with the trainer's memory, it says that its calls were others, or it failed: under a number it answers that for ever. */
+const LOST: ReadonlySet<string> = new Set(['trainer_forgot', 'trainer_conflict', 'trainer_call_failed'])
+const isLost = (error: unknown): boolean => isRefusal(error) && LOST.has(error.code)
+
+/** Every call bears the number it had before, so those that were made already are answered and not made again. */
+async function train(job: Job, begun: Marker, place: JobPlace): Promise<Marker> {
+  const { client, signal } = place
+  const session = begun.session ?? (await client.createSession({ scenario: place.scenario, job: job.id }, signal))
+  return keepingAlive(client, session, signal, async () => {
+    const opened: Marker = { ...begun, status: 'RUNNING', session }
+    if (begun.session === undefined) await note(opened, place)
+    const model = begun.model_id ?? (await client.createModel(session, job.base.name, job.lora, signal))
+    const held: Marker = { ...opened, model_id: model }
+    if (begun.model_id === undefined) await note(held, place)
+    const trained = begun.trained ?? (await optimize(job, model, place))
+    // Before it is saved: once the trainer forgets the model, nobody else could say this again.
+    if (begun.trained === undefined) await note({ ...held, trained }, place)
+    if (begun.trained === undefined || !(await isSaved(job, model, place))) await save(job, model, place)
+    const exported = (await findExport(job, place)) ?? (await fetchExport(job, model, trained, place))
+    await letGo(client, model, signal)
+    assertChanged(exported, place.parent)
+    return note({ ...held, trained, status: 'CHECKPOINT' }, place)
+  })
+}
+
+async function note(marker: Marker, { marker: file, report }: JobPlace): Promise<Marker> {
+  await file.write(marker)
+  report.job?.(marker.job, marker.status)
+  return marker
+}
+
+async function optimize(job: Job, model: string, { client, parent, report, signal }: JobPlace): Promise<Trained> {
+  const { loss, lossConfig, rows } = job
+  const sequence = sequencesOf(job)
+  if (job.parentState !== null) {
+    if (!(await client.knows(job.parentState, signal))) throw parentGone(parent)
+    await client.loadWeights({ model, sequence: sequence.load }, job.parentState, signal)
+  }
+  const tokens = trainedTokens(rows)
+  report.line('model', `training on ${rows.length} rows, ${tokens} tokens`)
+  let lossSum = 0
+  for (const [at, call] of callsOf(rows).entries()) {
+    const pass = { data: call.map((row) => datumOf(row, loss)), loss, lossConfig }
+    lossSum += (await client.forwardBackward({ model, sequence: sequence.pass + at }, pass, signal)).loss
+  }
+  const told = await client.optimStep({ model, sequence: sequence.step }, job.adam, signal)
+  const probe = probeOf(rows)
+  const asked = { data: [questionOf(probe)], loss: 'cross_entropy', lossConfig: {} } as const
+  const { logProbs } = await client.forward({ model, sequence: sequence.probe }, asked, signal)
+  const metrics = { loss: lossSum / tokens, optimizer_steps: 1, tokens_trained: tokens, trainer: told }
+  return { metrics, probe: { tokens: probe, log_probs: logProbs[0] ?? [] } }
+}
+
+/** In the order of the calls and without gaps, since some trainers work them off by their numbers. */
+function sequencesOf({ parentState, rows }: Job): Readonly<Record<'load' | 'pass' | 'step' | 'probe' | 'state' | 'sampler', number>> {
+  const pass = parentState === null ? 1 : 2
+  const step = pass + callsOf(rows).length
+  return { load: 1, pass, step, probe: step + 1, state: step + 2, sampler: step + 3 }
+}
+
+function parentGone({ release_id }: Parent): Error {
+  const cure = 'roll back to a release whose state it has, or give it back its state folder'
+  return conflict('trainer_state_gone', `the trainer no longer has the state that release ${release_id} was trained to; ${cure}`)
+}
+
+async function isSaved({ id }: Job, model: string, { client, signal }: JobPlace): Promise<boolean> {
+  return (await client.knows(samplerPath(model, id), signal)) && (await client.knows(statePath(model, id), signal))
+}
+
+async function save(job: Job, model: string, { client, signal }: JobPlace): Promise<void> {
+  const sequence = sequencesOf(job)
+  await client.saveWeights({ model, sequence: sequence.state }, job.id, signal)
+  await client.saveForSampler({ model, sequence: sequence.sampler }, job.id, signal)
+}

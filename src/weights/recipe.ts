@@ -1,0 +1,175 @@
+/** What a recipe of weights is put together from: the fence of its requests, the engine that serves it, and the trainer that improves it. */
+import { z } from 'zod'
+import {
+  invalid,
+  isRefusal,
+  type Binding,
+  type Examiner,
+  type InferenceHooks,
+  type JsonObject,
+  type Make,
+  type Objective,
+  type Parts,
+  type ScenarioScope,
+  type TrainerPlan,
+  type TrainerScope,
+  type WeightRuntime,
+  type WeightSurface,
+} from '../contract/index.ts'
+import { checkAdapter } from './formats/provenance.ts'
+import { markerIn } from './jobs/marker.ts'
+import { retireJob } from './jobs/retire.ts'
+import { makeTrainerClient, type TrainerClient } from './jobs/tinker.ts'
+import { makeWeightTrainer } from './jobs/trainer.ts'
+import { makeFence } from './serving/fence.ts'
+
+export interface OpenedWeights {
+  /** How many reports are compared with each other; null where each is learnt from by itself. */
+  readonly groupSize: number | null
+  readonly plan: TrainerPlan
+  /** What a scenario serves and is served by, for the component of that name; '' where a release is nothing but weights. */
+  bind(scope: ScenarioScope, component: string): BoundWeights
+}
+interface BoundWeights {
+  readonly hooks: InferenceHooks
+  readonly weights: WeightSurface
+  readonly retire: NonNullable<Binding['retire']>
+}
+
+/** The most one call to a trainer may take: a large batch is many calls. */
+const CALL_SECONDS_MAX = 600
+const RETIRE_SECONDS_MAX = 5
+const ADMIT_SECONDS_MAX = 600
+
+/** `objective` stands in for the configured one, where the recipe is made for a single one. */
+export async function openWeights(config: JsonObject, parts: Parts, objective?: string): Promise<OpenedWeights> {
+  const settings = readSettings(config)
+  const client = makeTrainerClient({ url: settings.trainer_url, apiKey: settings.trainer_api_key, timeoutSeconds: CALL_SECONDS_MAX })
+  const learn = await made<Objective>(await parts.plugin('objective', objective ?? settings.objective), settings.objective_config)
+  const examine = await made<Examiner>(await parts.plugin('examiner', settings.examiner), settings.examiner_config)
+  if (learn.needsTeacher === true && settings.teacher_model === null)
+    throw invalid('invalid_field', `training.teacher_model: the objective ${learn.name} learns from a teacher; name one`)
+  return {
+    groupSize: learn.isGrouped === true ? settings.group_size : null,
+    plan: { lane: 'weights', open: (scope) => openTrainer(settings, client, learn, examine, scope) },
+    bind: (scope, component) => bindWeights(settings, client, scope, component),
+  }
+}
+
+type Settings = z.infer<typeof training>
+
+const training = z.object({
+  trainer_url: z.string({ error: 'names no trainer; start one with svc trainer start, and give its address here' }),
+  trainer_api_key: z.string().nullable(),
+  base_model: z.string().nullable(),
+  teacher_model: z.string().nullable(),
+  objective: z.string(),
+  objective_config: z.record(z.string(), z.json()),
+  group_size: z.number(),
+  lora_rank: z.number(),
+  lora_alpha: z.number().nullable(),
+  lora_seed: z.number(),
+  learning_rate: z.number(),
+  beta1: z.number(),
+  beta2: z.number(),
+  eps: z.number(),
+  weight_decay: z.number(),
+  grad_clip_norm: z.number(),
+  max_staleness: z.number(),
+  multi_turn: z.boolean(),
+  checkpoint_every: z.number(),
+  examiner: z.string(),
+  examiner_config: z.record(z.string(), z.json()),
+})
+
+function readSettings({ training: given }: JsonObject): Settings {
+  const checked = training.safeParse(given)
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  throw invalid('invalid_field', `training.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not acceptable'}`)
+}
+
+async function made<T extends object>(plugin: T | Make<T>, config: JsonObject): Promise<T> {
+  return isMade(plugin) ? plugin.make(config) : plugin
+}
+
+const isMade = <T extends object>(plugin: T | Make<T>): plugin is Make<T> => 'make' in plugin
+
+function openTrainer(settings: Settings, client: TrainerClient, objective: Objective, examiner: Examiner, scope: TrainerScope) {
+  return makeWeightTrainer({
+    scope,
+    weights: need(scope.weights),
+    client,
+    objective,
+    examiner,
+    baseModel: settings.base_model,
+    teacher: settings.teacher_model === null ? null : { model: settings.teacher_model, state: null },
+    lora: {
+      rank: settings.lora_rank,
+      seed: settings.lora_seed,
+      ...(settings.lora_alpha !== null && { alpha: settings.lora_alpha }),
+      train_attn: true,
+      train_mlp: true,
+      train_unembed: false,
+    },
+    adam: {
+      learning_rate: settings.learning_rate,
+      beta1: settings.beta1,
+      beta2: settings.beta2,
+      eps: settings.eps,
+      weight_decay: settings.weight_decay,
+      grad_clip_norm: settings.grad_clip_norm,
+    },
+    rollouts: { acceptMultiTurn: settings.multi_turn },
+    maxStaleness: settings.max_staleness,
+    // A live release can name an engine's load alone, so one of several components is always a checkpoint.
+    checkpointEvery: scope.component === '' ? settings.checkpoint_every : 1,
+  })
+}
+
+function bindWeights(settings: Settings, client: TrainerClient, scope: ScenarioScope, component: string): BoundWeights {
+  const { scenario, runtime, directory } = scope
+  const weights = need(runtime.weights)
+  return {
+    hooks: makeFence(weights, scenario),
+    weights: {
+      ...(component !== '' && { component }),
+      admit: (folder) => admit(weights, settings, folder),
+      serve: (served, switched) => weights.serve(scenario, served, switched),
+      status() {
+        const served = weights.served(scenario)
+        const runtime_load_id = served?.runtime_load_id ?? null
+        return {
+          runtime_load_id,
+          adapter_runtime_load_id: served?.adapter == null ? null : runtime_load_id,
+          admission: weights.admission(scenario),
+        }
+      },
+    },
+    async retire() {
+      weights.forget(scenario)
+      await retireJob(client, markerIn(directory), AbortSignal.timeout(RETIRE_SECONDS_MAX * 1000))
+    },
+  }
+}
+
+/** Held against its own digests and the base, then shown to the engine where it has room to look at it. */
+async function admit(weights: WeightRuntime, settings: Settings, directory: string): Promise<void> {
+  const signal = AbortSignal.timeout(ADMIT_SECONDS_MAX * 1000)
+  const { name, digest } = await weights.model(signal)
+  const { provenance } = await checkAdapter(directory, { name: settings.base_model ?? name, digest })
+  try {
+    await weights.trial({ name: provenance?.job ?? 'foreign', directory }, () => Promise.resolve(), signal)
+  } catch (error) {
+    // Every slot is in use: it is looked at when it takes the place of what is served, which is put back if it will not do.
+    if (!isRefusal(error) || (error.code !== 'engine_full' && error.code !== 'engine_busy')) throw error
+  }
+}
+
+function need(weights: WeightRuntime | undefined): WeightRuntime {
+  if (weights !== undefined) return weights
+  throw invalid(
+    'no_engine',
+    'this recipe trains weights, and the runtime cannot change any; set inference.runtime to llama, sglang or vllm',
+  )
+}
