@@ -1,0 +1,46 @@
+/** The list of an engine's models: its base, and the adapters that name it as their parent. */
+import { upstream, type JsonObject } from '../../../src/contract/index.ts'
+import type { EngineHttp } from './http.ts'
+import { objectsOf, textOf } from './json.ts'
+import { answerOf } from './replies.ts'
+
+export interface Models {
+  /** The base, by the name requests use. */
+  readonly id: string
+  /** By the name it is known by elsewhere, to trainers and adapters: the settings may say it where the engine serves it under an alias. */
+  readonly name: string
+  readonly contextTokens: number
+  readonly adapters: readonly string[]
+  /** Older engines leave adapters out of the list: then it says nothing about them. */
+  readonly namesParents: boolean
+}
+
+/** Throws where the engine serves another base than it should: adapters are made for one alone. */
+export async function readModels(http: EngineHttp, wanted: string | null, signal: AbortSignal): Promise<Models> {
+  const answer = answerOf(await http.get('/v1/models', signal), null)
+  const rows = objectsOf(answer['data'])
+  const bases = rows.filter((row) => textOf(row['parent']) === null)
+  const base = wanted === null ? bases[0] : bases.find((row) => row['id'] === wanted || row['root'] === wanted)
+  const id = textOf(base?.['id'])
+  if (base === undefined || id === null) throw otherModel(bases, wanted)
+  return {
+    id,
+    name: wanted ?? id,
+    contextTokens: contextOf(base),
+    adapters: rows.flatMap((row) => (textOf(row['parent']) === null ? [] : (textOf(row['id']) ?? []))),
+    namesParents: rows.some((row) => 'parent' in row),
+  }
+}
+
+function otherModel(bases: readonly JsonObject[], wanted: string | null): Error {
+  const served = bases.map((row) => textOf(row['id'])).join(', ')
+  return upstream(
+    'engine_other_model',
+    `the engine serves ${served === '' ? 'no model' : served}, not ${wanted ?? 'any'}: start it with the model of the runtime's settings, or change model there`,
+  )
+}
+
+function contextOf(base: JsonObject): number {
+  const tokens = base['max_model_len']
+  return typeof tokens === 'number' && tokens > 0 ? tokens : Number.MAX_SAFE_INTEGER
+}

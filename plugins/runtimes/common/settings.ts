@@ -1,0 +1,68 @@
+/** The settings of a runtime whose engine is asked over HTTP. */
+import { invalid, type JsonObject } from '../../../src/contract/index.ts'
+
+export interface EngineSettings {
+  /** Where the engine listens, without /v1. */
+  readonly url: string
+  /** The name the engine serves its base by; null takes the one it has. */
+  readonly model: string | null
+  readonly apiKey: string | null
+  /** How many adapters the engine holds at once: what it was started with. */
+  readonly capacity: number
+  /** How many token ids the model has; no engine says. */
+  readonly vocabulary: number
+  readonly timeoutSeconds: number
+}
+
+const KNOWN = ['url', 'model', 'api_key', 'capacity', 'vocabulary', 'timeout_s']
+const CAPACITY_DEFAULT = 4
+const CAPACITY_MAX = 10_000
+const TIMEOUT_SECONDS_DEFAULT = 300
+const TIMEOUT_SECONDS_MAX = 86_400
+/** Engines keep ids in 32 bits: without the setting, what no id can be is the only bound. */
+const VOCABULARY_MAX = 2 ** 31 - 1
+
+export function readEngineSettings(engine: string, config: JsonObject): EngineSettings {
+  const stray = Object.keys(config).find((key) => !KNOWN.includes(key))
+  if (stray !== undefined)
+    throw invalid('unknown_setting', `the ${engine} runtime knows no setting "${stray}"; it knows ${KNOWN.join(', ')}`)
+  return {
+    url: urlIn(engine, config),
+    model: textIn(config, 'model'),
+    apiKey: textIn(config, 'api_key'),
+    capacity: countIn(config, 'capacity', CAPACITY_DEFAULT, CAPACITY_MAX),
+    vocabulary: countIn(config, 'vocabulary', VOCABULARY_MAX, VOCABULARY_MAX),
+    timeoutSeconds: secondsIn(config),
+  }
+}
+
+function urlIn(engine: string, config: JsonObject): string {
+  const url = config['url']
+  const read = typeof url === 'string' ? URL.parse(url) : null
+  if (typeof url !== 'string' || read === null || !/^https?:$/.test(read.protocol))
+    throw invalid('bad_setting', `url must be the http or https address that ${engine} listens on, without /v1`)
+  if (read.username !== '' || read.password !== '') throw invalid('bad_setting', 'url must hold no password; the key goes into api_key')
+  if (/\/v1\/*$/.test(read.pathname)) throw invalid('bad_setting', 'url must end before /v1: adapters are loaded beside it')
+  if (read.search !== '' || read.hash !== '') throw invalid('bad_setting', 'url must end with its path: no ? and no #')
+  return url
+}
+
+function textIn(config: JsonObject, key: string): string | null {
+  const value = config[key] ?? null
+  if (value !== null && (typeof value !== 'string' || value === '')) throw invalid('bad_setting', `${key} must be a text that is not empty`)
+  return value
+}
+
+function countIn(config: JsonObject, key: string, normally: number, most: number): number {
+  const value = config[key] ?? normally
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > most)
+    throw invalid('bad_setting', `${key} must be a whole number from 1 to ${most}`)
+  return value
+}
+
+function secondsIn(config: JsonObject): number {
+  const value = config['timeout_s'] ?? TIMEOUT_SECONDS_DEFAULT
+  if (typeof value !== 'number' || !(value > 0 && value <= TIMEOUT_SECONDS_MAX))
+    throw invalid('bad_setting', `timeout_s must be a number above 0, up to ${TIMEOUT_SECONDS_MAX}`)
+  return value
+}

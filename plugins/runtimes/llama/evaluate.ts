@@ -1,0 +1,102 @@
+/** Brings a context to the end of a transcript and says what may come next, in pieces between which a call can be given up. */
+import { upstream, type Refusal } from '../../../src/contract/index.ts'
+import { BATCH_TOKENS } from './base.ts'
+import type { EvaluateItem, EvaluateOutput } from './library.ts'
+import { isGreedy, type Outlook } from './sample.ts'
+import type { Seat } from './seats.ts'
+import type { Slots } from './slots.ts'
+
+export interface Ask {
+  readonly seat: Seat
+  readonly transcript: readonly number[]
+  /** One at a time is let in: the gate that `pause` shuts, and the bound on how many native threads work at once. */
+  readonly turns: Slots
+  readonly signal: AbortSignal
+}
+
+/** Asked of every position whose token is scored; the logits of all of them are in memory at once. */
+const SCORED_AT_ONCE = 32
+
+/**
+ * What may come after the transcript: so many of the likeliest, with log-probabilities after temperature and before any filter. At
+ * temperature 0 they are those of temperature 1.
+ */
+export async function outlookOf(ask: Ask, temperature: number, count: number, vocabulary: number): Promise<Outlook> {
+  const { seat, transcript } = ask
+  // It was already asked of this place, and is asked again for more: the last token is evaluated a second time.
+  if (seat.tokens.length === transcript.length) await seat.cut(transcript.length - 1)
+  let output: EvaluateOutput | undefined
+  while (seat.tokens.length < transcript.length) {
+    const from = seat.tokens.length
+    const piece = transcript.slice(from, from - (from % BATCH_TOKENS) + BATCH_TOKENS)
+    const isLast = from + piece.length === transcript.length
+    const filter = { tokens: [], includeTop: count }
+    output = (await evaluate(ask, piece, (at) => (isLast && at === piece.length - 1 ? { filter, temperature } : null))).at(-1)
+  }
+  const { logits, logWeight } = readingOf(output)
+  const entries = [...logits]
+  return {
+    tokens: entries.map(([token]) => token),
+    logProbs: entries.map(([, logit]) => logit - logWeight),
+    isWhole: entries.length >= vocabulary,
+  }
+}
+
+/** The log-probability of every token but the first. */
+export async function scoresOf(ask: Ask): Promise<readonly number[]> {
+  const { seat, transcript } = ask
+  await seat.cut(0)
+  const scores: number[] = []
+  while (scores.length < transcript.length - 1) {
+    const from = scores.length
+    const piece = transcript.slice(from, Math.min(from + SCORED_AT_ONCE, transcript.length - 1))
+    // The selected one is the likeliest, whose logit the others are measured against.
+    const nextOf = (at: number): number[] => transcript.slice(from + at + 1, from + at + 2)
+    const outputs = await evaluate(ask, piece, (at) => ({ filter: { tokens: nextOf(at), includeSelected: true }, temperature: 0 }))
+    for (const [at, output] of outputs.entries()) {
+      const { logits, logWeight } = readingOf(output)
+      for (const token of nextOf(at)) scores.push((logits.get(token) ?? Number.NaN) - logWeight)
+    }
+  }
+  if (!scores.every(Number.isFinite)) throw noNumbers()
+  return scores
+}
+
+interface Wanted {
+  readonly filter: { readonly tokens: readonly number[]; readonly includeTop?: number; readonly includeSelected?: boolean }
+  readonly temperature: number
+}
+
+async function evaluate(
+  ask: Ask,
+  piece: readonly number[],
+  wantedAt: (at: number) => Wanted | null,
+): Promise<readonly (EvaluateOutput | undefined)[]> {
+  const items = piece.map((token, at): EvaluateItem => {
+    const wanted = wantedAt(at)
+    if (wanted === null) return token
+    const temperature = isGreedy(wanted.temperature) ? 0 : wanted.temperature
+    const options = { temperature, topK: 0, topP: 1, minP: 0 } as const
+    return [token, { generateNext: { logits: { filter: wanted.filter }, totalLogitWeight: true, options } }]
+  })
+  return ask.turns.during(ask.signal, () => ask.seat.evaluate(piece, items))
+}
+
+/** The weight is the sum over all tokens, measured against the greatest logit. */
+function readingOf(output: EvaluateOutput | undefined): { readonly logits: ReadonlyMap<number, number>; readonly logWeight: number } {
+  const { logits, totalLogitWeight } = output?.next ?? {}
+  if (logits === undefined || totalLogitWeight === undefined) throw noNumbers()
+  const logWeight = greatest(logits.values()) + Math.log(totalLogitWeight)
+  if (!Number.isFinite(logWeight)) throw noNumbers()
+  return { logits, logWeight }
+}
+
+/** A vocabulary is too long for the arguments of one call. */
+function greatest(numbers: Iterable<number>): number {
+  let most = -Infinity
+  for (const number of numbers) if (!(number <= most)) most = number
+  return most
+}
+
+const noNumbers = (): Refusal =>
+  upstream('engine_failed', 'the model came to no finite numbers; what it was asked with may be a broken adapter: serve an earlier release')

@@ -1,0 +1,58 @@
+/** The settings of the llama runtime. */
+import { resolve } from 'node:path'
+import { invalid, type JsonObject } from '../../../src/contract/index.ts'
+
+export interface Settings {
+  /** The GGUF file of the base model. */
+  readonly model: string
+  /** How many adapters it holds at once. */
+  readonly capacity: number
+  /** How many generations run at once. */
+  readonly parallel: number
+  /** How long prompt and answer may be together; null takes what the model was trained for, within reason. */
+  readonly contextTokens: number | null
+  /** Of one evaluation; null shares the cores among those that run at once. */
+  readonly threads: number | null
+  readonly gpu: 'auto' | 'off'
+}
+
+/** How long a call may take is the business of whoever asks: the engine is in this process and is given up at once. */
+const KNOWN = ['model', 'capacity', 'parallel', 'context_tokens', 'threads', 'gpu', 'timeout_s']
+const CAPACITY_MAX = 10_000
+const PARALLEL_MAX = 256
+const CONTEXT_TOKENS_MAX = 2 ** 24
+const THREADS_MAX = 1024
+
+export function readSettings(config: JsonObject): Settings {
+  const stray = Object.keys(config).find((key) => !KNOWN.includes(key))
+  if (stray !== undefined) throw invalid('unknown_setting', `the llama runtime knows no setting "${stray}"; it knows ${KNOWN.join(', ')}`)
+  return {
+    model: modelIn(config),
+    capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? 4,
+    parallel: countIn(config, 'parallel', PARALLEL_MAX) ?? 4,
+    contextTokens: countIn(config, 'context_tokens', CONTEXT_TOKENS_MAX),
+    threads: countIn(config, 'threads', THREADS_MAX),
+    gpu: gpuIn(config),
+  }
+}
+
+function modelIn(config: JsonObject): string {
+  const model = config['model']
+  if (typeof model !== 'string' || model === '')
+    throw invalid('bad_setting', 'the llama runtime needs model: the path of the GGUF file of the base model (inference.engine.model)')
+  return resolve(model)
+}
+
+function countIn(config: JsonObject, key: string, most: number): number | null {
+  const value = config[key] ?? null
+  if (value === null) return null
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > most)
+    throw invalid('bad_setting', `${key} must be a whole number from 1 to ${most}`)
+  return value
+}
+
+function gpuIn(config: JsonObject): 'auto' | 'off' {
+  const gpu = config['gpu'] ?? 'off'
+  if (gpu !== 'auto' && gpu !== 'off') throw invalid('bad_setting', 'gpu must be auto or off')
+  return gpu
+}

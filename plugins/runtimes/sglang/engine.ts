@@ -1,0 +1,173 @@
+/** SGLang as an engine: its own routes for tokens, adapters and pauses, the chat completions route for chats. */
+import type {
+  AdapterFolder,
+  ChatAnswer,
+  Engine,
+  EngineChat,
+  EngineModel,
+  GenerateCall,
+  Generation,
+  JsonObject,
+} from '../../../src/contract/index.ts'
+import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
+import { EngineHttp, type Reply } from '../common/http.ts'
+import { listOf, objectOf, textOf } from '../common/json.ts'
+import { readModels } from '../common/models.ts'
+import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
+import { answerOf, failed, isLost, refusalOf, wholeOf } from '../common/replies.ts'
+import type { EngineSettings } from '../common/settings.ts'
+import { SglangAdapters } from './adapters.ts'
+import { isAborted, sampledOf, samplingParams } from './sampled.ts'
+
+/** What the engine was when it was first looked at. */
+interface Base extends EngineModel {
+  /** What requests call it. */
+  readonly id: string
+  readonly weightVersion: string | null
+}
+
+const OWN_KEYS = ['meta_info', 'prompt_token_ids']
+
+export class SglangEngine implements Engine {
+  readonly capacity: number
+  readonly moves = false
+  readonly #settings: EngineSettings
+  readonly #http: EngineHttp
+  readonly #adapters: SglangAdapters
+  #base: Base | null = null
+
+  constructor(settings: EngineSettings) {
+    this.capacity = settings.capacity
+    this.#settings = settings
+    this.#http = new EngineHttp(settings)
+    this.#adapters = new SglangAdapters(this.#http)
+  }
+
+  /** Looked up once: an engine whose weights somebody changed since then must not pass for the one it was. */
+  async model(signal: AbortSignal): Promise<Base> {
+    if (this.#base !== null) return this.#base
+    const models = await readModels(this.#http, this.#settings.model, signal)
+    const info = answerOf(await this.#modelInfo(signal), null)
+    this.#base ??= {
+      id: models.id,
+      name: models.name,
+      vocabulary: this.#settings.vocabulary,
+      contextTokens: models.contextTokens,
+      digest: null,
+      shape: null,
+      weightVersion: textOf(info['weight_version']),
+    }
+    return this.#base
+  }
+
+  async #modelInfo(signal: AbortSignal): Promise<Reply> {
+    const reply = await this.#http.get('/model_info', signal)
+    return reply.status === 404 ? this.#http.get('/get_model_info', signal) : reply
+  }
+
+  load(adapter: AdapterFolder, signal: AbortSignal): Promise<void> {
+    return this.#adapters.load(adapter, signal)
+  }
+
+  unload(name: string, signal: AbortSignal): Promise<void> {
+    return this.#adapters.unload(name, signal)
+  }
+
+  async adapters(signal: AbortSignal): Promise<readonly string[]> {
+    return this.#adapters.held(await readModels(this.#http, this.#settings.model, signal))
+  }
+
+  /** What runs is broken off: no answer may span two states of the engine. */
+  pause(signal: AbortSignal): Promise<void> {
+    return this.#tell('/pause_generation', { mode: 'abort' }, signal)
+  }
+
+  resume(signal: AbortSignal): Promise<void> {
+    return this.#tell('/continue_generation', {}, signal)
+  }
+
+  async #tell(path: string, body: JsonObject, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post(path, body, signal)
+    if (reply.status >= 400) throw failed(reply)
+  }
+
+  async health(signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.get('/health_generate', signal)
+    if (reply.status >= 400) throw failed(reply)
+  }
+
+  async chat({ body, adapter, signal }: EngineChat): Promise<ChatAnswer> {
+    const base = await this.model(signal)
+    // A model of the form `base:adapter` would choose an adapter too: the client's never gets there.
+    const own = { model: base.id, lora_path: adapter, return_prompt_token_ids: true, return_meta_info: true }
+    const reply = await this.#http.post('/v1/chat/completions', requestOf(body, own), signal)
+    this.#noteLost(reply, adapter)
+    if (reply.status >= 400) return refusalOf(reply, adapter)
+    const answer = wholeOf(reply)
+    const choice = firstChoice(answer)
+    const meta = objectOf(choice['meta_info'])
+    if (isAborted(choice['finish_reason']) || isAborted(meta['finish_reason'])) return { kind: 'aborted' }
+    const prompt = idsOf(choice['prompt_token_ids'], 'prompt ids')
+    checkCount(prompt, meta['prompt_tokens'], 'prompt ids')
+    const { tokens, logProbs } = sampledOf(meta)
+    const capture = { prompt, tokens, logProbs, spans: oneSpan(tokens, producerOf(meta, adapter, base)) }
+    return { kind: 'answer', answer: givenOn(answer, body, OWN_KEYS), capture }
+  }
+
+  async generate({ prompt, adapter, sampling, signal }: GenerateCall): Promise<Generation> {
+    const base = await this.model(signal)
+    const answer = await this.#native({ input_ids: prompt, sampling_params: samplingParams(sampling) }, adapter, signal)
+    const meta = objectOf(answer['meta_info'])
+    if (isAborted(meta['finish_reason'])) return { prompt, tokens: [], logProbs: [], spans: [], text: '', finish: 'aborted' }
+    checkCount(prompt, meta['prompt_tokens'], 'prompt ids')
+    const { tokens, logProbs } = sampledOf(meta)
+    const finish = objectOf(meta['finish_reason'])['type'] === 'length' ? 'length' : 'stop'
+    return { prompt, tokens, logProbs, spans: oneSpan(tokens, producerOf(meta, adapter, base)), text: textOf(answer['text']) ?? '', finish }
+  }
+
+  async score(tokens: readonly number[], adapter: string | null, signal: AbortSignal): Promise<readonly number[]> {
+    const base = await this.model(signal)
+    const asked = { input_ids: tokens, sampling_params: { max_new_tokens: 0 }, logprob_start_len: 0 }
+    const meta = objectOf((await this.#native(asked, adapter, signal))['meta_info'])
+    if (isAborted(meta['finish_reason']) || producerOf(meta, adapter, base) !== adapter)
+      throw broken('it was broken off, or its weights changed')
+    const rows = listOf(meta['input_token_logprobs']).map(listOf)
+    checkSame(
+      rows.map((row) => Number(row[1])),
+      tokens,
+      'the ids that were scored',
+    )
+    return logProbsOf(rows.slice(1).map(([logProb]) => logProb))
+  }
+
+  async #native(asked: JsonObject, adapter: string | null, signal: AbortSignal): Promise<JsonObject> {
+    const reply = await this.#http.post('/generate', { ...asked, lora_path: adapter, return_logprob: true, stream: false }, signal)
+    this.#noteLost(reply, adapter)
+    return answerOf(reply, adapter)
+  }
+
+  #noteLost(reply: Reply, adapter: string | null): void {
+    if (adapter !== null && isLost(reply, adapter)) this.#adapters.forget(adapter)
+  }
+
+  status(): JsonObject {
+    const { url, timeoutSeconds } = this.#settings
+    return {
+      url,
+      timeout_s: timeoutSeconds,
+      model: this.#base?.name ?? this.#settings.model,
+      weight_version: this.#base?.weightVersion ?? null,
+      logprobs_mode: 'after temperature, before filters, unless the engine runs with SGLANG_RETURN_ORIGINAL_LOGPROB',
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#http.close()
+  }
+}
+
+/** Somebody changed the base under the adapters: the answer is named by that, which no scenario serves, and so is never taken for one of its own. */
+function producerOf(meta: JsonObject, adapter: string | null, base: Base): string | null {
+  const version = textOf(meta['weight_version'])
+  return version === base.weightVersion ? adapter : `weight-version:${version ?? 'none'}`
+}

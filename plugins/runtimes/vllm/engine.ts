@@ -1,0 +1,172 @@
+/** vLLM as an engine: an adapter is a model of its own, asked for by name and named in the answer. */
+import type {
+  AdapterFolder,
+  ChatAnswer,
+  Encoded,
+  Engine,
+  EngineChat,
+  EngineModel,
+  GenerateCall,
+  Generation,
+  JsonObject,
+} from '../../../src/contract/index.ts'
+import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
+import { EngineHttp } from '../common/http.ts'
+import { listOf, objectOf, objectsOf, textOf } from '../common/json.ts'
+import { readModels } from '../common/models.ts'
+import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
+import { answerOf, failed, refusalOf, wholeOf } from '../common/replies.ts'
+import type { EngineSettings } from '../common/settings.ts'
+import { loadAdapter, unloadAdapter } from './adapters.ts'
+import { encodeChat } from './encode.ts'
+
+interface Base extends EngineModel {
+  /** What requests call it. */
+  readonly id: string
+}
+
+const OWN_KEYS = ['prompt_token_ids', 'token_ids']
+
+export class VllmEngine implements Engine {
+  readonly capacity: number
+  readonly moves = false
+  readonly #settings: EngineSettings
+  readonly #http: EngineHttp
+  #base: Base | null = null
+  /** Null until it was tried. */
+  #pauses: boolean | null = null
+
+  constructor(settings: EngineSettings) {
+    this.capacity = settings.capacity
+    this.#settings = settings
+    this.#http = new EngineHttp(settings)
+  }
+
+  async model(signal: AbortSignal): Promise<Base> {
+    if (this.#base !== null) return this.#base
+    const { id, name, contextTokens } = await readModels(this.#http, this.#settings.model, signal)
+    this.#base ??= { id, name, vocabulary: this.#settings.vocabulary, contextTokens, digest: null, shape: null }
+    return this.#base
+  }
+
+  load(adapter: AdapterFolder, signal: AbortSignal): Promise<void> {
+    return loadAdapter(this.#http, adapter, signal)
+  }
+
+  unload(name: string, signal: AbortSignal): Promise<void> {
+    return unloadAdapter(this.#http, name, signal)
+  }
+
+  async adapters(signal: AbortSignal): Promise<readonly string[]> {
+    return (await readModels(this.#http, this.#settings.model, signal)).adapters
+  }
+
+  /** What runs is broken off: no answer may span two states of the engine. */
+  pause(signal: AbortSignal): Promise<void> {
+    return this.#tell('/pause?mode=abort', signal)
+  }
+
+  resume(signal: AbortSignal): Promise<void> {
+    return this.#tell('/resume', signal)
+  }
+
+  /** Without its development mode the engine has no such routes. A name is one adapter for ever, so that nothing is mixed up without them. */
+  async #tell(path: string, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post(path, {}, signal)
+    if (reply.status >= 400 && reply.status !== 404) throw failed(reply)
+    this.#pauses = reply.status !== 404
+  }
+
+  async health(signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.get('/health', signal)
+    if (reply.status >= 400) throw failed(reply)
+  }
+
+  async chat({ body, adapter, signal }: EngineChat): Promise<ChatAnswer> {
+    const asked = adapter ?? (await this.model(signal)).id
+    const reply = await this.#http.post('/v1/chat/completions', requestOf(body, { model: asked, return_token_ids: true }), signal)
+    if (reply.status >= 400) return refusalOf(reply, adapter)
+    const answer = wholeOf(reply)
+    const choice = firstChoice(answer)
+    if (choice['finish_reason'] === 'abort') return { kind: 'aborted' }
+    const usage = objectOf(answer['usage'])
+    const prompt = idsOf(answer['prompt_token_ids'], 'prompt ids')
+    const tokens = idsOf(choice['token_ids'], 'generated ids')
+    const logProbs = logProbsOf(objectsOf(objectOf(choice['logprobs'])['content']).map((row) => row['logprob']))
+    checkCount(prompt, usage['prompt_tokens'], 'prompt ids')
+    checkCount(tokens, usage['completion_tokens'], 'generated ids')
+    checkCount(logProbs, tokens.length, 'log-probabilities')
+    const capture = { prompt, tokens, logProbs, spans: oneSpan(tokens, producerOf(answer, asked, adapter)) }
+    return { kind: 'answer', answer: givenOn(answer, body, OWN_KEYS), capture }
+  }
+
+  async generate({ prompt, adapter, sampling, signal }: GenerateCall): Promise<Generation> {
+    const { maxTokens, temperature, topP, topK, seed, stop } = sampling
+    const wishes = {
+      max_tokens: maxTokens,
+      temperature,
+      ...(topP !== undefined && { top_p: topP }),
+      ...(topK !== undefined && { top_k: topK }),
+      ...(seed !== undefined && { seed }),
+      ...(stop !== undefined && { stop }),
+    }
+    const { answer, choice, asked } = await this.#complete(prompt, { ...wishes, logprobs: 1, return_token_ids: true }, adapter, signal)
+    if (choice['finish_reason'] === 'abort') return { prompt, tokens: [], logProbs: [], spans: [], text: '', finish: 'aborted' }
+    checkSame(idsOf(choice['prompt_token_ids'], 'prompt ids'), prompt, 'the prompt ids')
+    const tokens = idsOf(choice['token_ids'], 'generated ids')
+    const logProbs = logProbsOf(listOf(objectOf(choice['logprobs'])['token_logprobs']))
+    checkCount(tokens, objectOf(answer['usage'])['completion_tokens'], 'generated ids')
+    checkCount(logProbs, tokens.length, 'log-probabilities')
+    const finish = choice['finish_reason'] === 'length' ? 'length' : 'stop'
+    return {
+      prompt,
+      tokens,
+      logProbs,
+      spans: oneSpan(tokens, producerOf(answer, asked, adapter)),
+      text: textOf(choice['text']) ?? '',
+      finish,
+    }
+  }
+
+  async score(tokens: readonly number[], adapter: string | null, signal: AbortSignal): Promise<readonly number[]> {
+    const { answer, choice, asked } = await this.#complete(tokens, { max_tokens: 1, temperature: 0, prompt_logprobs: 0 }, adapter, signal)
+    if (choice['finish_reason'] === 'abort' || producerOf(answer, asked, adapter) !== adapter)
+      throw broken('it was broken off, or another model gave it')
+    const rows = listOf(choice['prompt_logprobs']).map(objectOf)
+    checkCount(rows, tokens.length, 'scored ids')
+    // Each row goes from id to log-probability: of the id itself, and of likelier ones when somebody asked for them.
+    return logProbsOf(rows.slice(1).map((row, at) => objectOf(row[String(tokens[at + 1])])['logprob']))
+  }
+
+  /** The one route that takes ids, gives ids, text and log-probabilities, and says which model it was. */
+  async #complete(prompt: readonly number[], wishes: JsonObject, adapter: string | null, signal: AbortSignal) {
+    const asked = adapter ?? (await this.model(signal)).id
+    const answer = answerOf(await this.#http.post('/v1/completions', { ...wishes, model: asked, prompt, stream: false }, signal), adapter)
+    return { answer, choice: firstChoice(answer), asked }
+  }
+
+  async encode(body: JsonObject, answer: JsonObject | null, signal: AbortSignal): Promise<Encoded | null> {
+    return encodeChat(this.#http, (await this.model(signal)).id, body, answer, signal)
+  }
+
+  status(): JsonObject {
+    const { url, timeoutSeconds, model } = this.#settings
+    return {
+      url,
+      timeout_s: timeoutSeconds,
+      model: this.#base?.name ?? model,
+      pauses: this.#pauses,
+      logprobs_mode: 'needs --logprobs-mode processed_logprobs, and requests without top_p and top_k: vLLM counts filters in',
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#http.close()
+  }
+}
+
+/** By what the engine says it was. Another name than the one asked for is never an adapter of the scenario's. */
+function producerOf(answer: JsonObject, asked: string, adapter: string | null): string | null {
+  const said = textOf(answer['model'])
+  return said === asked ? adapter : (said ?? 'model:none')
+}

@@ -1,0 +1,114 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
+import { runCli } from './program.ts'
+import { binaryFor } from './runtime/install.ts'
+import { fakeSurroundings } from './testing/surroundings.ts'
+
+const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
+
+/** An npm that installs what it is told to in a moment, a library of one function. */
+const NPM = `#!${process.execPath}
+const { mkdirSync, writeFileSync, appendFileSync } = require('node:fs')
+const words = process.argv.slice(2)
+appendFileSync(process.env.SEEN, words.join(' ') + '\\n')
+if (process.env.NPM_FAILS) { console.error('npm error code E404'); process.exit(1) }
+const folder = words[words.indexOf('--prefix') + 1] + '/node_modules/node-llama-cpp'
+mkdirSync(folder, { recursive: true })
+writeFileSync(folder + '/package.json', JSON.stringify({ name: 'node-llama-cpp', type: 'module', exports: './index.js' }))
+writeFileSync(folder + '/index.js', process.env.BINARY_FAILS ? 'throw new Error()' : 'export const getLlama = async () => ({})')
+`
+
+function machine(more: Readonly<Record<string, string>> = {}) {
+  const home = temporaryFolder()
+  const tools = join(home, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, 'npm'), NPM)
+  chmodSync(join(tools, 'npm'), 0o755)
+  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, SEEN: join(home, 'seen'), ...more }
+  const run = async (...args: readonly string[]) => {
+    const surroundings = fakeSurroundings({}, environment)
+    return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints.join('\n') }
+  }
+  const runtimes = join(home, '.svc/runtimes')
+  return { run, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(environment.SEEN, 'utf8') }
+}
+
+describe('svc runtime', () => {
+  it('adds the pinned library and the binary of this machine alone, and says how large it is', async () => {
+    const { run, folder, runtimes, seen } = machine()
+    expect(await run('runtime', 'list')).toMatchObject({ exit: 0, out: expect.stringContaining('not installed: svc runtime add llama') })
+    expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 0, out: expect.stringMatching(/llama installed: .*KiB\)/) })
+    expect(seen()).toContain('--omit=optional --ignore-scripts')
+    expect(seen()).toContain(`@node-llama-cpp/`)
+    expect(readdirSync(runtimes)).toEqual([`llama-${LLAMA_PACKAGE.version}`])
+    expect(readFileSync(join(folder, 'package-lock.json'), 'utf8')).toBe(LOCK)
+    const listed: unknown = JSON.parse((await run('runtime', 'list', '--json')).out)
+    expect(listed).toMatchObject([{ runtime: 'llama', version: LLAMA_PACKAGE.version, installed: true, folder }])
+  })
+
+  it('adds it once, and anew when told to', async () => {
+    const { run, seen, folder } = machine()
+    await run('runtime', 'add', 'llama')
+    expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 0, out: expect.stringContaining('is installed') })
+    expect(seen().trim().split('\n')).toHaveLength(1)
+    expect((await run('runtime', 'add', 'llama', '--force')).exit).toBe(0)
+    expect(seen().trim().split('\n')).toHaveLength(2)
+    expect(readdirSync(folder)).not.toContain('replaced')
+  })
+
+  it('added twice at once is there once', async () => {
+    const { run, runtimes } = machine()
+    const both = await Promise.all([run('runtime', 'add', 'llama'), run('runtime', 'add', 'llama')])
+    expect(both.map(({ exit }) => exit)).toEqual([0, 0])
+    expect(readdirSync(runtimes)).toEqual([`llama-${LLAMA_PACKAGE.version}`])
+  })
+
+  it('removes what a killed installation left long ago, and nothing that may still be worked on', async () => {
+    const { run, runtimes, folder } = machine()
+    for (const name of ['old', 'new']) mkdirSync(`${folder}.making-${name}`, { recursive: true })
+    utimesSync(`${folder}.making-old`, 1, 1)
+    await run('runtime', 'add', 'llama')
+    expect(readdirSync(runtimes).sort()).toEqual([`llama-${LLAMA_PACKAGE.version}`, `llama-${LLAMA_PACKAGE.version}.making-new`])
+  })
+
+  it.each([
+    ['npm fails', { NPM_FAILS: '1' }, 'E404'],
+    ['there is no npm', { PATH: '/nowhere' }, 'npm, which is not on PATH'],
+    ['the binary does not run', { BINARY_FAILS: '1' }, 'does not run on this machine'],
+  ])('leaves nothing behind when %s', async (_, environment, words) => {
+    const { run, runtimes } = machine(environment)
+    expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 1, err: expect.stringContaining(words) })
+    expect(readdirSync(runtimes)).toEqual([])
+  })
+
+  it('keeps what is there when it cannot be added anew', async () => {
+    const home = temporaryFolder()
+    const [good, bad] = [machine({ SVC_RUNTIMES_DIR: home }), machine({ SVC_RUNTIMES_DIR: home, NPM_FAILS: '1' })]
+    await good.run('runtime', 'add', 'llama')
+    expect((await bad.run('runtime', 'add', 'llama', '--force')).exit).toBe(1)
+    expect((await good.run('runtime', 'list')).out).toContain(home)
+    expect(readdirSync(home)).toEqual([`llama-${LLAMA_PACKAGE.version}`])
+  })
+
+  it('knows no other runtime', async () => {
+    expect((await machine().run('runtime', 'add', 'sglang')).exit).toBe(2)
+  })
+})
+
+describe('the binary', () => {
+  it.each([
+    ['linux', 'x64', 'linux-x64'],
+    ['linux', 'arm64', 'linux-arm64'],
+    ['darwin', 'arm64', 'mac-arm64-metal'],
+    ['darwin', 'x64', 'mac-x64'],
+  ])('of %s on %s is one that the lock pins', (platform, architecture, name) => {
+    expect(binaryFor(LOCK, platform, architecture)).toBe(`@node-llama-cpp/${name}@${LLAMA_PACKAGE.version}`)
+  })
+
+  it('of a machine without one is refused', () => {
+    expect(() => binaryFor(LOCK, 'sunos', 'sparc')).toThrow('no llama runtime')
+  })
+})

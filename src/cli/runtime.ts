@@ -1,0 +1,58 @@
+/** `svc runtime add` and `svc runtime list`: what runtimes need that does not come with the service. */
+import { Argument, type Command } from 'commander'
+import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
+import { complain } from './explain.ts'
+import type { Run } from './program.ts'
+import { bytesIn, installLlama, isInstalled } from './runtime/install.ts'
+import { bytes } from './screen/words.ts'
+import { EXIT, type Surroundings } from './surroundings.ts'
+
+interface AddOptions {
+  readonly force?: boolean
+}
+interface ListOptions {
+  readonly json?: boolean
+}
+
+export function addRuntimeCommands(program: Command, run: Run): void {
+  const runtime = program.command('runtime').description('install what a runtime needs beside the service')
+  runtime.addHelpText('after', '\nExample:\n  svc runtime add llama')
+  run<AddOptions>(runtime.command('add').description('install it for this user, pinned by a lock; about 85 MB'), runtimeAdd)
+    .addArgument(new Argument('<runtime>', 'the runtime').choices(['llama']))
+    .option('--force', 'install it anew')
+    .addHelpText('after', '\nExample:\n  svc runtime add llama')
+  run<ListOptions>(runtime.command('list').description('what is installed, and where'), runtimeList)
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', '\nExample:\n  svc runtime list')
+}
+
+async function runtimeAdd({ force }: AddOptions, surroundings: Surroundings): Promise<number> {
+  const folder = runtimeFolder('llama', surroundings.environment)
+  try {
+    if (isInstalled(folder) && force !== true) {
+      surroundings.out(`llama is installed: ${folder}`)
+      return EXIT.fine
+    }
+    surroundings.progress(`installing ${LLAMA_PACKAGE.name} ${LLAMA_PACKAGE.version} …`)
+    await installLlama(folder, surroundings.environment, force === true ? 'replace' : 'keep')
+    surroundings.progress('')
+    surroundings.out(`llama installed: ${folder} (${bytes(await bytesIn(folder))})`)
+    return EXIT.fine
+  } catch (error) {
+    surroundings.progress('')
+    complain(error, null, surroundings)
+    return EXIT.failed
+  }
+}
+
+async function runtimeList({ json }: ListOptions, surroundings: Surroundings): Promise<number> {
+  const folder = runtimeFolder('llama', surroundings.environment)
+  const installed = isInstalled(folder)
+  const size = installed ? await bytesIn(folder) : null
+  const { name, version } = LLAMA_PACKAGE
+  if (json === true)
+    surroundings.out(JSON.stringify([{ runtime: 'llama', package: name, version, installed, folder, bytes: size }], null, 2))
+  else
+    surroundings.out(`llama  ${name} ${version}  ${size === null ? 'not installed: svc runtime add llama' : `${bytes(size)} in ${folder}`}`)
+  return EXIT.fine
+}

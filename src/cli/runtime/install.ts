@@ -1,0 +1,114 @@
+/** Installs what a runtime needs beside the service, by npm and the lock that comes with the service: whole, or not at all. */
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import * as z from 'zod'
+import { LLAMA_PACKAGE, unavailable, unsupported } from '../../contract/index.ts'
+
+const run = promisify(execFile)
+
+const LOCK = new URL('../../../plugins/runtimes/llama/package-lock.json', import.meta.url)
+const lockSchema = z.object({
+  packages: z.record(z.string(), z.looseObject({ optionalDependencies: z.record(z.string(), z.string()).optional() })),
+})
+
+/** Names of the library's own for what it was built for. */
+const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac', win32: 'win' }
+const PROCESSORS: Readonly<Record<string, string>> = { arm: 'armv7l' }
+const OUTPUT_BYTES_MAX = 2 ** 24
+const OUTPUT_LINES_SHOWN = 12
+const TRIAL = { build: 'never', gpu: false, skipDownload: true, logLevel: 'error' }
+/** A folder that an installation left behind when it was killed is nobody's after that. */
+const ABANDONED_MILLISECONDS = 3_600_000
+
+export const isInstalled = (folder: string): boolean => existsSync(join(folder, 'node_modules', LLAMA_PACKAGE.name))
+
+/** In a folder beside it first: whoever looks finds none or a whole one. Two at once both succeed, and the first one stays unless it is to be replaced. */
+export async function installLlama(folder: string, environment: NodeJS.ProcessEnv, there: 'keep' | 'replace' = 'keep'): Promise<void> {
+  const lock = readFileSync(LOCK, 'utf8')
+  const binary = binaryFor(lock, process.platform, process.arch)
+  const beside = `${folder}.making-${randomUUID()}`
+  await mkdir(beside, { recursive: true })
+  try {
+    await removeAbandoned(folder)
+    await install(beside, lock, binary, environment)
+    await tryOut(beside)
+    if (there === 'replace') await rename(folder, join(beside, 'replaced')).catch(() => null)
+    await takePlace(beside, folder)
+    await rm(join(folder, 'replaced'), { recursive: true, force: true })
+  } finally {
+    await rm(beside, { recursive: true, force: true })
+  }
+}
+
+/** The one that computes on the processor: those for graphics cards are ten times as large. The library names one exact version of each. */
+export function binaryFor(lock: string, platform: string, architecture: string): string {
+  const { packages } = lockSchema.parse(JSON.parse(lock))
+  const versions = packages[`node_modules/${LLAMA_PACKAGE.name}`]?.optionalDependencies ?? {}
+  const name = `@node-llama-cpp/${SYSTEMS[platform] ?? platform}-${PROCESSORS[architecture] ?? architecture}`
+  const found = [name, `${name}-metal`].find((one) => versions[one] !== undefined)
+  if (found === undefined)
+    throw unsupported('no_binary', `there is no llama runtime for ${platform} on ${architecture}; use sglang or vllm instead`)
+  return `${found}@${versions[found]}`
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.making-`))
+  for (const name of names) {
+    const path = join(dirname(folder), name)
+    const made = await stat(path).catch(() => null)
+    if (made !== null && Date.now() - made.mtimeMs > ABANDONED_MILLISECONDS) await rm(path, { recursive: true, force: true })
+  }
+}
+
+/** Every package by the lock's version and digest, none of their scripts, and of the optional ones the binary alone. */
+async function install(into: string, lock: string, binary: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  await writeFile(join(into, 'package-lock.json'), lock)
+  await writeFile(
+    join(into, 'package.json'),
+    JSON.stringify({ name: 'llama', private: true, dependencies: { [LLAMA_PACKAGE.name]: LLAMA_PACKAGE.version } }),
+  )
+  const quietly = ['--no-save', '--omit=optional', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  await run('npm', ['install', '--prefix', into, ...quietly, binary], { cwd: into, env: environment, maxBuffer: OUTPUT_BYTES_MAX }).catch(
+    (error: unknown) => {
+      throw notInstalled(error)
+    },
+  )
+}
+
+function notInstalled(error: unknown): Error {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    return unavailable('no_npm', 'the runtime is installed with npm, which is not on PATH; install npm and run the same command again')
+  const said =
+    error instanceof Error && 'stderr' in error ? String(error.stderr).trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n') : ''
+  return unavailable(
+    'not_installed',
+    `npm could not install the runtime; check the network and run the same command again. It said: ${said}`,
+  )
+}
+
+/** In a process of its own: a binary that does not fit this machine may end the one that loads it. */
+async function tryOut(folder: string): Promise<void> {
+  const program = join(folder, 'try.mjs')
+  await writeFile(program, `import { getLlama } from '${LLAMA_PACKAGE.name}'\nawait getLlama(${JSON.stringify(TRIAL)})\nprocess.exit()\n`)
+  await run(process.execPath, [program]).catch((error: unknown) => {
+    throw unavailable('not_usable', 'the runtime was installed, but its binary does not run on this machine; use sglang or vllm instead', {
+      cause: error,
+    })
+  })
+}
+
+async function takePlace(beside: string, folder: string): Promise<void> {
+  await rename(beside, folder).catch((error: unknown) => {
+    if (!isInstalled(folder)) throw error
+  })
+}
+
+export async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const sizes = entries.filter((entry) => entry.isFile()).map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
