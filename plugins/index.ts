@@ -3,6 +3,9 @@ export const builtins = {
   recipe: {
     'record-only': () => import('./recipes/record-only/index.ts'),
     harness: () => import('./recipes/harness/index.ts'),
+    weights: () => import('./recipes/weights/index.ts'),
+    tttd: () => import('./recipes/tttd/index.ts'),
+    'weights-and-harness': () => import('./recipes/weights-and-harness/index.ts'),
   },
   adapter: {
     hermes: () => import('./adapters/hermes/index.ts'),
@@ -31,6 +34,17 @@ export const builtins = {
     floor: () => import('./selections/floor/index.ts'),
     always: () => import('./selections/always/index.ts'),
   },
+  objective: {
+    grouped: () => import('./objectives/grouped/index.ts'),
+    baseline: () => import('./objectives/baseline/index.ts'),
+    tttd: () => import('./objectives/tttd/index.ts'),
+    sft: () => import('./objectives/sft/index.ts'),
+    distill: () => import('./objectives/distill/index.ts'),
+  },
+  examiner: {
+    always: () => import('./examiners/always/index.ts'),
+    threshold: () => import('./examiners/threshold/index.ts'),
+  },
   executor: {
     local: () => import('./executors/local/index.ts'),
     sandbox: () => import('./executors/sandbox/index.ts'),
@@ -38,6 +52,9 @@ export const builtins = {
   runtime: {
     provider: () => import('./runtimes/provider/index.ts'),
     practice: () => import('./runtimes/practice/index.ts'),
+    llama: () => import('./runtimes/llama/index.ts'),
+    sglang: () => import('./runtimes/sglang/index.ts'),
+    vllm: () => import('./runtimes/vllm/index.ts'),
   },
   gateway: {
     relay: () => import('./gateways/relay/index.ts'),

@@ -1,0 +1,98 @@
+/** What every examiner must do, as a suite that any test runner with `describe` and `it` can run. */
+import assert from 'node:assert/strict'
+import type { Candidate, Examination, Examiner, JsonObject, Tryout } from '../src/contract/index.ts'
+import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './support.ts'
+
+export interface ExaminerSuite extends Runner {
+  readonly examiner: Examiner
+  /** Whether it asks the candidate anything. False: it goes by something else, or by nothing. */
+  readonly asks?: boolean
+}
+
+const GIVE_UP_MS_MAX = 1000
+
+export function examinerConformance({ it, examiner, asks = true }: ExaminerSuite): void {
+  it('whatever the candidate says, it decides, and says what its decision rests on in plain data', async () => {
+    for (const answer of ANSWERS)
+      assertExamination(
+        await examine(
+          examiner,
+          simulatedCandidate(() => Promise.resolve(answer)),
+        ),
+      )
+  })
+  it('the same candidate is decided on the same, since a step may be taken again', async () => {
+    for (const answer of ANSWERS) {
+      const candidate = () => simulatedCandidate(() => Promise.resolve(answer))
+      assert.deepEqual(await examine(examiner, candidate()), await examine(examiner, candidate()))
+    }
+  })
+  it('what it was told of the training is afterwards what it was', async () => {
+    const candidate = simulatedCandidate(saying('yes'))
+    await assertUntouched(candidate.metrics, (metrics) => examine(examiner, { ...candidate, metrics }))
+  })
+  if (!asks) return
+  it('a candidate that cannot be loaded, or does not answer, fails it: nothing is published', async () => {
+    const candidate = simulatedCandidate(saying('yes'))
+    await assert.rejects(examine(examiner, { ...candidate, try: dead }))
+    await assert.rejects(examine(examiner, simulatedCandidate(dead)))
+  })
+  it('it is soon over when it is told to stop', async () => {
+    const stopping = new AbortController()
+    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
+    const examination = examiner.examine(simulatedCandidate(slowly(stopping.signal, asked)), stopping.signal)
+    await isAsked
+    stopping.abort(new Error('told to stop'))
+    await assertGivenUp(examination, GIVE_UP_MS_MAX)
+  })
+}
+
+/** Of a candidate, and of what is served; both say the same where only one is given. */
+export function simulatedCandidate(candidate: Tryout['chat'], current: Tryout['chat'] = candidate): Candidate {
+  return {
+    scenario: 'scenario-1',
+    job: '0'.repeat(64),
+    metrics: { loss: 0.5, optimizer_steps: 1, tokens_trained: 100 },
+    try: (work) => work({ chat: candidate }),
+    current: (work) => work({ chat: current }),
+  }
+}
+
+/** The same to everybody. */
+export const saying =
+  (text: string): Tryout['chat'] =>
+  () =>
+    Promise.resolve(completion({ role: 'assistant', content: text }))
+
+const dead = (): Promise<never> => Promise.reject(new Error('the engine is gone'))
+
+const completion = (message: JsonObject): JsonObject => ({
+  object: 'chat.completion',
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+})
+
+/** Right, empty, without words, and whatever else an engine may come up with. */
+const ANSWERS: readonly JsonObject[] = [
+  completion({ role: 'assistant', content: 'yes' }),
+  completion({ role: 'assistant', content: '' }),
+  completion({ role: 'assistant', content: null, tool_calls: [] }),
+  { object: 'chat.completion', choices: [] },
+  {},
+]
+
+/** An engine gives up what nobody waits for. */
+const slowly =
+  (signal: AbortSignal, asked: () => void): Tryout['chat'] =>
+  () =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('given up')))
+      asked()
+    })
+
+const examine = (examiner: Examiner, candidate: Candidate): Promise<Examination> =>
+  examiner.examine(candidate, new AbortController().signal)
+
+function assertExamination({ select, metrics = {} }: Examination): void {
+  assert.equal(typeof select, 'boolean', 'it answered without a decision')
+  assertPlain(metrics, 'what it rests on')
+}

@@ -1,0 +1,39 @@
+/** Policy gradient of single rollouts: a rollout weighs what its score lies above a running mean of all scores before. */
+import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf, scoredIn } from '../common/scores.ts'
+import { numberIn, refuseUnknown } from '../common/settings.ts'
+
+const DECAY_NORMALLY = 0.9
+
+export default define('objective', {
+  make(config) {
+    refuseUnknown('baseline', config, ['decay'])
+    const decay = numberIn(config, 'decay', DECAY_NORMALLY, 0, 1)
+    return {
+      name: 'baseline',
+      loss: 'importance_sampling',
+      needsLogProbs: true,
+      prepare: (rollouts, state) => prepare(rollouts, state, decay),
+    }
+  },
+})
+
+/** Before there is anything to go by, the first batch is held against its own mean: one rollout alone then only sets the baseline. */
+function prepare(rollouts: readonly Rollout[], before: JsonObject, decay: number): Prepared {
+  const scored = scoredIn(rollouts)
+  const mean = meanOf(scored.map(({ score }) => score))
+  const metrics = { samples_without_score: rollouts.length - scored.length, mean_score: mean }
+  if (scored.length === 0) return { kind: 'skip', reason: 'no sample has a score', metrics }
+  const known = baselineIn(before)
+  const baseline = known ?? mean
+  const state = { baseline: known === null ? mean : decay * known + (1 - decay) * mean }
+  const advantages = rollouts.map(() => 0)
+  for (const { at, score } of scored) advantages[at] = score - baseline
+  const told = { ...metrics, baseline }
+  if (advantages.every((advantage) => advantage === 0))
+    return { kind: 'skip', reason: 'every score equals the baseline', state, metrics: told }
+  return { kind: 'train', advantages, state, metrics: told }
+}
+
+const baselineIn = ({ baseline }: JsonObject): number | null =>
+  typeof baseline === 'number' && Number.isFinite(baseline) ? baseline : null

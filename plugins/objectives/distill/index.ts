@@ -1,0 +1,41 @@
+/** On-policy distillation: a token weighs by how much likelier the teacher would have had it than the student who said it. */
+import { define, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../common/scores.ts'
+import { numberIn, refuseUnknown } from '../common/settings.ts'
+
+/** In nats. What the teacher finds all but impossible may not outweigh everything else it has to say. */
+const CLIP_NORMALLY = 5
+const CLIP_MIN = 0.01
+const CLIP_MAX = 100
+
+export default define('objective', {
+  make(config) {
+    refuseUnknown('distill', config, ['clip'])
+    const clip = numberIn(config, 'clip', CLIP_NORMALLY, CLIP_MIN, CLIP_MAX)
+    return {
+      name: 'distill',
+      loss: 'importance_sampling',
+      needsLogProbs: true,
+      needsTeacher: true,
+      prepare(rollouts) {
+        const leads = rollouts.map(leadOf)
+        const trained = leads.flatMap((lead) => lead.filter((value) => value !== null))
+        if (trained.length === 0) return { kind: 'skip', reason: 'no sample has a token to learn' }
+        return {
+          kind: 'train',
+          advantages: leads.map((lead) => lead.map((value) => clamp(value ?? 0, clip))),
+          // The mean of what the student gave more than the teacher did is the distance that training closes.
+          metrics: { teacher_distance: 0 - meanOf(trained), clipped_tokens: trained.filter((lead) => Math.abs(lead) > clip).length },
+        }
+      },
+    }
+  },
+})
+
+/** Null for tokens that are not trained. */
+function leadOf({ lossMask, logProbs, teacherLogProbs }: Rollout): readonly (number | null)[] {
+  if (teacherLogProbs?.length !== lossMask.length) throw new Error('the log-probabilities of the teacher are missing')
+  return lossMask.map((mark, token) => (mark === 0 ? null : (teacherLogProbs[token] ?? 0) - (logProbs[token] ?? 0)))
+}
+
+const clamp = (value: number, most: number): number => Math.max(-most, Math.min(most, value))

@@ -1,0 +1,42 @@
+/** One scenario of two components: an adapter of its own and the harness of an agent, each improved by its own trainer, published and rolled back together. */
+import { define } from '../../../src/contract/index.ts'
+import { openEvolution } from '../../../src/evolution/index.ts'
+import { openHarness } from '../../../src/harness/index.ts'
+import { byComparisonSet, processorOf } from '../../../src/training/index.ts'
+import { openWeights } from '../../../src/weights/index.ts'
+
+const WEIGHTS = 'weights'
+const HARNESS = 'harness'
+
+export default define('recipe', {
+  async make(config, parts) {
+    const weights = await openWeights(config, parts)
+    const { adapter, seed, files } = await openHarness(config, parts)
+    const evolution = await openEvolution(config, { adapter, parts, bundled: [] })
+    const group = weights.groupSize === null ? {} : { group: byComparisonSet(weights.groupSize) }
+    return {
+      adapter,
+      seed: Object.fromEntries(Object.entries(seed).map(([path, text]) => [`${HARNESS}/${path}`, text])),
+      bind: async (scope) => {
+        const bound = weights.bind(scope, WEIGHTS)
+        return {
+          runtime: scope.runtime,
+          surface: {
+            files: files(scope.read, HARNESS),
+            componentHooks: { [WEIGHTS]: bound.hooks },
+            weights: bound.weights,
+          },
+          processors: {
+            [WEIGHTS]: processorOf(config, { name: WEIGHTS, modes: ['auto'], ...group }),
+            [HARNESS]: processorOf(config, { name: HARNESS, modes: ['auto'] }),
+          },
+          ...(scope.gateway && { gateway: scope.gateway }),
+          ...evolution.bind(scope, HARNESS),
+          retire: bound.retire,
+          close: () => Promise.resolve(),
+        }
+      },
+      trainers: () => ({ [WEIGHTS]: weights.plan, [HARNESS]: evolution.plan }),
+    }
+  },
+})
