@@ -5,7 +5,17 @@ import { join } from 'node:path'
 import { prepare, ROOT, runScript, say } from './lib.mjs'
 
 const PACKAGES = [
-  { folder: '.', needs: ['bin/svc.mjs', 'dist/src/cli/index.js', 'dist/src/contract/index.d.ts', 'dist/console/dist/index.html'] },
+  {
+    folder: '.',
+    needs: [
+      'bin/svc.mjs',
+      'dist/src/cli/index.js',
+      'dist/src/contract/index.d.ts',
+      'dist/console/dist/index.html',
+      'dist/plugins/runtimes/llama/package-lock.json',
+      'dist/trainer/svc_trainer/__main__.py',
+    ],
+  },
   { folder: 'client', needs: ['bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'] },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/

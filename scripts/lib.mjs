@@ -22,11 +22,11 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const at = (...parts) => join(ROOT, ...parts)
 
 /** Where TypeScript is compiled from, and what else the compiled code reads. */
-const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console']
+const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console', 'trainer']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
 const PARENT_LOOK_MILLISECONDS = 500
 const ASSET =
-  /\.(sql|sh|md)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/
+  /\.(sql|sh|md|py)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/
 /** There while somebody installs or builds; outside of what that replaces. */
 const PREPARING = '.preparing'
 /** Kept outside dist, which is published as it is. */
@@ -106,7 +106,7 @@ async function build() {
     renameSync(join(beside, 'native.mjs'), at(NATIVE))
     await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
     await bundleConsole(join(beside, CONSOLE))
-    for (const file of filesUnder('src').concat(filesUnder('plugins'))) if (ASSET.test(file)) copyTo(file, beside)
+    for (const file of ['src', 'plugins', 'trainer'].flatMap(filesUnder)) if (ASSET.test(file)) copyTo(file, beside)
     rmSync(at('dist'), { recursive: true, force: true })
     renameSync(beside, at('dist'))
     rmSync(at(CONSOLE), { recursive: true, force: true })
@@ -153,7 +153,7 @@ function copyTo(file, folder) {
 /** Paths from the root, sorted; tests are no input of a build. @returns {string[]} */
 function filesUnder(folder) {
   if (!existsSync(at(folder))) return []
-  const names = readdirSync(at(folder)).filter((name) => name !== 'node_modules' && name !== 'dist')
+  const names = readdirSync(at(folder)).filter((name) => !['node_modules', 'dist', '__pycache__'].includes(name))
   return names
     .map((name) => at(folder, name))
     .flatMap((path) => (statSync(path).isDirectory() ? filesUnder(relative(ROOT, path)) : [relative(ROOT, path)]))

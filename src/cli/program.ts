@@ -10,9 +10,11 @@ import { doctor } from './doctor.ts'
 import { complain } from './explain.ts'
 import { init } from './init.ts'
 import { addRemoteCommands } from './program-remote.ts'
+import { addRuntimeCommands } from './runtime.ts'
 import { serve } from './serve.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import { addTrainerCommands } from './trainer.ts'
 import { verify } from './verify.ts'
 
 const EXAMPLES = `
@@ -23,6 +25,8 @@ Examples:
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
   svc verify -c svc.yaml                      whether every stored record is still what was stored
   svc config schema > svc.schema.json         for your editor
+  svc runtime add llama                       what the runtime llama needs beside the service
+  svc trainer start --model tiny=./tiny       train adapters on this machine
 
   svc status                                  how the running service is, and what waits for you
   svc releases support                        what each step of a scenario came to
@@ -79,6 +83,8 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
   addOwnCommands(program, run)
+  addRuntimeCommands(program, run)
+  addTrainerCommands(program, run)
   addRemoteCommands(program, run)
   return program
 }

@@ -1,0 +1,113 @@
+/** `npm run learn:weights`: the whole loop of weights on a model made on the spot, with the rewards it reached and the speed of its parts. */
+import { parseArgs } from 'node:util'
+import type { JsonObject } from '../src/contract/index.ts'
+import { openSchool, playGroup, rowAt, type School } from '../test/weights/support/school.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    device: { type: 'string', default: 'cpu' },
+    layers: { type: 'string' },
+    width: { type: 'string' },
+    heads: { type: 'string' },
+    steps: { type: 'string' },
+    'pretraining-rate': { type: 'string' },
+    rounds: { type: 'string', default: '8' },
+    group: { type: 'string', default: '32' },
+    'learning-rate': { type: 'string', default: '0.003' },
+    rank: { type: 'string', default: '4' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const HELP = `Usage: npm run learn:weights -- [options]
+  --device cpu|cuda      where the model is made and trained (cpu)
+  --layers, --width, --heads, --steps, --pretraining-rate   of the model that is made on the spot
+  --rounds N, --group N  how many groups of how many answers (8 of 32)
+  --learning-rate X, --rank N   of the adapters`
+
+const PROMPT = 'Pick a colour.'
+const WANTED = 'blue'
+
+interface Round {
+  readonly reward: number
+  readonly tokens: number
+  readonly answerSeconds: number
+  /** Null where every answer was as good as the others: nothing was trained. */
+  readonly stepSeconds: number | null
+}
+
+if (options.help) process.stdout.write(`${HELP}\n`)
+else await main()
+
+async function main(): Promise<void> {
+  const device = options.device === 'cuda' ? 'cuda' : 'cpu'
+  const school = await openSchool(
+    {
+      'training.group_size': Number(options.group),
+      'training.learning_rate': Number(options['learning-rate']),
+      'training.lora_rank': Number(options.rank),
+      'inference.engine.parallel': 8,
+    },
+    { model: modelOptions(device), device },
+  )
+  try {
+    const rounds: Round[] = []
+    for (let round = 1; round <= Number(options.rounds); round += 1) rounds.push(await play(school, round))
+    print(rounds)
+  } finally {
+    await school.close()
+  }
+}
+
+function modelOptions(device: string): readonly string[] {
+  return [
+    ...(device === 'cpu' ? [] : ['--device', device]),
+    ...named('--layers', options.layers),
+    ...named('--width', options.width),
+    ...named('--heads', options.heads),
+    ...named('--steps', options.steps),
+    ...named('--learning-rate', options['pretraining-rate']),
+  ]
+}
+
+function named(name: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [name, value]
+}
+
+/** One group: its answers are timed from the first question to the last report, its step from there to its row. */
+async function play({ world }: School, round: number): Promise<Round> {
+  const seeds = Array.from({ length: Number(options.group) }, (_, index) => round * 1000 + index)
+  const begun = performance.now()
+  const reward = await playGroup(world, 'colours', `round-${round}`, { prompt: PROMPT, seeds, score })
+  const answered = performance.now()
+  const row = await rowAt(world, 'colours', round)
+  const stepSeconds = row['artifact_ref'] === null ? null : (performance.now() - answered) / 1000
+  const tokens = await generatedTokens(world, Number(options.group))
+  process.stderr.write(`round ${round}: reward ${reward.toFixed(2)}\n`)
+  return { reward, tokens, answerSeconds: (answered - begun) / 1000, stepSeconds }
+}
+
+function score(texts: readonly string[], index: number): number {
+  return texts[index] === WANTED ? 1 : 0
+}
+
+async function generatedTokens(world: School['world'], group: number): Promise<number> {
+  const page = await world.get(`/svc/scenarios/colours/records?request_type=inference&order=newest&limit=${Math.min(100, group)}`)
+  const rows: readonly { readonly summary?: JsonObject }[] = JSON.parse(page.text).records
+  return sum(rows.map(({ summary }) => Number(summary?.['output_tokens'] ?? 0)))
+}
+
+function print(rounds: readonly Round[]): void {
+  process.stdout.write('| round | reward | tokens generated per second | seconds for the step |\n|--:|--:|--:|--:|\n')
+  for (const [index, { reward, tokens, answerSeconds, stepSeconds }] of rounds.entries()) {
+    const step = stepSeconds === null ? 'none: all alike' : stepSeconds.toFixed(2)
+    process.stdout.write(`| ${index + 1} | ${reward.toFixed(2)} | ${(tokens / answerSeconds).toFixed(0)} | ${step} |\n`)
+  }
+  const steps = rounds.flatMap(({ stepSeconds }) => stepSeconds ?? [])
+  const stepsPerSecond = steps.length / sum(steps)
+  const tokensPerSecond = sum(rounds.map(({ tokens }) => tokens)) / sum(rounds.map(({ answerSeconds }) => answerSeconds))
+  process.stdout.write(`\n${stepsPerSecond.toFixed(2)} steps per second, ${tokensPerSecond.toFixed(0)} tokens generated per second\n`)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,99 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { until } from '../../test/support/wait.ts'
+import { runCli } from './program.ts'
+import { fakeSurroundings } from './testing/surroundings.ts'
+import { TRAINER_FOLDER } from './trainer/process.ts'
+import { installTorch } from './trainer/python.ts'
+
+/**
+ * A Python that has torch once its folder holds a file of that name, makes environments, and trains until its input ends or a signal comes.
+ * It fails where it would take a file in the folder it is started in for one of its own.
+ */
+const PYTHON = `#!${process.execPath}
+const { appendFileSync, copyFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs')
+const { dirname, join } = require('node:path')
+const words = process.argv.slice(2)
+const torch = join(dirname(process.argv[1]), 'torch')
+appendFileSync(process.env.SEEN, words.join(' ') + '\\n')
+if (!process.env.PYTHONSAFEPATH) process.exit(9)
+if (words[0] === '-c') process.exit(existsSync(torch) ? 0 : 1)
+if (words[1] === 'venv') {
+  mkdirSync(join(words[3], 'bin'), { recursive: true })
+  copyFileSync(process.argv[1], join(words[3], 'bin', 'python3'))
+} else if (words[1] === 'pip') {
+  if (process.env.PIP_FAILS) { console.error('no route to host'); process.exit(1) }
+  writeFileSync(torch, '')
+} else {
+  console.log('svc trainer is ready at http://127.0.0.1:1')
+  console.error(process.env.PYTHONPATH)
+  process.on('SIGTERM', () => process.exit(7))
+  process.stdin.resume().on('end', () => process.exit(8))
+}
+`
+
+function machine(more: Readonly<Record<string, string>> = {}) {
+  const home = temporaryFolder()
+  const tools = join(home, 'tools')
+  mkdirSync(tools)
+  const python = join(tools, 'python3')
+  writeFileSync(python, PYTHON)
+  chmodSync(python, 0o755)
+  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, SEEN: join(home, 'seen'), ...more }
+  const surroundings = fakeSurroundings({}, environment)
+  const run = (...args: readonly string[]): Promise<number> => runCli(['trainer', 'start', ...args], surroundings)
+  return { ...surroundings, environment, run, home, state: join(home, 'state'), seen: () => readFileSync(environment.SEEN, 'utf8') }
+}
+
+describe('svc trainer start', () => {
+  it('runs the trainer that comes with the service, says where it is, and ends with it when told to stop', async () => {
+    const made = machine()
+    const { run, home, state, printed, complaints, seen } = made
+    writeFileSync(join(home, 'tools', 'torch'), '')
+    const running = run('--state', state, '--model', 'a=x', '--model', 'b=y', '--port', '0')
+    await until(() => printed.length > 0 && complaints.length > 0)
+    expect(printed).toEqual(['svc trainer is ready at http://127.0.0.1:1'])
+    expect(complaints).toEqual([TRAINER_FOLDER])
+    expect(existsSync(join(TRAINER_FOLDER, 'svc_trainer', '__main__.py'))).toBe(true)
+    expect(seen()).toContain(`-m svc_trainer serve --end-with-stdin --host=127.0.0.1 --port=0 --state=${state} --device=auto`)
+    expect(seen()).toContain('--model=a=x --model=b=y')
+    expect(existsSync(state)).toBe(true)
+    made.signal('SIGTERM')
+    expect(await running).toBe(7)
+  })
+
+  it.each([
+    ['--python', (python: string) => ({ args: ['--python', python], environment: {} })],
+    ['SVC_PYTHON', (python: string) => ({ args: [], environment: { SVC_PYTHON: python } })],
+  ])('takes the Python that %s names or none', async (_, named) => {
+    const { args, environment } = named('/nowhere/python3')
+    const { run, complaints, seen, state } = machine({ ...environment, SEEN: join(temporaryFolder(), 'seen') })
+    expect(await run('--state', state, ...args)).toBe(2)
+    expect(complaints.join('\n')).toContain('does not import torch')
+    expect(seen).toThrow('ENOENT')
+  })
+
+  it('knows no other device', async () => {
+    expect(await machine().run('--device', 'abacus')).toBe(2)
+  })
+})
+
+describe('an environment of its own', () => {
+  it('is begun anew and holds torch', async () => {
+    const { environment, home, seen } = machine()
+    const python = join(home, '.svc', 'trainer', 'venv', 'bin', 'python3')
+    expect(await installTorch(environment)).toBe(python)
+    expect(seen()).toMatch(/-m venv --clear .*\n-m pip install .*torch\n/)
+    expect(existsSync(join(home, '.svc', 'trainer', 'venv', 'bin', 'torch'))).toBe(true)
+  })
+
+  it('that cannot be made says why', async () => {
+    const { environment } = machine({ PIP_FAILS: '1' })
+    await expect(installTorch(environment)).rejects.toMatchObject({
+      code: 'not_installed',
+      message: expect.stringContaining('no route to host'),
+    })
+  })
+})

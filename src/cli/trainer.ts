@@ -1,0 +1,83 @@
+/** `svc trainer start`: runs the trainer that comes with the service, on a Python that has PyTorch. */
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Option, type Command } from 'commander'
+import { STATE_DIRECTORY } from '../contract/index.ts'
+import { complain } from './explain.ts'
+import type { Run } from './program.ts'
+import { EXIT, type Surroundings } from './surroundings.ts'
+import { spawnTrainer } from './trainer/process.ts'
+import { findPython, installTorch } from './trainer/python.ts'
+
+interface StartOptions {
+  readonly host: string
+  readonly port: string
+  readonly state: string
+  readonly model: readonly string[]
+  readonly device: string
+  readonly dtype: string
+  readonly threads?: string
+  readonly apiKeyEnv?: string
+  readonly python?: string
+  readonly install?: boolean
+}
+
+const EXAMPLE = '\nExample:\n  svc trainer start --model tiny=./tiny-model'
+const PORT = '8600'
+
+export function addTrainerCommands(program: Command, run: Run): void {
+  const trainer = program.command('trainer').description('train adapters on this machine')
+  trainer.addHelpText('after', EXAMPLE)
+  run<StartOptions>(trainer.command('start').description('start the trainer; it needs a Python with PyTorch'), start)
+    .option('--host <host>', 'where to listen', '127.0.0.1')
+    .option('--port <port>', '0 takes any that is free', PORT)
+    .option('--state <folder>', 'where saved weights are kept', `${STATE_DIRECTORY}/trainer`)
+    .option('--model <name=folder>', 'a base model, as Hugging Face lays it out; may be given several times', collect, [])
+    .addOption(new Option('--device <device>', 'what to compute on').choices(['cpu', 'cuda', 'auto']).default('auto'))
+    .addOption(new Option('--dtype <type>', 'of the base weights').choices(['fp32', 'bf16']).default('fp32'))
+    .option('--threads <count>', 'of the processor (default: as many as it has)')
+    .option('--api-key-env <variable>', 'the variable that holds the key callers must send')
+    .option('--python <path>', 'the Python to run it on (SVC_PYTHON; else one that has PyTorch is looked for)')
+    .option('--install', 'make an environment of its own with PyTorch for this user, where none is found')
+    .addHelpText('after', EXAMPLE)
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+
+async function start(options: StartOptions, surroundings: Surroundings): Promise<number> {
+  try {
+    const python = await pythonFor(options, surroundings)
+    await mkdir(options.state, { recursive: true })
+    return await runTrainer(python, argumentsOf(options), surroundings)
+  } catch (error) {
+    complain(error, null, surroundings)
+    return EXIT.misconfigured
+  }
+}
+
+async function pythonFor({ python, install }: StartOptions, surroundings: Surroundings): Promise<string> {
+  try {
+    return await findPython(surroundings.environment, python)
+  } catch (error) {
+    if (install !== true || python !== undefined) throw error
+    surroundings.err('installing PyTorch, some 200 MB; this takes minutes')
+    return installTorch(surroundings.environment)
+  }
+}
+
+function argumentsOf({ host, port, state, model, device, dtype, threads, apiKeyEnv }: StartOptions): readonly string[] {
+  const given = { host, port, state, device, dtype, threads, 'api-key-env': apiKeyEnv }
+  const words = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]))
+  return [...words, ...model.map((one) => `--model=${one}`)]
+}
+
+/** Lives as long as the trainer does; what stops this one stops that one. */
+async function runTrainer(python: string, args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const child = spawnTrainer(python, args, surroundings.environment)
+  surroundings.onStop((signal) => void child.kill(signal))
+  createInterface({ input: child.stdout }).on('line', surroundings.out)
+  createInterface({ input: child.stderr }).on('line', surroundings.err)
+  const [code]: unknown[] = await once(child, 'close')
+  return typeof code === 'number' ? code : EXIT.failed
+}

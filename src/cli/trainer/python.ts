@@ -1,0 +1,69 @@
+/** Which Python runs the trainer: one that has PyTorch, found or made. */
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { ENV, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
+import type { Environment } from '../../config/index.ts'
+
+const run = promisify(execFile)
+
+/** Importing it is the proof: a package that was half installed is found and does not load. */
+const PROOF = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
+/** Without a graphics card's libraries, which are twenty times as large. */
+const TORCH_INDEX = 'https://download.pytorch.org/whl/cpu'
+const OUTPUT_BYTES_MAX = 2 ** 24
+
+/** One that is named is taken or refused, and nothing else is looked for. */
+export async function findPython(environment: Environment, named?: string): Promise<string> {
+  const wanted = named ?? textOf(environment[ENV.python])
+  if (wanted !== undefined) {
+    if (await hasTorch(wanted, environment)) return wanted
+    throw unavailable('no_torch', `the Python named by --python or ${ENV.python} does not import torch; name another, or leave it out`)
+  }
+  for (const python of [venvPython(environment), 'python3', '/usr/bin/python3']) if (await hasTorch(python, environment)) return python
+  throw unavailable(
+    'no_torch',
+    'the trainer needs a Python of 3.9 or newer with PyTorch, and none was found; ' +
+      'install it with `apt-get install python3-torch`, or let `svc trainer start --install` do it for you',
+  )
+}
+
+const textOf = (value: string | undefined): string | undefined => (value === '' ? undefined : value)
+
+const hasTorch = (python: string, environment: Environment): Promise<boolean> =>
+  run(python, ['-c', PROOF], { env: safely(environment) }).then(
+    () => true,
+    () => false,
+  )
+
+/** Whoever starts a trainer in a folder of somebody else's runs nothing that lies there. */
+const safely = (environment: Environment): NodeJS.ProcessEnv => ({ ...environment, PYTHONSAFEPATH: '1' })
+
+/** Per user, for every trainer of theirs. */
+const venvFolder = (environment: Environment): string => join(textOf(environment['HOME']) ?? homedir(), STATE_DIRECTORY, 'trainer', 'venv')
+const venvPython = (environment: Environment): string => join(venvFolder(environment), 'bin', 'python3')
+
+/** Into an environment of its own, begun anew: one that was broken off is of no use. */
+export async function installTorch(environment: Environment): Promise<string> {
+  const folder = venvFolder(environment)
+  const python = venvPython(environment)
+  const index = environment['PIP_INDEX_URL'] === undefined && process.platform === 'linux' ? ['--index-url', TORCH_INDEX] : []
+  const options = { env: safely(environment), maxBuffer: OUTPUT_BYTES_MAX }
+  await mkdir(dirname(folder), { recursive: true })
+  try {
+    await run('python3', ['-m', 'venv', '--clear', folder], options)
+    await run(python, ['-m', 'pip', 'install', '--disable-pip-version-check', ...index, 'torch'], options)
+  } catch (error) {
+    const cure = 'check the network and that python3 has venv, and run the same command again'
+    throw unavailable('not_installed', `PyTorch could not be installed (${saidBy(error)}); ${cure}`, { cause: error })
+  }
+  return python
+}
+
+/** The last line names what went wrong. */
+function saidBy(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
+  return said.trimEnd().split('\n').at(-1) || 'it said nothing'
+}

@@ -1,0 +1,179 @@
+"""The HTTP side: routes, keys, bodies in and answers out; what a call means is the service's."""
+
+import hmac
+import json
+import re
+import sys
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+from .checkpoints import Archive
+from .parse import KIND, MODEL, NAME
+from .refusal import Refusal, invalid, unknown
+
+PREFIX = "/api/v1/"
+BODY_BYTES_MAX = 256 << 20
+BODY_DIGITS_MAX = 20
+LONG_POLL_SECONDS = 20
+IDLE_SECONDS = 120
+CALLS = (
+    "create_session",
+    "session_heartbeat",
+    "create_model",
+    "get_info",
+    "unload_model",
+    "forward",
+    "forward_backward",
+    "optim_step",
+    "save_weights",
+    "save_weights_for_sampler",
+    "load_weights",
+    "weights_info",
+)
+RUN = rf"training_runs/({MODEL})/checkpoints"
+CHECKPOINT = rf"{RUN}/({KIND})/({NAME})"
+
+
+def make_server(service, host, port, key):
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+        def handle_error(self, request, client_address):
+            """A caller that went away is no news."""
+            if not isinstance(sys.exc_info()[1], ConnectionError):
+                super().handle_error(request, client_address)
+
+    return Server((host, port), handler_of(service, key))
+
+
+def handler_of(service, key):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = IDLE_SECONDS
+        # An answer's head and body leave together, or each waits for the other's receipt.
+        wbufsize = -1
+        disable_nagle_algorithm = True
+
+        def do_GET(self):
+            self.answer(self.get)
+
+        def do_POST(self):
+            self.answer(self.post)
+
+        def do_DELETE(self):
+            self.answer(self.delete)
+
+        def get(self, call):
+            if call == "healthz":
+                return {"status": "ok"}
+            self.check_key()
+            if call == "get_server_capabilities":
+                return service.get_server_capabilities()
+            if found := re.fullmatch(RUN, call):
+                return service.list_checkpoints(*found.groups())
+            if found := re.fullmatch(CHECKPOINT + "/archive", call):
+                return service.archive(*found.groups())
+            raise unknown("there is no such call")
+
+        def post(self, call):
+            self.check_key()
+            body = self.read_body()
+            if call == "retrieve_future":
+                return retrieve(service.futures, body)
+            if call in CALLS:
+                return getattr(service, call)(body)
+            raise unknown("there is no such call")
+
+        def delete(self, call):
+            self.check_key()
+            if found := re.fullmatch(CHECKPOINT, call):
+                return service.delete_checkpoint(*found.groups())
+            raise unknown("there is no such call")
+
+        def check_key(self):
+            given = [self.headers.get("x-api-key", ""), self.headers.get("authorization", "").removeprefix("Bearer ")]
+            if key is not None and not any(hmac.compare_digest(text.encode(), key.encode()) for text in given):
+                raise Refusal(401, "this trainer wants its key in x-api-key, or as a bearer token in authorization")
+
+        def read_body(self):
+            """A web page may not send this type without asking first, and nobody here would tell it yes."""
+            if self.headers.get_content_type() != "application/json":
+                raise Refusal(415, "the body must be JSON, with the content-type application/json")
+            length = self.headers.get("content-length", "")
+            if not length.isascii() or not length.isdigit():
+                raise Refusal(411, "the body needs a content-length")
+            # Python reads no number of thousands of digits.
+            if len(length) > BODY_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
+                raise Refusal(413, f"the body must have at most {BODY_BYTES_MAX} bytes: send fewer rows at a time")
+            text = self.rfile.read(int(length))
+            self.has_read = True
+            return parse_object(text)
+
+        def answer(self, respond):
+            self.has_read = self.command == "GET"
+            status, content = self.attempt(respond)
+            # What was not read would be taken for the next request.
+            self.close_connection = self.close_connection or not self.has_read
+            self.send_response(status)
+            is_archive = isinstance(content, Archive)
+            self.send_header("content-type", "application/x-tar" if is_archive else "application/json")
+            self.send_header("content-length", str(content.size if is_archive else len(content)))
+            if self.close_connection:
+                self.send_header("connection", "close")
+            self.end_headers()
+            if is_archive:
+                content.write(self.wfile)
+            else:
+                self.wfile.write(content)
+            self.wfile.flush()
+
+        def attempt(self, respond):
+            try:
+                path = unquote(self.path.partition("?")[0])
+                if not path.startswith(PREFIX):
+                    raise unknown(f"there is no such path: calls begin with {PREFIX}")
+                answer = respond(path[len(PREFIX) :])
+                return 200, answer if isinstance(answer, (bytes, Archive)) else json.dumps(answer).encode()
+            except Refusal as refusal:
+                return refusal.status, json.dumps({"detail": refusal.detail}).encode()
+            except TimeoutError:
+                return 408, json.dumps({"detail": "the body did not come in time"}).encode()
+            except Exception as problem:
+                traceback.print_exc(file=sys.stderr)
+                return 500, json.dumps({"detail": f"the trainer failed with {type(problem).__name__}; its log says where"}).encode()
+
+        def handle_expect_100(self):
+            super().handle_expect_100()
+            self.wfile.flush()
+            return True
+
+        def log_message(self, *_words):
+            """Nothing: a line per call would bury what matters."""
+
+    return Handler
+
+
+def retrieve(futures, body):
+    request_id = body.get("request_id")
+    if type(request_id) is not str:
+        raise invalid("request_id is missing")
+    answer = futures.wait(request_id, LONG_POLL_SECONDS)
+    if answer is None:
+        raise Refusal(408, "not done yet: ask again")
+    return answer
+
+
+def parse_object(text):
+    try:
+        body = json.loads(text, parse_constant=refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        raise invalid("the body must be JSON, without NaN or Infinity") from problem
+    if type(body) is not dict:
+        raise invalid("the body must be a JSON object")
+    return body
+
+
+def refuse_constant(_word):
+    raise ValueError

@@ -1,0 +1,188 @@
+"""The calls: each checks what it was sent, then answers at once or leaves its work to the worker."""
+
+import functools
+import threading
+import time
+import uuid
+
+from . import parse
+from .checkpoints import Archive, read_facts
+from .model import Model
+from .refusal import invalid, unknown
+
+SESSION_SECONDS_MAX = 3600
+
+
+class Service:
+    def __init__(self, bases, checkpoints, futures):
+        self.bases = bases
+        self.checkpoints = checkpoints
+        self.futures = futures
+        self.lock = threading.Lock()
+        # When each session was last heard of.
+        self.sessions = {}
+        self.models = {}
+        # The session of every model, unloaded ones too: what was asked of those goes with it.
+        self.made_in = {}
+
+    # ── sessions and models ────────────────────────────────────────────────────────────────────
+
+    def get_server_capabilities(self):
+        return {"supported_models": [{"model_name": name} for name in self.bases]}
+
+    def create_session(self, _body):
+        session_id = uuid.uuid4().hex
+        self.drop_silent_sessions()
+        with self.lock:
+            self.sessions[session_id] = time.monotonic()
+        return {"session_id": session_id}
+
+    def session_heartbeat(self, body):
+        self.touch(parse.field(body, "session_id", str))
+        return {}
+
+    def touch(self, session_id):
+        with self.lock:
+            if session_id not in self.sessions:
+                raise unknown("there is no such session: it was silent for too long, or the trainer was started again; create another")
+            self.sessions[session_id] = time.monotonic()
+
+    def drop_silent_sessions(self):
+        """A caller that died leaves its models behind; they must not fill the memory."""
+        with self.lock:
+            silent = {session for session, heard in self.sessions.items() if time.monotonic() - heard > SESSION_SECONDS_MAX}
+            theirs = {name for name, session in self.made_in.items() if session in silent}
+            self.made_in = {name: session for name, session in self.made_in.items() if name not in theirs}
+            self.sessions = {session: heard for session, heard in self.sessions.items() if session not in silent}
+            self.models = {name: model for name, model in self.models.items() if name not in theirs}
+        self.futures.forget(lambda key: key[0] in silent or key[0] in theirs)
+
+    def create_model(self, body):
+        session_id = parse.field(body, "session_id", str)
+        self.touch(session_id)
+
+        def accept():
+            base = self.base_of(parse.field(body, "base_model", str))
+            settings = parse.lora_settings(parse.field(body, "lora_config", dict))
+            model = Model(uuid.uuid4().hex, session_id, base, settings)
+            with self.lock:
+                self.models[model.id] = model
+                self.made_in[model.id] = session_id
+            return model.create, {"model_id": model.id}
+
+        return self.futures.once((session_id, parse.field(body, "model_seq_id", int)), body, accept)
+
+    def base_of(self, name):
+        if name not in self.bases:
+            raise unknown(f"base_model is not one of this trainer's: {', '.join(self.bases)}")
+        return self.bases[name]
+
+    def get_info(self, body):
+        model = self.model_of(body)
+        data = {"model_name": model.base.name, "arch": model.base.arch}
+        return {"model_id": model.id, "model_name": model.base.name, "is_lora": True, "lora_rank": model.settings.rank, "model_data": data}
+
+    def model_of(self, body):
+        with self.lock:
+            model = self.models.get(parse.field(body, "model_id", str))
+            if model is None:
+                raise unknown("there is no such model: it was unloaded, or the trainer started again; create one and load a saved state")
+            self.sessions[model.session_id] = time.monotonic()
+            return model
+
+    def unload_model(self, body):
+        """Takes no number: a model goes once."""
+        return self.on_model(body, "unload", lambda model: functools.partial(self.unload, model))
+
+    def unload(self, model):
+        with self.lock:
+            self.models.pop(model.id, None)
+        return {"model_id": model.id, "type": "unload_model"}
+
+    def on_model(self, body, number, work_of):
+        """Work on a model, done once for each of its sequence numbers."""
+
+        def accept():
+            model = self.model_of(body)
+            return work_of(model), {"model_id": model.id}
+
+        return self.futures.once((parse.field(body, "model_id", str), number), body, accept)
+
+    # ── training ───────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, body):
+        return self.pass_over(body, "forward_input", False)
+
+    def forward_backward(self, body):
+        return self.pass_over(body, "forward_backward_input", True)
+
+    def pass_over(self, body, name, wants_gradient):
+        def work_of(model):
+            return functools.partial(model.forward, parse.work_of(parse.field(body, name, dict), model.base), wants_gradient)
+
+        return self.on_model(body, sequence_of(body), work_of)
+
+    def optim_step(self, body):
+        def work_of(model):
+            return functools.partial(model.step, parse.adam_params(parse.field(body, "adam_params", dict)))
+
+        return self.on_model(body, sequence_of(body), work_of)
+
+    # ── saved weights ──────────────────────────────────────────────────────────────────────────
+
+    def save_weights(self, body):
+        return self.save(body, "weights", lambda model: model.write_state)
+
+    def save_weights_for_sampler(self, body):
+        return self.save(body, "sampler_weights", lambda model: model.write_adapter)
+
+    def save(self, body, kind, writer_of):
+        name = parse.checkpoint_name(body)
+        call = "save_weights" if kind == "weights" else "save_weights_for_sampler"
+
+        def work_of(model):
+            return lambda: {"path": self.checkpoints.save(model.id, kind, name, writer_of(model)), "type": call}
+
+        return self.on_model(body, sequence_of(body), work_of)
+
+    def load_weights(self, body):
+        path = parse.field(body, "path", str)
+        run, kind, name = parse.checkpoint_path(path)
+        wants_optimizer = parse.field(body, "optimizer", bool, True)
+
+        def work_of(model):
+            if kind != "weights":
+                raise invalid("path names weights for a sampler, which cannot be trained on: name one of /weights/")
+            facts = read_facts(self.checkpoints.folder(run, kind, name), kind)
+            model.check_state(facts)
+            return lambda: load(model, facts)
+
+        def load(model, facts):
+            model.load_state(self.checkpoints.folder(run, kind, name), facts, wants_optimizer)
+            return {"path": path, "type": "load_weights"}
+
+        return self.on_model(body, sequence_of(body), work_of)
+
+    def weights_info(self, body):
+        run, kind, name = parse.checkpoint_path(parse.field(body, "tinker_path", str))
+        facts = read_facts(self.checkpoints.folder(run, kind, name), kind)
+        return {"base_model": facts["base_model"], "is_lora": True, "lora_rank": facts["rank"]}
+
+    def list_checkpoints(self, run):
+        if not self.checkpoints.has_run(run) and run not in self.models:
+            raise unknown("there is no such training run")
+        return {"checkpoints": self.checkpoints.list(run)}
+
+    def archive(self, run, kind, name):
+        return Archive(self.checkpoints.folder(run, kind, name))
+
+    def delete_checkpoint(self, run, kind, name):
+        self.checkpoints.remove(run, kind, name)
+        return {}
+
+
+def sequence_of(body):
+    sequence = parse.field(body, "seq_id", int)
+    if sequence < 0:
+        raise invalid("seq_id must be a whole number from 0")
+    return sequence
