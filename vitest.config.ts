@@ -13,7 +13,8 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**'],
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // The first that needs something large (PyTorch, a model, a runtime) has it installed or made, and others wait for it.
+    hookTimeout: 600_000,
     maxWorkers: 3,
   },
 })

@@ -134,6 +134,7 @@ async function openTrainer(world: World, gate: Gate, player: Player, parts: Part
       tasks: tasksAt(world, player).map((task) => configured(task, gate)),
       step_record_dir: null,
       proposals_dir: join(directory, 'proposals'),
+      episode_workers: 1,
       max_episodes_per_step: Math.min(EPISODES_PER_STEP_MAX, EPISODES - player.played()),
     },
   })

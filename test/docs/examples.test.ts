@@ -15,6 +15,8 @@ const KINDS: Readonly<Record<Kind, true>> = {
   proposer: true,
   evaluator: true,
   selection: true,
+  objective: true,
+  examiner: true,
   executor: true,
   runtime: true,
   gateway: true,

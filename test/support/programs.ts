@@ -31,7 +31,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** The problem, should there be one; whether the program is there now is looked up afterwards. */
-function installed(name: string): string {
+export function installed(name: string): string {
   if (process.getuid?.() !== 0) return 'only root may install it'
   try {
     const [command, ...words] = INSTALLER

@@ -1,5 +1,5 @@
 /** The door: authentication, browsers, errors, limits, versioning. */
-import { later, section } from './rule.ts'
+import { section } from './rule.ts'
 
 export const door = [
   ...section('Authentication', {
@@ -57,8 +57,8 @@ export const door = [
     'errors.409-release-header': 'A release header that is not the bound start is 409.',
     'errors.409-rollback': 'Rollback to what cannot be restored is 409.',
     'errors.409-max-scenarios': 'Creation past the maximum is 409.',
-    'errors.409-engine': later('weights', 'An engine without a load id or with inconsistent spans is 409.'),
-    'errors.409-delete': later('weights', 'Delete while a weight job is out is 409.'),
+    'errors.409-engine': 'An engine without a load id or with inconsistent spans is 409.',
+    'errors.409-delete': 'Delete while a weight job is out is 409.',
     'errors.413': 'An import over its body limit is 413.',
     'errors.501': 'No gateway and an unsupported mode are 501.',
     'errors.502': 'An upstream that fails on its own account is 502.',
@@ -72,7 +72,7 @@ export const door = [
     'decisions.errors-upstream': "The provider's message, or 2,000 characters of its body, comes with its retry and rate-limit headers.",
     'decisions.errors-upstream-502': 'No connection, or an answer the route does not promise, is 502; a time-out is upstream_timeout.',
     'decisions.errors-should-retry': 'A 409 that stays says x-should-retry: false.',
-    'decisions.lora-path': later('weights', 'A refused lora_path is 400.'),
+    'decisions.lora-path': 'A refused lora_path is 400.',
   }),
   ...section('Limits', {
     'limits.body': 'A request body may have 64 MiB.',
@@ -89,7 +89,7 @@ export const door = [
     'limits.step-files': 'At most 1000 entries, 4 MiB per file.',
     'limits.step-number': 'A step has at most nine digits.',
     'limits.proposals': 'max_pending_proposals bounds the inbox.',
-    'limits.weights': later('weights', 'One weight-training scenario per process.'),
+    'limits.weights': 'At most as many scenarios train weights as the engine holds adapters, one step of them at a time.',
   }),
   ...section('Versioning', {
     'versioning.renamed': 'Evaluation metadata uses the renamed fields alone.',

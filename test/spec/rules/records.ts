@@ -1,5 +1,5 @@
 /** Records: shape, import, batch, report, train requests, retention, and the bulk importer. */
-import { later, section } from './rule.ts'
+import { section } from './rule.ts'
 
 export const records = [
   ...section('Agent records', {
@@ -53,7 +53,7 @@ export const records = [
     'report.consumed-once': 'A report is consumed at most once.',
     'report.trajectory': 'Several references form one trajectory, in the order quoted.',
     'report.task': 'The training sample carries the benchmark task named in metadata as task.',
-    'report.tttd': later('weights', 'The tttd recipe declares a report schema that is checked in full on ingress.'),
+    'report.tttd': 'The tttd recipe declares a report schema that is checked in full on ingress.',
     'decisions.report-no-references': 'references may be empty over HTTP.',
     'decisions.report-never-blocks': 'A report a processor cannot use is set aside, counted, and blocks nothing.',
   }),

@@ -1,5 +1,5 @@
 /** Scenarios, training modes, history, releases and status. */
-import { later, section } from './rule.ts'
+import { section } from './rule.ts'
 
 export const scenarios = [
   ...section('Scenarios', {
@@ -34,9 +34,9 @@ export const scenarios = [
     'delete.rule-1-recipe': "The recipe's own directories move under an archived sibling.",
     'delete.name-free': 'The name is free again and inherits nothing, least of all a key.',
     'delete.rule-2': 'A local step in flight ends without a commit.',
-    'delete.rule-3': later('weights', 'While a weight job of the scenario is out, delete is 409.'),
+    'delete.rule-3': 'While a weight job of the scenario is out, delete is 409.',
     'delete.rule-4': 'A remote artifact repository answers 501, and nothing changes.',
-    'delete.rule-5': later('weights', 'The training backend is told to retire a deleted weight scenario.'),
+    'delete.rule-5': 'The training backend is told to retire a deleted weight scenario.',
   }),
   ...section('Training modes', {
     'mode.default': 'A scenario starts in the mode its recipe is configured for, auto by default.',
@@ -82,7 +82,7 @@ export const scenarios = [
     'release.identity': 'A release has release_id, parent_release_id and content_id; equal content means equal content_id.',
     'release.ids': 'release_id is a git commit id and content_id a git tree id.',
     'release.row': 'A releases row has identity, step, operation, recorded_at, pending, restorable, current, result and metrics.',
-    'release.live-ids': later('weights', 'Live weights have live: release ids and weights: content ids.'),
+    'release.live-ids': 'Live weights have live: release ids and weights: content ids.',
     'release.operations': 'operation and result come from fixed lists; creation is step 0, create, published.',
     'release.append-only': 'History is appended, never rewound; step numbers only grow.',
     'release.lifted': 'Named metrics are lifted to the row.',
@@ -100,7 +100,7 @@ export const scenarios = [
     'status.scenario': 'Each loaded scenario shows its step, last commit, mode, processor, batch and admission fields.',
     'status.training': 'last_committed_step, batch_ready and the instruction queue show live training.',
     'status.components': 'A scenario of several trainers shows each component.',
-    'status.weights': later('weights', 'training_job, load ids and adapter residency are shown.'),
+    'status.weights': 'training_job, load ids and adapter residency are shown.',
     'status.losses': 'What capacity took is shown.',
   }),
 ]

@@ -1,5 +1,5 @@
 /** Routes, inference, streams, evaluation and multimodal calls. */
-import { later, section } from './rule.ts'
+import { section } from './rule.ts'
 
 export const serving = [
   ...section('Routes', {
@@ -27,15 +27,9 @@ export const serving = [
     'inference.rule-1': 'The record names the release that was current when the call began, also when an update lands meanwhile.',
     'inference.rule-2': 'What prepare_request made of the body is both forwarded and recorded.',
     'inference.rule-3': 'An answer that verify_response refuses is not recorded, and its error is returned.',
-    'inference.rule-4': later(
-      'weights',
-      'Engine keys lora_path and return_meta_info are added; a body naming another lora_path is refused.',
-    ),
-    'inference.rule-5': later('weights', 'Token spans must account for every generated token and agree with the frozen release, else 409.'),
-    'inference.rule-6': later(
-      'weights',
-      'return_meta_info stays off in pass-through streams; the training backend buffers and checks instead.',
-    ),
+    'inference.rule-4': 'Engine keys lora_path and return_meta_info are added; a body naming another lora_path is refused.',
+    'inference.rule-5': 'Token spans must account for every generated token and agree with the frozen release, else 409.',
+    'inference.rule-6': 'A stream asks the engine for no return_meta_info; its answer is held back and checked whole instead.',
     'inference.rule-7': 'A scenario that serves files sends x-svc-release-id of its served head; other scenarios and evaluation send none.',
     'inference.rule-8': 'A call that keeps losing the weight-update race until its deadline ends with 503.',
     'inference.tag-release':

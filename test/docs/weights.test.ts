@@ -1,0 +1,49 @@
+/** docs/weights.md can be followed from its first line to its last, and the model it trains says what was liked. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ENV } from '../../src/contract/index.ts'
+import { freePort } from '../support/listen.ts'
+import { withLlama } from '../weights/support/llama.ts'
+import { tinyModel } from '../weights/support/tiny-model.ts'
+import { pythonWithTorch } from '../weights/support/torch.ts'
+import { runDocument, shellBlocks, type Session } from './blocks.ts'
+
+const MINUTES = 60_000
+const PAGE = 'docs/weights.md'
+const CHECKOUT = join(import.meta.dirname, '..', '..')
+
+/** What takes minutes the first time is done before: the model, the library and PyTorch. */
+async function follow(): Promise<Session> {
+  await withLlama()
+  await tinyModel()
+  const folder = await mkdtemp(join(tmpdir(), 'svc-weights-'))
+  try {
+    return await runDocument(PAGE, folder, {
+      CHECKOUT,
+      PORT: String(await freePort()),
+      TRAINER_PORT: String(await freePort()),
+      [ENV.python]: await pythonWithTorch(),
+      [ENV.runtimes]: process.env[ENV.runtimes] ?? '',
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+it(`${PAGE} trains a model by what is liked, and takes it back`, { timeout: 6 * MINUTES }, async () => {
+  const session = await follow()
+  expect(session.code, `${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
+  expect(session.blocks).toHaveLength((await shellBlocks(PAGE)).length)
+  const [installed, trainer, , asked = '', first, learnt = '', watched, back = ''] = session.blocks
+  expect(installed).toMatch(/^llama is installed/m)
+  expect(trainer).toMatch(/is ready at http/)
+  expect(first).toMatch(/^\* +v1 .*published/m)
+  const [before, after, restored] = [asked, learnt, back].map((printed) => Number(printed.trim().split('\n').at(-1)))
+  expect(before).toBeLessThan(12)
+  expect(after).toBeGreaterThan(18)
+  expect(restored).toBe(before)
+  expect(watched).toMatch(/"current_runtime_load_id":"[^":]+:[2-4]"/)
+  expect(watched).toMatch(/"rollout_log_probs":\[-/)
+})

@@ -1,0 +1,30 @@
+/** Starts an engine of the tests as a process of its own, for tests that kill it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface EngineProcess {
+  readonly url: string
+  readonly port: number
+  /** Without a word to it; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+/** `args` as run.ts takes them. */
+export async function spawnEngine(kind: 'sglang' | 'vllm', ...args: readonly string[]): Promise<EngineProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), kind, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  const [url] = await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error('the engine of this test did not start'))),
+  ])
+  return {
+    url: String(url),
+    port: Number(new URL(String(url)).port),
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** A real server for an engine of these tests: it remembers its calls, and can hang, break off, forget everything or be gone. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Json, JsonObject } from '../../../src/contract/index.ts'
+import { EngineState, NOT_A_NUMBER, type EngineOptions, type Fault, type Held } from './state.ts'
+
+interface Call {
+  readonly path: string
+  readonly body: JsonObject
+}
+
+export interface EngineServer {
+  readonly url: string
+  /** Every call so far, in order. */
+  readonly calls: readonly Call[]
+  /** Switched on and off while it runs. */
+  readonly faults: Set<Fault>
+  /** The folders of the adapters it holds, by name. */
+  readonly adapters: ReadonlyMap<string, string>
+  /** How often a folder was read because its adapter was loaded in place. */
+  readonly rereads: number
+  /** Generations that wait, either held up or because it is paused. */
+  readonly waiting: number
+  /** From here on these wait until they are let go on. */
+  hold(what: Held): void
+  letGoOn(): void
+  /** As if it had been started anew: no adapters, no connections. */
+  restart(): void
+  /** Gone at once, as by a signal. */
+  kill(): Promise<void>
+  close(): Promise<void>
+}
+
+export type Answer = { readonly status: number; readonly body: Json | string }
+export type Routes = (
+  engine: EngineState,
+) => Readonly<Record<string, (body: JsonObject, query: URLSearchParams) => Answer | Promise<Answer>>>
+
+export async function startEngine(routes: Routes, options: EngineOptions): Promise<EngineServer> {
+  const state = new EngineState(options)
+  const calls: Call[] = []
+  const table = routes(state)
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://engine')
+    const sent = await text(request)
+    const body: JsonObject = sent === '' ? {} : JSON.parse(sent)
+    calls.push({ path: `${request.method} ${pathname}`, body })
+    if (state.faults.has('hangs')) return
+    const route = table[`${request.method} ${pathname}`]
+    const { status, body: answered } = route === undefined ? notFound : await route(body, searchParams)
+    if (pathname.endsWith('/load_lora_adapter') && state.faults.has('diesInLoad')) return server.closeAllConnections()
+    response.writeHead(status, { 'content-type': typeof answered === 'string' ? 'text/plain' : 'application/json' })
+    response.end(typeof answered === 'string' ? answered : printed(answered))
+  }
+  await new Promise<void>((resolve) => {
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    faults: state.faults,
+    adapters: state.adapters,
+    get rereads() {
+      return state.rereads
+    },
+    get waiting() {
+      return state.waiting
+    },
+    hold: (what) => state.hold(what),
+    letGoOn: () => state.letGoOn(),
+    restart: () => {
+      server.closeAllConnections()
+      state.forget()
+    },
+    kill: stop,
+    close: stop,
+  }
+}
+
+const notFound: Answer = { status: 404, body: { detail: 'Not Found' } }
+
+/** As Python prints it, which has a word for what is no number. */
+const printed = (value: Json): string => JSON.stringify(value).replaceAll(`"${NOT_A_NUMBER}"`, 'NaN')

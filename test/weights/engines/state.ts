@@ -1,0 +1,177 @@
+/** What an engine of these tests holds and does, whatever it speaks: adapters, generations that can be held up and broken off, and its faults. */
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, type Json, type JsonObject, type Sampling } from '../../../src/contract/index.ts'
+import { scriptedDecoder, type Decoded, type Decoder } from './decoder.ts'
+
+/** What can be wrong with an engine: faults met in real ones, and lies. */
+export type Fault =
+  /** Takes adapters and answers with the base all the same. */
+  | 'ignoreAdapters'
+  /** Answers from the first adapter it ever held under a name. */
+  | 'staleNames'
+  | 'loraOff'
+  | 'noDevMode'
+  /** Nothing is answered while an adapter is being loaded. */
+  | 'loadBlocks'
+  /** Adapters are missing from the list of models, and its routes have their earlier names. */
+  | 'old'
+  /** Never answers again. */
+  | 'hangs'
+  /** Breaks off every connection in the middle of a load. */
+  | 'diesInLoad'
+  | 'dropsToken'
+  | 'nanLogProb'
+  | 'noLogProbs'
+  | 'wrongPromptIds'
+  | 'otherWeightVersion'
+  | 'otherModel'
+
+/** What can be made to wait. */
+export type Held = 'generations' | 'loads'
+
+export interface EngineOptions {
+  readonly port?: number
+  readonly decoder?: Decoder
+  readonly faults?: readonly Fault[]
+  /** Absent: as many adapters as anybody likes. */
+  readonly capacity?: number
+}
+
+export const BASE_MODEL = 'tiny'
+
+/** Everything a route may use. */
+export class EngineState {
+  readonly decoder: Decoder
+  readonly faults: Set<Fault>
+  readonly capacity: number
+  readonly adapters = new Map<string, string>()
+  readonly #firstFolders = new Map<string, string>()
+  readonly #inPlace = new Set<string>()
+  rereads = 0
+  waiting = 0
+  isPaused = false
+  #held: { [what in Held]?: PromiseWithResolvers<void> } = {}
+  #loading: Promise<void> = Promise.resolve()
+  #paused = Promise.withResolvers<void>()
+  #resumed = Promise.withResolvers<void>()
+
+  constructor({ decoder = scriptedDecoder(), faults = [], capacity = Infinity }: EngineOptions) {
+    this.decoder = decoder
+    this.faults = new Set(faults)
+    this.capacity = capacity
+  }
+
+  hold(what: Held): void {
+    this.#held[what] ??= Promise.withResolvers()
+  }
+  letGoOn(): void {
+    for (const held of Object.values(this.#held)) held.resolve()
+    this.#held = {}
+  }
+
+  pause(): void {
+    this.isPaused = true
+    this.#paused.resolve()
+  }
+  resume(): void {
+    if (!this.isPaused) return
+    this.isPaused = false
+    this.#paused = Promise.withResolvers()
+    this.#resumed.resolve()
+    this.#resumed = Promise.withResolvers()
+  }
+
+  forget(): void {
+    this.adapters.clear()
+    this.#firstFolders.clear()
+    this.#inPlace.clear()
+    this.resume()
+    this.letGoOn()
+  }
+
+  /** Rejects with what is wrong with the folder. */
+  async load(name: string, directory: string, inPlace: boolean): Promise<void> {
+    const loaded = (async () => {
+      await this.#held.loads?.promise
+      const config: Json = JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'))
+      if (!isObject(config) || !('peft_type' in config)) throw new Error(`no adapter in ${directory}`)
+      await access(join(directory, 'adapter_model.safetensors'))
+    })()
+    this.#loading = loaded.catch(() => undefined)
+    await loaded
+    this.adapters.set(name, directory)
+    if (!this.#firstFolders.has(name)) this.#firstFolders.set(name, directory)
+    if (inPlace) this.#inPlace.add(name)
+  }
+
+  /** Null: it was broken off by a pause. */
+  async generate(prompt: readonly number[], adapter: string | null, sampling: Sampling): Promise<Decoded | null> {
+    this.waiting += 1
+    try {
+      while (this.isPaused) await this.#resumed.promise
+      if (this.faults.has('loadBlocks')) await this.#loading
+      if (await this.#isBrokenOff()) return null
+    } finally {
+      this.waiting -= 1
+    }
+    return this.decoder.generate(prompt, this.#folderOf(adapter), sampling)
+  }
+
+  score(tokens: readonly number[], adapter: string | null): Promise<readonly number[]> {
+    return this.decoder.score(tokens, this.#folderOf(adapter))
+  }
+
+  async #isBrokenOff(): Promise<boolean> {
+    const held = this.#held.generations
+    return held !== undefined && Promise.race([held.promise.then(() => false), this.#paused.promise.then(() => true)])
+  }
+
+  #folderOf(adapter: string | null): string | null {
+    if (adapter === null || this.faults.has('ignoreAdapters')) return null
+    if (this.#inPlace.has(adapter)) this.rereads += 1
+    return (this.faults.has('staleNames') ? this.#firstFolders : this.adapters).get(adapter) ?? null
+  }
+}
+
+/** Stands for a NaN until it is printed. */
+export const NOT_A_NUMBER = '<NaN>'
+
+/** What a lying engine makes of what it sampled. */
+export function told({ tokens, logProbs }: Decoded, faults: ReadonlySet<Fault>): { tokens: readonly number[]; logProbs: readonly Json[] } {
+  const isShort = faults.has('dropsToken')
+  return {
+    tokens: isShort ? tokens.slice(1) : tokens,
+    logProbs: (isShort ? logProbs.slice(1) : logProbs).map((logProb, at) =>
+      at === 0 && faults.has('nanLogProb') ? NOT_A_NUMBER : logProb,
+    ),
+  }
+}
+
+export const toldPrompt = (prompt: readonly number[], faults: ReadonlySet<Fault>): readonly number[] =>
+  faults.has('wrongPromptIds') ? prompt.slice(1) : prompt
+
+export function samplingOf(body: JsonObject, maxTokens: Json | undefined): Sampling {
+  const { temperature, top_k: topK, seed } = body
+  return {
+    maxTokens: typeof maxTokens === 'number' ? maxTokens : 16,
+    temperature: typeof temperature === 'number' ? temperature : 1,
+    ...(typeof topK === 'number' && { topK }),
+    ...(typeof seed === 'number' && { seed }),
+  }
+}
+
+export const ids = (value: Json | undefined): readonly number[] => (Array.isArray(value) ? value.map(Number) : [])
+export const messagesOf = (body: JsonObject): readonly JsonObject[] => {
+  const messages = body['messages']
+  return Array.isArray(messages) ? messages : []
+}
+
+export const objectIn = (body: JsonObject, key: string): JsonObject => {
+  const value = body[key]
+  return isObject(value) ? value : {}
+}
+export const textIn = (body: JsonObject, key: string): string => {
+  const value = body[key]
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,205 @@
+/** One scenario of weights on an engine that does what a test says: no door in front, no trainer behind, rows and contents in memory. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import memoryContents from '../../../plugins/contents/memory/index.ts'
+import memoryStore from '../../../plugins/stores/memory/index.ts'
+import {
+  ADAPTER_CONFIG_FILE,
+  type ContentStore,
+  type JsonObject,
+  type NewRecord,
+  type Recipe,
+  type Runtime,
+  type StepResult,
+} from '../../../src/contract/index.ts'
+import { serve, type Call } from '../../../src/inference/index.ts'
+import { newId } from '../../../src/kit/index.ts'
+import { Registry, ScenarioFiles, type Household, type Scenario } from '../../../src/scenarios/index.ts'
+import { processorOf, type TrainerHost } from '../../../src/training/index.ts'
+import { makeWeightRuntime } from '../../../src/weights/index.ts'
+import { makeFence } from '../../../src/weights/serving/fence.ts'
+import { adapterFolder, ScriptedEngine } from '../../../src/weights/serving/testing.ts'
+import { until } from '../../support/wait.ts'
+
+export interface WeightHouse {
+  readonly engine: ScriptedEngine
+  readonly contents: ContentStore
+  readonly runtime: Runtime
+  readonly registry: Registry
+  readonly scenario: Scenario
+  /** A step publishes an adapter that adds `shift`; over when its row has landed, and the one that takes it back where there is one. */
+  learn(shift: number, as?: 'publish' | 'live'): Promise<void>
+  /** The same, as far as the engine being told. */
+  begin(shift: number): Promise<void>
+  /** One request; answers what its record says of the weights that answered. */
+  ask(): Promise<Kept>
+  /** One of a scenario beside it, which serves no weights. */
+  askBeside(fields: JsonObject): Promise<void>
+  /** The folder of the head that lives in the engine alone. */
+  liveFolder(): string
+  /** Another life of the service, on the same rows and the same engine. */
+  reopen(): Promise<WeightHouse>
+}
+export interface Kept {
+  readonly release: string | null
+  readonly load: string
+}
+
+const PUPIL = 'pupil'
+const DRAIN_SECONDS = 0.01
+
+export async function openWeightHouse(folder: string, capacity: number): Promise<WeightHouse> {
+  const kept = { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
+  return opened(new ScriptedEngine({ capacity }), kept, folder)
+}
+
+async function opened(engine: ScriptedEngine, kept: Pick<Household, 'store' | 'contents'>, folder: string): Promise<WeightHouse> {
+  const lessons: StepResult[] = []
+  const runtime = makeWeightRuntime(engine, { name: 'scripted', modelName: 'scripted', drainSeconds: DRAIN_SECONDS })
+  const registry = await Registry.open(
+    householdOf(kept, runtime, folder, () => lessons.shift() ?? { kind: 'skip', reason: 'nothing to learn' }),
+    {
+      implicitCreation: true,
+      scenariosMax: 10,
+      loadedMax: 10,
+    },
+  )
+  const { scenario } = await registry.create(PUPIL, { release: null, recipe: null }, () => null)
+  let live = ''
+  const own = new ScenarioFiles(folder).folderOf(scenario.created)
+  const teach = async ({ kind, shift }: { readonly kind: 'publish' | 'live'; readonly shift: number }): Promise<void> => {
+    await mkdir(own, { recursive: true })
+    const directory = await adapterFolder(own, shift)
+    await writeFile(join(directory, ADAPTER_CONFIG_FILE), '{}')
+    live = basename(directory)
+    lessons.push(kind === 'live' ? { kind, path: live } : { kind, content: { kind: 'checkpoint', path: directory } })
+    await scenario.append([exchange(newId())])
+  }
+  return {
+    engine,
+    contents: kept.contents,
+    runtime,
+    registry,
+    scenario,
+    async learn(shift, kind = 'publish') {
+      const trained = (): number => scenario.commits.filter(({ operation }) => operation === 'train').length
+      const before = trained()
+      await teach({ kind, shift })
+      await until(() => trained() > before)
+      await scenario.lane.run(nothing)
+    },
+    async begin(shift) {
+      const before = engine.calls.length
+      await teach({ kind: 'publish', shift })
+      await until(() => engine.calls.length > before)
+    },
+    ask: () => ask(scenario),
+    askBeside: async (fields) => void (await serve({ ...servingOf(scenario), surface: {} }, callOf(fields))),
+    liveFolder: () => join(own, live),
+    reopen: async () => {
+      await registry.close()
+      return opened(engine, kept, folder)
+    },
+  }
+}
+
+function householdOf(kept: Pick<Household, 'store' | 'contents'>, runtime: Runtime, folder: string, train: () => StepResult): Household {
+  const trainers: TrainerHost = {
+    inTurn: (_trainer, _signal, work) => work(() => Promise.resolve(train())),
+    close: nothing,
+  }
+  const recipe = {
+    recipe: RECIPE,
+    plugin: { name: 'plain', baseDirectory: '' },
+    config: {},
+    trainingMode: 'auto',
+    budgets: { maxSteps: 0, maxFailureStreak: 0 },
+    limits: { timeoutSeconds: 60, memoryMib: 64 },
+  } as const
+  return {
+    ...kept,
+    files: new ScenarioFiles(folder),
+    recipes: new Map([['weights', recipe]]),
+    defaultRecipe: 'weights',
+    runtime,
+    gateway: null,
+    model: { url: '', model: null, api: 'openai', apiKey: null },
+    clock: () => 1,
+    newId,
+    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+    hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } },
+    stepped: () => undefined,
+    warn: () => undefined,
+  }
+}
+
+const nothing = (): Promise<void> => Promise.resolve()
+
+/** As the shipped one, without a look at a candidate before its row: as where every place of the engine is taken. */
+const RECIPE: Recipe = {
+  bind: ({ runtime, scenario }) => {
+    const { weights } = runtime
+    if (weights === undefined) throw new Error('this runtime serves no weights')
+    return Promise.resolve({
+      runtime,
+      surface: {
+        hooks: makeFence(weights, scenario),
+        weights: {
+          admit: nothing,
+          serve: (served, switched) => weights.serve(scenario, served, switched),
+          status: () => ({
+            runtime_load_id: weights.served(scenario)?.runtime_load_id ?? null,
+            adapter_runtime_load_id: null,
+            admission: weights.admission(scenario),
+          }),
+        },
+      },
+      processors: { '': processorOf({ data: { batch_policy: 'records' } }, { name: 'weights' }) },
+      close: nothing,
+    })
+  },
+  trainers: () => ({ '': { lane: 'weights', open: () => ({ step: () => Promise.reject(new Error('no part of this house')) }) } }),
+}
+
+const exchange = (id: string): NewRecord => ({
+  agent_record_id: id,
+  request_type: 'inference',
+  created_at: 1,
+  references: [],
+  artifact_ref: null,
+  score: null,
+  payload: Buffer.from('{}'),
+})
+
+async function ask(scenario: Scenario): Promise<Kept> {
+  const records: NewRecord[] = []
+  const serving = { ...servingOf(scenario), keep: (record: NewRecord) => Promise.resolve(records.push(record)) }
+  await serve(serving, callOf({}))
+  const [record] = records
+  const { response } = JSON.parse(Buffer.from(record?.payload ?? []).toString())
+  return { release: record?.artifact_ref ?? null, load: String(response.training.runtime_load_id) }
+}
+
+const servingOf = (scenario: Scenario) => ({
+  surface: scenario.surface,
+  runtime: scenario.runtime,
+  model: scenario.model,
+  head: () => scenario.head(),
+  hasRelease: () => false,
+})
+
+function callOf(more: JsonObject): Call {
+  const fields = { messages: [{ role: 'user', content: 'say something' }], ...more }
+  return {
+    id: newId(),
+    dialect: 'chat',
+    path: '/v1/chat/completions',
+    headers: {},
+    request: { fields, bytes: Buffer.from(JSON.stringify(fields)) },
+    tags: {},
+    signal: new AbortController().signal,
+    retryTimeoutSeconds: 60,
+    clock: () => 1,
+    begunAt: 1,
+  }
+}

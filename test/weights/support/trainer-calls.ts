@@ -1,0 +1,125 @@
+/** The trainer's calls as a caller makes them, and rows of the practice model for them. */
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
+
+interface Answer {
+  readonly status: number
+  readonly body: JsonObject
+}
+
+export interface Caller {
+  get(path: string): Promise<Answer>
+  delete(path: string): Promise<Answer>
+  post(call: string, body: JsonObject): Promise<Answer>
+  raw(call: string, text: string, type?: string): Promise<Answer>
+  /** What came of it in the end. */
+  result(call: string, body: JsonObject): Promise<JsonObject>
+  model(lora?: JsonObject, base?: string): Promise<Run>
+}
+
+/** A model in training; its calls are numbered as they are made. */
+interface Run {
+  readonly id: string
+  done(call: string, body: JsonObject): Promise<JsonObject>
+  failed(call: string, body: JsonObject): Promise<JsonObject>
+  /** A gradient, and a step by it. */
+  step(input: JsonObject): Promise<JsonObject>
+  /** Of the answer's tokens, its end included. */
+  logProbs(question: string, answer: string): Promise<readonly number[]>
+  chanceOf(question: string, answer: string): Promise<number>
+}
+
+const SPECIALS = 3
+const [BOS, EOS] = [1, 2]
+const LEARNING_RATE = 0.02
+
+const encode = (text: string): number[] => [...Buffer.from(text)].map((byte) => byte + SPECIALS)
+export const promptOf = (question: string): number[] => [BOS, ...encode(`user: ${question}\nassistant: `)]
+export const completion = (answer: string): number[] => [...encode(answer), EOS]
+
+type Tensor = { data: Json[]; dtype: string; shape: number[] }
+/** A row as it is sent; tests of refusals change it. */
+export type Datum = { model_input: { chunks: { type: string; tokens: number[] }[] }; loss_fn_inputs: Record<string, Tensor> }
+
+/** Shifted by one, as trainers want it. The numbers of the answer's tokens stand for themselves, those of the prompt are zero. */
+export function datum(question: string, answer: string, sampled?: { logprobs: readonly number[]; advantages: number }): Datum {
+  const tokens = [...promptOf(question), ...completion(answer)]
+  const length = tokens.length - 1
+  const told = completion(answer).length
+  const tensor = (data: number[], dtype = 'float32'): Tensor => ({ data, dtype, shape: [length] })
+  const padded = (numbers: readonly number[]): Tensor => tensor([...Array<number>(length - told).fill(0), ...numbers])
+  const each = (number: number): Tensor => padded(Array<number>(told).fill(number))
+  const numbers: Record<string, Tensor> =
+    sampled === undefined ? { weights: each(1) } : { logprobs: padded(sampled.logprobs), advantages: each(sampled.advantages) }
+  return {
+    model_input: { chunks: [{ type: 'encoded_text', tokens: tokens.slice(0, -1) }] },
+    loss_fn_inputs: { target_tokens: tensor(tokens.slice(1), 'int64'), ...numbers },
+  }
+}
+
+const created = z.object({ model_id: z.string() })
+const passed = z.object({ loss_fn_outputs: z.array(z.object({ logprobs: z.object({ data: z.array(z.number()) }) })) })
+
+/** Row by row, of every target. */
+export const logProbsIn = (answer: JsonObject): readonly (readonly number[])[] =>
+  passed.parse(answer).loss_fn_outputs.map(({ logprobs }) => logprobs.data)
+
+export function callerOf(url: string): Caller {
+  const ask = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(`${url}/api/v1/${path}`, init)
+    const body: Json = JSON.parse(await response.text())
+    if (!isObject(body)) throw new Error(`${path} was answered with what is no object`)
+    return { status: response.status, body }
+  }
+  const raw = (call: string, text: string, type = 'application/json'): Promise<Answer> =>
+    ask(call, { method: 'POST', body: text, headers: { 'content-type': type } })
+  const post = (call: string, body: JsonObject): Promise<Answer> => raw(call, JSON.stringify(body))
+  const result = async (call: string, body: JsonObject): Promise<JsonObject> => {
+    const ticket = await post(call, body)
+    if (ticket.status !== 200) throw new Error(`${call} was answered with ${ticket.status}: ${JSON.stringify(ticket.body)}`)
+    for (;;) {
+      const { status, body: found } = await post('retrieve_future', { request_id: ticket.body['request_id'] ?? '' })
+      if (status === 200) return found
+      if (status !== 408) throw new Error(`the result of ${call} was answered with ${status}`)
+    }
+  }
+  const model = async (lora: JsonObject = {}, base_model = 'tiny'): Promise<Run> => {
+    const { body } = await post('create_session', {})
+    const order = { session_id: body['session_id'] ?? '', model_seq_id: 0, base_model, lora_config: { rank: 2, ...lora } }
+    const { model_id } = created.parse(await result('create_model', order))
+    return runOf(model_id, result)
+  }
+  return { get: (path) => ask(path, {}), delete: (path) => ask(path, { method: 'DELETE' }), post, raw, result, model }
+}
+
+function runOf(id: string, result: Caller['result']): Run {
+  let calls = 0
+  const order = (call: string, body: JsonObject): Promise<JsonObject> => result(call, { ...body, model_id: id, seq_id: (calls += 1) })
+  const done = async (call: string, body: JsonObject): Promise<JsonObject> => {
+    const answer = await order(call, body)
+    expect(answer).not.toHaveProperty('error')
+    return answer
+  }
+  const failed = async (call: string, body: JsonObject): Promise<JsonObject> => {
+    const answer = await order(call, body)
+    expect(answer).toHaveProperty('error')
+    return answer
+  }
+  const logProbs = async (question: string, answer: string): Promise<readonly number[]> => {
+    const input = { data: [datum(question, answer)], loss_fn: 'cross_entropy' }
+    const [row = []] = logProbsIn(await done('forward', { forward_input: input }))
+    return row.slice(-completion(answer).length)
+  }
+  return {
+    id,
+    done,
+    failed,
+    step: async (input) => {
+      await done('forward_backward', { forward_backward_input: input })
+      return done('optim_step', { adam_params: { learning_rate: LEARNING_RATE } })
+    },
+    logProbs,
+    chanceOf: async (question, answer) => Math.exp((await logProbs(question, answer)).reduce((total, number) => total + number, 0)),
+  }
+}

@@ -1,0 +1,122 @@
+/** Weights that change under requests: whatever the moment, no record is accepted whose tokens are not accounted for. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isRefusal, type Capture } from '../../src/contract/index.ts'
+import { randomOf, type Random } from '../crash/random.ts'
+import { sharedFolder } from '../support/folder.ts'
+import { LIES } from './support/lies.ts'
+import { withLlama } from './support/llama.ts'
+import { problemsOf, scoreSpans, sequenceOf } from './support/spans-add-up.ts'
+import { openUnresting, type Accepted, type Unresting } from './support/unresting.ts'
+
+/** `npm run test:weights:updates` makes ten thousand. */
+const UPDATES = Number(process.env['WEIGHT_UPDATES'] ?? 150)
+const SEED = process.env['WEIGHT_SEED'] ?? String(Date.now())
+const ABOUT = `WEIGHT_SEED=${SEED} WEIGHT_UPDATES=${UPDATES} repeats the choices`
+const AT_ONCE = 4
+const SCORED = Math.min(400, UPDATES / 5)
+/** Of log-probabilities, on average: what rounding makes, and what no other weights come to over a few tokens. */
+const SAME = 1e-3
+const LONG_SPAN = 4
+const MILLISECONDS_PER_UPDATE = 400
+
+const folder = sharedFolder()
+let house: Unresting
+/** Whoever tells of the tokens; a liar in one of the tests. */
+let told: (capture: Capture) => Capture | undefined = (capture) => capture
+
+beforeAll(async () => {
+  await withLlama()
+  house = await openUnresting(folder, (capture) => told(capture))
+})
+afterAll(() => house.close())
+
+describe('weights that change under requests', () => {
+  it(
+    'leave no record whose spans do not add up, and every token to the weights that made it [inference.rule-5]',
+    async () => {
+      const random = randomOf(SEED)
+      const refused = await amidUpdates(random, UPDATES)
+      expect(refused, ABOUT).toEqual([])
+      expect(
+        house.accepted.flatMap((one) => problemsOf(one).map((problem) => ({ problem, one }))),
+        ABOUT,
+      ).toEqual([])
+      const several = house.accepted.filter(({ training }) => training.runtime_load_spans.length > 1)
+      const inside = new Set(several.flatMap(loadsAfterTheFirst))
+      const scored = await scoredOf([...several, ...house.accepted].slice(0, SCORED))
+      report({ updates: UPDATES, inside: inside.size, answers: house.accepted.length, several: several.length, scored: scored.length })
+      expect(inside.size, ABOUT).toBeGreaterThan(UPDATES / 10)
+    },
+    60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
+  )
+
+  it(
+    'leave nothing at all of an answer whose engine lies about it, and everything of the others [errors.409-engine]',
+    async () => {
+      const random = randomOf(`${SEED} lies`)
+      const before = house.accepted.length
+      const truths: Capture[] = []
+      const lies: string[] = []
+      told = (capture) => {
+        const [name, lie] = Object.entries(LIES)[lies.length % Object.keys(LIES).length] ?? []
+        const isTruth = name === undefined || lie === undefined || random.fraction() < 1 / 2
+        if (isTruth) truths.push(capture)
+        else lies.push(name)
+        return isTruth ? capture : lie(capture, random)
+      }
+      const refused = await amidUpdates(random, UPDATES / 3)
+      told = (capture) => capture
+      expect(
+        refused.filter((error) => !isConflict(error)),
+        ABOUT,
+      ).toEqual([])
+      expect(refused, ABOUT).toHaveLength(lies.length)
+      expect(new Set(lies), ABOUT).toEqual(new Set(Object.keys(LIES)))
+      expect(house.accepted, ABOUT).toHaveLength(before + truths.length)
+      expect(house.accepted.flatMap(problemsOf), ABOUT).toEqual([])
+      report({ lies: lies.length, refused: refused.length, truths: truths.length })
+    },
+    60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
+  )
+})
+
+const isConflict = (error: unknown): boolean =>
+  isRefusal(error) && error.kind === 'conflict' && ['spans_do_not_add_up', 'no_load_id'].includes(error.code)
+
+/** Requests without a pause, four at a time, until so many updates landed. Answers what was refused. */
+async function amidUpdates(random: Random, updates: number): Promise<readonly unknown[]> {
+  const refused: unknown[] = []
+  const over = new AbortController()
+  const asking = Array.from({ length: AT_ONCE }, async (_, at) => {
+    const own = random.branch(`client ${at}`)
+    while (!over.signal.aborted) await house.ask(own).catch((error: unknown) => refused.push(error))
+  })
+  for (let made = 0; made < updates; made += 1) await house.update(random)
+  over.abort()
+  await Promise.all(asking)
+  return refused
+}
+
+const loadsAfterTheFirst = ({ training }: Accepted): readonly number[] =>
+  training.runtime_load_spans.slice(1).map((span) => sequenceOf(span.runtime_load_id))
+
+async function scoredOf(sample: readonly Accepted[]): Promise<readonly number[]> {
+  const own: number[] = []
+  for (const accepted of sample) {
+    for (const [at, score] of (await scoreSpans(accepted, house)).entries()) {
+      const { start = 0, end = 0 } = accepted.training.runtime_load_spans[at] ?? {}
+      own.push(score.own)
+      expect(score.own, ABOUT).toBeLessThan(SAME)
+      if (end - start >= LONG_SPAN) expect(score.other, ABOUT).toBeGreaterThan(SAME)
+    }
+  }
+  return own
+}
+
+function report(numbers: Readonly<Record<string, number>>): void {
+  process.stdout.write(
+    `${Object.entries(numbers)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}\n`,
+  )
+}
