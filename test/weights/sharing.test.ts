@@ -49,7 +49,10 @@ async function askedDuring(at: World, scenario: string, work: () => Promise<void
   return statuses
 }
 
-describe.each(['llama', 'sglang'] as const)('two scenarios on one %s engine', (kind) => {
+/** `npm run test:weights:sharing` takes both; `npm test` the one in the process. */
+const ENGINES = process.env['WEIGHT_ENGINES'] === 'all' ? (['llama', 'sglang'] as const) : (['llama'] as const)
+
+describe.each(ENGINES)('two scenarios on one %s engine', (kind) => {
   let school: School
   let world: World
   beforeAll(async () => {
