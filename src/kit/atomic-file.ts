@@ -14,7 +14,7 @@ export async function writeAtomicFile(path: string, text: string, mode = 0o644):
     await rm(beside, { force: true })
     throw error
   }
-  await syncFolder(folder)
+  await sync(folder)
 }
 
 export async function removeFile(path: string): Promise<void> {
@@ -24,14 +24,14 @@ export async function removeFile(path: string): Promise<void> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
     throw error
   }
-  await syncFolder(dirname(path))
+  await sync(dirname(path))
 }
 
 /** A new folder that is lost with the power takes its files along, so each one is synced into its parent. */
-async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true })
   if (first === undefined) return
-  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await syncFolder(dirname(made))
+  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
 }
 
 async function writeSynced(path: string, text: string, mode: number): Promise<void> {
@@ -44,8 +44,9 @@ async function writeSynced(path: string, text: string, mode: number): Promise<vo
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
+/** A file or a folder. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
   try {
     await handle.sync()
   } finally {

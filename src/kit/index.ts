@@ -2,7 +2,7 @@
  * Kit: small tools that know no noun of the service.
  * Does not import anything of the house, and does not grow past eight files.
  */
-export { removeFile, writeAtomicFile } from './atomic-file.ts'
+export { makeFolder, removeFile, sync, writeAtomicFile } from './atomic-file.ts'
 export { newId } from './ids.ts'
 export { Lane } from './lane.ts'
 export { screenText } from './screen.ts'

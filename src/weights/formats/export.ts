@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
-import { newId } from '../../kit/index.ts'
+import { ADAPTER_CONFIG_FILE, isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
+import { makeFolder, sync, newId } from '../../kit/index.ts'
 import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
-import { makeFolder, sha256OfFile, sync } from './files.ts'
-import { ADAPTER_BYTES_MAX, ADAPTER_CONFIG, ADAPTER_WEIGHTS, readAdapter } from './peft.ts'
+import { sha256OfFile } from './files.ts'
+import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter } from './peft.ts'
 import { checkAdapter, checkBase, writeProvenance, type Origin } from './provenance.ts'
 import { letGo, unpackTar, type Archive } from './tar.ts'
 
@@ -83,7 +83,7 @@ async function fill(beside: string, { archive, shape, provenance }: ExportOrder)
   const adapter = await readAdapter(unpacked)
   checkBase(adapter, provenance.base_model)
   // Whatever else a trainer packs is no part of the adapter.
-  for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS]) await rename(join(unpacked, name), join(beside, name))
+  for (const name of [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS]) await rename(join(unpacked, name), join(beside, name))
   await rm(unpacked, { recursive: true })
   if (shape !== null) await writeFile(join(beside, ADAPTER_GGUF), adapterGguf(adapter, shape))
   await writeProvenance(beside, provenance)

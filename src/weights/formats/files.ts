@@ -1,10 +1,10 @@
 /** Files of adapters and models: read whole only when they are no longer than they may be, and written so that they last. */
 import { createHash } from 'node:crypto'
-import { mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { newId } from '../../kit/index.ts'
+import { newId, sync } from '../../kit/index.ts'
 
 const JSON_BYTES_MAX = 1024 * 1024
 
@@ -85,21 +85,4 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
 
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
-/** Lasts from here on, with every folder it is in that was made for it. */
-export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true })
-  if (first === undefined) return
-  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
-}
-
-/** A file or a folder. */
-export async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

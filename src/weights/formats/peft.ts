@@ -1,7 +1,16 @@
 /** A LoRA adapter in a plain PEFT folder: read whole, and only when every weight in it can be used as it stands. */
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { invalid, isObject, isRefusal, unsupported, type Json, type JsonObject, type Refusal } from '../../contract/index.ts'
+import {
+  ADAPTER_CONFIG_FILE,
+  invalid,
+  isObject,
+  isRefusal,
+  unsupported,
+  type Json,
+  type JsonObject,
+  type Refusal,
+} from '../../contract/index.ts'
 import { readJsonObject, readWhole } from './files.ts'
 import { readSafetensors } from './safetensors.ts'
 import { floatsOf, type Tensor } from './tensor.ts'
@@ -26,7 +35,6 @@ export interface LoraPair {
   readonly b: Float32Array
 }
 
-export const ADAPTER_CONFIG = 'adapter_config.json'
 export const ADAPTER_WEIGHTS = 'adapter_model.safetensors'
 
 /** An adapter is held in memory whole. */
@@ -51,7 +59,7 @@ const BEYOND_PAIRS = [
 ]
 
 export async function readAdapter(directory: string): Promise<PeftAdapter> {
-  const { baseModel, rank, scale, covers } = settingsOf(await readJsonObject(join(directory, ADAPTER_CONFIG), CODE))
+  const { baseModel, rank, scale, covers } = settingsOf(await readJsonObject(join(directory, ADAPTER_CONFIG_FILE), CODE))
   const bytes = await readWhole(join(directory, ADAPTER_WEIGHTS), ADAPTER_BYTES_MAX, CODE)
   const halves = halvesIn(tensorsIn(bytes))
   const modules = [...halves.keys()].sort()
@@ -119,9 +127,9 @@ function pairOf(module: string, { A, B }: Halves, rank: number): LoraPair {
   const [rows, inputs, ...deeperA] = A.shape
   const [outputs, columns, ...deeperB] = B.shape
   if (rows !== rank || inputs === undefined || inputs === 0 || deeperA.length > 0)
-    throw badTensor(name('A'), `must have the shape [${rank}, inputs], by r of ${ADAPTER_CONFIG}`)
+    throw badTensor(name('A'), `must have the shape [${rank}, inputs], by r of ${ADAPTER_CONFIG_FILE}`)
   if (columns !== rank || outputs === undefined || outputs === 0 || deeperB.length > 0)
-    throw badTensor(name('B'), `must have the shape [outputs, ${rank}], by r of ${ADAPTER_CONFIG}`)
+    throw badTensor(name('B'), `must have the shape [outputs, ${rank}], by r of ${ADAPTER_CONFIG_FILE}`)
   return { module, inputs, outputs, a: finite(name('A'), A), b: finite(name('B'), B) }
 }
 
@@ -147,6 +155,9 @@ function isOff(value: Json | undefined): boolean {
 
 const isWhole = (value: Json | undefined): value is number => Number.isSafeInteger(value)
 const badTensor = (name: string, rule: string): Refusal => invalid(CODE, `tensor ${JSON.stringify(name)} of ${ADAPTER_WEIGHTS}: ${rule}`)
-const badConfig = (field: string, rule: string): Refusal => invalid(CODE, `${field} of ${ADAPTER_CONFIG} ${rule}`)
+const badConfig = (field: string, rule: string): Refusal => invalid(CODE, `${field} of ${ADAPTER_CONFIG_FILE} ${rule}`)
 const beyond = (field: string, only: string): Refusal =>
-  unsupported('unsupported_adapter', `${field} of ${ADAPTER_CONFIG} must be ${only}: only plain LoRA pairs can be served; train without it`)
+  unsupported(
+    'unsupported_adapter',
+    `${field} of ${ADAPTER_CONFIG_FILE} must be ${only}: only plain LoRA pairs can be served; train without it`,
+  )

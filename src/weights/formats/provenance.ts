@@ -2,17 +2,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { canonicalJson, invalid, type Json } from '../../contract/index.ts'
+import { ADAPTER_CONFIG_FILE, canonicalJson, invalid, type Json } from '../../contract/index.ts'
 import { ADAPTER_GGUF } from './adapter-gguf.ts'
 import { parseJson, readIfThere, sha256OfFile } from './files.ts'
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS, readAdapter, type PeftAdapter } from './peft.ts'
+import { ADAPTER_WEIGHTS, readAdapter, type PeftAdapter } from './peft.ts'
 
 export const PROVENANCE = 'svc-provenance.json'
 
 const CODE = 'bad_adapter'
 const FORMAT = 1
 const PROVENANCE_BYTES_MAX = 32 * 1024 * 1024
-const DIGESTED = [ADAPTER_CONFIG, ADAPTER_WEIGHTS, ADAPTER_GGUF] as const
+const DIGESTED = [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS, ADAPTER_GGUF] as const
 
 const text = z.string().min(1)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -75,7 +75,7 @@ export async function checkAdapter(
 
 /** By name: a digest of it is nowhere in a plain adapter. */
 export function checkBase({ baseModel }: PeftAdapter, name: string): void {
-  if (baseModel !== name) throw otherBase(`base_model_name_or_path of ${ADAPTER_CONFIG}`)
+  if (baseModel !== name) throw otherBase(`base_model_name_or_path of ${ADAPTER_CONFIG_FILE}`)
 }
 
 async function provenanceIn(directory: string): Promise<Provenance | null> {

@@ -1,8 +1,9 @@
 /** Adapters and archives for tests, with whatever is wrong with them. */
+import { ADAPTER_CONFIG_FILE } from '../../contract/index.ts'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '../../contract/index.ts'
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from './peft.ts'
+import { ADAPTER_WEIGHTS } from './peft.ts'
 import type { Origin } from './provenance.ts'
 import { writeSafetensors } from './safetensors.ts'
 import { bytesOf, type Tensor } from './tensor.ts'
@@ -60,7 +61,7 @@ export interface AdapterFault {
 }
 
 export const adapterFiles = ({ config, weights }: AdapterFault = {}): Readonly<Record<string, Buffer>> => ({
-  [ADAPTER_CONFIG]: Buffer.from(JSON.stringify({ ...CONFIG, ...config })),
+  [ADAPTER_CONFIG_FILE]: Buffer.from(JSON.stringify({ ...CONFIG, ...config })),
   [ADAPTER_WEIGHTS]: writeSafetensors(weights ?? WEIGHTS),
 })
 

@@ -1,6 +1,6 @@
 /** What a candidate branches from: the served release, as its provenance tells it. */
-import { conflict, type Files, type Release } from '../../contract/index.ts'
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from '../formats/peft.ts'
+import { ADAPTER_CONFIG_FILE, conflict, type Files, type Release } from '../../contract/index.ts'
+import { ADAPTER_WEIGHTS } from '../formats/peft.ts'
 import { PROVENANCE, readProvenance } from '../formats/provenance.ts'
 
 export interface Parent {
@@ -17,7 +17,7 @@ export function parentOf({ release_id }: Release, files: Files): Parent {
   const text = files[PROVENANCE]
   if (text === undefined) {
     // Going on from the base instead would silently throw away what that adapter knows.
-    if (files[ADAPTER_CONFIG] !== undefined) throw foreign(release_id)
+    if (files[ADAPTER_CONFIG_FILE] !== undefined) throw foreign(release_id)
     return { release_id, job: null, trainerState: null, optimizerSteps: 0, weightsDigest: null }
   }
   const { job, trainer_state, optimizer_steps, files: digests } = readProvenance(text)
