@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/needs/setup.ts',
     include: [
       'src/**/*.test.ts',
       'plugins/**/*.test.ts',
@@ -13,7 +14,7 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**'],
     testTimeout: 60_000,
-    // The first that needs something large (PyTorch, a model, a runtime) has it installed or made, and others wait for it.
+    // A service with its engine and its trainer takes its time to start on a busy machine.
     hookTimeout: 600_000,
     maxWorkers: 3,
   },

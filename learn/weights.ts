@@ -1,6 +1,7 @@
 /** `npm run learn:weights`: the whole loop of weights on a model made on the spot, with the rewards it reached and the speed of its parts. */
 import { parseArgs } from 'node:util'
 import type { JsonObject } from '../src/contract/index.ts'
+import { begin } from '../test/needs/ready.ts'
 import { openSchool, playGroup, rowAt, type School } from '../test/weights/support/school.ts'
 
 const { values: options } = parseArgs({
@@ -39,6 +40,7 @@ if (options.help) process.stdout.write(`${HELP}\n`)
 else await main()
 
 async function main(): Promise<void> {
+  await begin(['torch', 'llama'])
   const device = options.device === 'cuda' ? 'cuda' : 'cpu'
   const school = await openSchool(
     {

@@ -27,7 +27,7 @@ async function atTerminal(args: readonly string[], keysAt: readonly (readonly [s
   const line = [process.execPath, '--disable-warning=ExperimentalWarning', SVC, ...args].map((word) => `'${word}'`).join(' ')
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, TERM: 'xterm', SVC_URL: here.address, ...more }
-  const child = spawn(program('script', 'bsdutils'), ['-qefc', `stty cols 60; exec ${line}`, '/dev/null'], {
+  const child = spawn(program('script'), ['-qefc', `stty cols 60; exec ${line}`, '/dev/null'], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })

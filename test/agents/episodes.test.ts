@@ -18,7 +18,7 @@ const REQUEST = { text: 'Be friendly and keep a calm tone.', session: 's', relea
 
 let folder = ''
 beforeAll(() => {
-  program('bwrap', 'bubblewrap')
+  program('bwrap')
   folder = mkdtempSync(join(tmpdir(), 'svc-episodes-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -11,7 +11,7 @@ import { openStage, type Stage } from './support/stage.ts'
 let folder = ''
 let stage: Stage
 beforeAll(async () => {
-  program('bwrap', 'bubblewrap')
+  program('bwrap')
   folder = mkdtempSync(join(tmpdir(), 'svc-evolve-'))
   stage = await openStage({
     adapter: 'pi',

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** The first run downloads the agents, so what waits for one waits long. */
+/** The first run downloads the agents, as the install script does it, so what waits for one waits long. */
 export default defineConfig({
   test: {
+    globalSetup: 'test/needs/setup.ts',
     include: ['test/agents/**/*.test.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** A page on a busy machine takes its time, and the first run may have to install the browser; a test that waits in vain still ends. */
+/** A page on a busy machine takes its time; a test that waits in vain still ends. */
 /** The short form leaves out long sessions and large lists, and what is only there to be looked at. */
 const isShort = process.env['BROWSER_LOOKS'] === 'short'
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/needs/setup.ts',
     include: ['test/browser/**/*.test.ts'],
     exclude: isShort ? ['test/browser/{acts,many}.test.ts'] : [],
     testTimeout: 60_000,

@@ -16,7 +16,7 @@ const CHECKOUT = join(import.meta.dirname, '..', '..')
 
 /** What takes minutes the first time is done before: the model, the library and PyTorch. */
 async function follow(): Promise<Session> {
-  await withLlama()
+  withLlama()
   await tinyModel()
   const folder = await mkdtemp(join(tmpdir(), 'svc-weights-'))
   try {

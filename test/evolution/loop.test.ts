@@ -16,9 +16,7 @@ const NATIVE = createRequire(import.meta.url).resolve('svc-client/native')
 const MINUTES = 60_000
 
 let here: World
-beforeAll(() => {
-  program('bwrap', 'bubblewrap')
-}, 5 * MINUTES)
+beforeAll(() => void program('bwrap'))
 afterEach(() => here.close())
 
 async function open(): Promise<Trainee> {

@@ -12,7 +12,7 @@ export async function describeSandboxed(name: string, body: () => void): Promise
 async function sandboxProblem(): Promise<string | null> {
   if (process.platform === 'linux') {
     try {
-      program('bwrap', 'bubblewrap')
+      program('bwrap')
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }

@@ -21,7 +21,7 @@ let settings: Settings
 let engine: Engine
 
 beforeAll(async () => {
-  await withLlama()
+  withLlama()
   settings = { model: await randomModel(folder), capacity: 4, parallel: 2, contextTokens: null, threads: 1, gpu: 'off' }
   engine = await openLlamaEngine(settings, () => 1000.5)
   await engine.load({ name: 'a', directory: await randomAdapter(join(folder, 'a'), { seed: 11 }) }, never)

@@ -13,7 +13,7 @@ const make = async () => ({
 })
 
 beforeAll(async () => {
-  await withLlama()
+  withLlama()
   file = await randomModel(folder)
 })
 

@@ -23,7 +23,7 @@ const open = async (more: Partial<Settings> = {}): Promise<Engine> => {
 }
 
 beforeAll(async () => {
-  await withLlama()
+  withLlama()
   settings = { model: await randomModel(folder), capacity: 4, parallel: 4, contextTokens: null, threads: 1, gpu: 'off' }
   engine = await openLlamaEngine(settings)
   await engine.load({ name: 'a', directory: await randomAdapter(join(folder, 'a'), { seed: 11 }) }, never)

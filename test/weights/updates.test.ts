@@ -25,7 +25,7 @@ let house: Unresting
 let told: (capture: Capture) => Capture | undefined = (capture) => capture
 
 beforeAll(async () => {
-  await withLlama()
+  withLlama()
   house = await openUnresting(folder, (capture) => told(capture))
 })
 afterAll(() => house.close())

@@ -1,6 +1,6 @@
 /** What survives the machine's worst: syncs are counted, processes killed, disks filled and broken, all on the real thing. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,16 +10,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { Store } from '../../../src/contract/index.ts'
+import { program } from '../../../test/support/programs.ts'
 import sqlite from './index.ts'
 
 const FIXTURE = fileURLToPath(new URL('./store.fixture.mjs', import.meta.url))
 const SLOW_SYNC_MICROSECONDS = 3_000_000
 const root = mkdtempSync(join(tmpdir(), 'store-'))
 
-beforeAll(() => {
-  const { error } = spawnSync('strace', ['-V'])
-  if (error !== undefined) throw new Error('these tests count and break system calls with strace; install it: apt-get install -y strace')
-})
+beforeAll(() => void program('strace'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('syncing', () => {

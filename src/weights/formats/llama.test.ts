@@ -26,7 +26,7 @@ let expected: Expected
 let engine: Engine
 
 beforeAll(async () => {
-  await withLlama()
+  withLlama()
   expected = JSON.parse(await readFile(join(TINY, 'expected.json'), 'utf8'))
   const model = join(folder, 'model.gguf')
   await exportModelGguf(join(TINY, 'model'), model)

@@ -22,7 +22,7 @@ export const LAST_ROUND = 2
 export const LAST_INDEX = GROUP_SIZE - 1
 
 export async function record(within: string): Promise<Recording> {
-  await withLlama()
+  withLlama()
   const [directory, model] = [join(within, 'recording'), await tinyModel()]
   const trio = await Trio.open(directory, model, null)
   try {

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { begin } from '../../needs/ready.ts'
 import { randomOf } from '../random.ts'
 import { attempt, nameOf, type Attack } from './attempt.ts'
 import { judge, type Expected } from './oracle.ts'
@@ -39,6 +40,7 @@ const within = mkdtempSync(join(tmpdir(), 'svc-crash-'))
 const attacks = attacksOf().filter((attack) => nameOf(attack).includes(values.only))
 say(`seed ${values.seed}, ${attacks.length} kills, data in ${within}`)
 
+await begin(['torch', 'llama', 'tiny model'])
 const recording = await record(within)
 const undisturbed = await attempt(within, recording, null)
 const expected: Expected = { batch: recording.batch, undisturbed }

@@ -19,7 +19,7 @@ export interface DistantSchool extends School {
 const DECODER_CAPACITY = 64
 
 export async function openDistantSchool(kind: 'sglang' | 'vllm', capacity: number, settings: Settings = {}): Promise<DistantSchool> {
-  await withLlama()
+  withLlama()
   const model = join(await tinyModel(), 'model.gguf')
   const decoding = await openLlamaEngine(readSettings({ model, capacity: DECODER_CAPACITY }))
   const start = kind === 'sglang' ? startSglang : startVllm

@@ -26,7 +26,7 @@ export const PROMPT = 'Pick a colour.'
 export const GROUP = 4
 
 export async function openGuardedSchool(settings: Settings = {}): Promise<GuardedSchool> {
-  await withLlama()
+  withLlama()
   const model = await tinyModel()
   const state = await mkdtemp(join(tmpdir(), 'svc-trainer-'))
   const door = await openTrainerDoor()

@@ -1,17 +1,22 @@
-/** The llama runtime for tests: installed once as `svc runtime add llama` does it, and models small enough to be made in a moment. */
+/** The llama runtime for tests, installed before them as `svc runtime add llama` does it, and models small enough to be made in a moment. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installLlama, isInstalled } from '../../../src/cli/runtime/install.ts'
 import { ENV, runtimeFolder } from '../../../src/contract/index.ts'
+import { demand } from '../../needs/missing.ts'
 import { writeGguf, type GgufTensor, type GgufValue } from '../../../src/weights/formats/gguf.ts'
 
 const RUNTIMES = join(import.meta.dirname, '../../../node_modules/.cache/svc-runtimes')
 
+const folderOf = (): string => runtimeFolder('llama', { ...process.env, [ENV.runtimes]: RUNTIMES })
+
+export const isTestLlamaThere = (): boolean => isInstalled(folderOf())
+export const installTestLlama = (): Promise<void> => installLlama(folderOf(), process.env)
+
 /** Sets the folder that the runtime is looked for in, for the rest of the process. */
-export async function withLlama(): Promise<void> {
+export function withLlama(): void {
+  demand('llama')
   process.env[ENV.runtimes] = RUNTIMES
-  const folder = runtimeFolder('llama', process.env)
-  if (!isInstalled(folder)) await installLlama(folder, process.env)
 }
 
 /** Of the models below: the width, and what all their numbers are drawn from. */

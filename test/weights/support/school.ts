@@ -36,7 +36,7 @@ export interface SchoolOptions {
 
 export async function openSchool(settings: Settings = {}, options: SchoolOptions = {}): Promise<School> {
   const { device = 'cpu', recipes = {} } = options
-  await withLlama()
+  withLlama()
   const model = await tinyModel(...(options.model ?? []))
   const state = await mkdtemp(join(tmpdir(), 'svc-trainer-'))
   const trainer = await startTrainer({ state, models: { tiny: model }, device })

@@ -1,15 +1,29 @@
-/** The practice model for tests: made once, and kept until what it is made by changes. */
-import { execFile } from 'node:child_process'
+/** The practice model for tests: made once before them, and kept until what it is made by changes. */
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { text } from 'node:stream/consumers'
 import { ENV } from '../../../src/contract/index.ts'
+import { demand } from '../../needs/missing.ts'
 import { pythonWithTorch } from './torch.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The folder, with the weights as PyTorch reads them and as llama.cpp does. The first time it takes half a minute, and PyTorch must be there. Options are those of `make:tiny-model`. */
-export async function tinyModel(...options: readonly string[]): Promise<string> {
+/** The folder, with the weights as PyTorch reads them and as llama.cpp does. Options are those of `make:tiny-model`: another model is made here. */
+export function tinyModel(...options: readonly string[]): Promise<string> {
+  demand('tiny model')
+  return makeTinyModel(...options)
+}
+
+/** Found, or made in half a minute; then it says so on standard error. */
+export async function makeTinyModel(...options: readonly string[]): Promise<string> {
   const env = { ...process.env, [ENV.python]: await pythonWithTorch() }
-  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/make-tiny-model.mjs'), ...options], { env })
-  return stdout.trim()
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/make-tiny-model.mjs'), ...options], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  child.once('close', resolve)
+  const folder = await text(child.stdout)
+  if ((await promise) !== 0) throw new Error('the tiny model could not be made')
+  return folder.trim()
 }

@@ -1,0 +1,55 @@
+/** What tests need of the machine beside Node, npm and git, and which tests need it. Paths are from the root; a folder ends with a slash. */
+
+interface Need {
+  /** The Debian packages it comes in. */
+  readonly packages: readonly string[]
+  readonly tests: readonly string[]
+}
+
+const SANDBOXED = [
+  'test/evolution/',
+  'test/crash/evolution/',
+  'test/agents/',
+  'plugins/executors/sandbox/',
+  'plugins/evaluators/verify/',
+] as const
+
+/** Programs, by the name they are started by. */
+const PROGRAMS = {
+  bash: { packages: ['bash'], tests: ['test/install/', 'test/spec/', 'test/docs/', 'src/cli/completion/'] },
+  busybox: { packages: ['busybox'], tests: ['test/install/'] },
+  bwrap: { packages: ['bubblewrap'], tests: SANDBOXED },
+  chromium: { packages: ['chromium'], tests: ['test/browser/'] },
+  curl: { packages: ['curl'], tests: ['test/install/', 'test/docs/', 'test/agents/'] },
+  dash: { packages: ['dash'], tests: ['test/install/', 'test/spec/'] },
+  fish: { packages: ['fish'], tests: ['src/cli/completion/'] },
+  script: { packages: ['bsdutils'], tests: ['src/cli/terminal.test.ts'] },
+  strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/'] },
+  zsh: { packages: ['zsh'], tests: ['src/cli/completion/'] },
+} as const satisfies Readonly<Record<string, Need>>
+
+const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const
+
+/** What is no program: a library, and what is made with programs. */
+const OTHERS = {
+  /** The second package makes the first fast: without it every product of matrices is computed by the slowest of programs. */
+  torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: TRAINED },
+  llama: { packages: [], tests: [...TRAINED, 'src/weights/formats/llama.test.ts'] },
+  'tiny model': { packages: [], tests: TRAINED },
+} as const satisfies Readonly<Record<string, Need>>
+
+export const NEEDS = { ...PROGRAMS, ...OTHERS }
+
+export type ProgramName = keyof typeof PROGRAMS
+export type NeedName = keyof typeof NEEDS
+
+const NAMES = Object.keys(NEEDS).filter((name): name is NeedName => name in NEEDS)
+
+export const isProgram = (name: string): name is ProgramName => name in PROGRAMS
+
+/** What at least one of these test files needs. */
+export function needsOf(files: readonly string[]): readonly NeedName[] {
+  return NAMES.filter((name) => files.some((file) => NEEDS[name].tests.some((path) => isUnder(file, path))))
+}
+
+const isUnder = (file: string, path: string): boolean => (path.endsWith('/') ? file.startsWith(path) : file === path)
