@@ -3,7 +3,8 @@ import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
 
-const CALL_MILLISECONDS_MAX = 5000
+/** A slow network is not a dead one. */
+const CALL_MILLISECONDS_MAX = 30_000
 const ANTHROPIC_VERSION = '2023-06-01'
 
 export async function checkUpstream({ upstream }: LoadedConfig): Promise<readonly Finding[]> {

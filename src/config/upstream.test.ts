@@ -15,10 +15,10 @@ function discover(text: string, environment: Environment, probe = absent as () =
   return discoverUpstream({ ...readConfig({ text, environment, file }), file }, environment, probe)
 }
 
-async function withServer<T>(answer: (path: string) => string | null, use: (url: string) => Promise<T>): Promise<T> {
+async function withServer<T>(answer: (path: string) => string | null, use: (url: string) => Promise<T>, afterMs = 0): Promise<T> {
   const server = createServer((request, response) => {
     const body = answer(request.url ?? '')
-    if (body !== null) response.end(body)
+    if (body !== null) setTimeout(() => response.end(body), afterMs)
   })
   const port = await listenOnLoopback(server)
   try {
@@ -125,8 +125,18 @@ describe('the probe', () => {
     ).toEqual(['a', 'b'])
   })
 
+  test('finds a server that is too busy to answer at once', async () => {
+    const answer = (path: string): string => (path === '/api/tags' ? '{"models":[]}' : '{}')
+    expect(await withServer(answer, probeOllama, 400)).toEqual([])
+  })
+
   test('gives up on a server that stays silent', async () => {
-    expect(await withServer(() => null, probeOllama)).toBeNull()
+    expect(
+      await withServer(
+        () => null,
+        (url) => probeOllama(url, 50),
+      ),
+    ).toBeNull()
   })
 
   test('answers null where nobody listens', async () => {

@@ -26,7 +26,7 @@ interface Configured {
 }
 
 const OLLAMA_URL = 'http://127.0.0.1:11434'
-const PROBE_MILLISECONDS_MAX = 300
+const PROBE_MILLISECONDS_MAX = 5000
 const PROVIDER = 'provider'
 const PRACTICE = 'practice'
 
@@ -88,7 +88,7 @@ function wantedApi({ config, origins }: Configured): ModelApi | null {
   return origins.get('inference.upstream_api') === 'default' ? null : config.inference.upstream_api
 }
 
-/** One short look: whatever does not answer at once is not there. */
+/** Where nobody listens that is known at once; somebody who listens may be busy. */
 export async function probeOllama(url: string, millisecondsMax = PROBE_MILLISECONDS_MAX): Promise<readonly string[] | null> {
   const signal = AbortSignal.timeout(millisecondsMax)
   try {

@@ -97,7 +97,7 @@ export const PROPOSAL_MUTATIONS_MAX = 64
 export const ENTRY_TEXT_BYTES_MAX = 64 * KIB
 export const ENTRY_CODE_BYTES_MAX = 256 * KIB
 export const ENTRY_DATA_BYTES_MAX = 64 * KIB
-/** Code that a parser is not through with by then is refused. */
+/** Code that costs a parser more processor time than this is refused, however long that takes on a busy machine. */
 export const CODE_CHECK_SECONDS_MAX = 1
 /** A graph of the native agent, and what its agents may use. */
 export const GRAPH_STAGES_MAX = 16

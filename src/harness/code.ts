@@ -1,5 +1,7 @@
 /** Whether code parses, found out in a thread beside this one. */
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { CODE_CHECK_SECONDS_MAX, unavailable } from '../contract/index.ts'
 import { Lane, within } from '../kit/index.ts'
@@ -10,7 +12,15 @@ const PARSES = 2
 const BROKEN = 3
 const LOST = 4
 
-const START_SECONDS_MAX = 30
+/** Places in what the thread writes and this one reads: what it found, and its number to the system, zero where there is none. */
+const VERDICT = 0
+const THREAD = 1
+
+const LOOK_MILLISECONDS = 10
+/** In which Linux counts processor time. */
+const TICK_MILLISECONDS = 10
+/** Only a thread that neither starts nor works nor ends is given up by the clock: on a busy machine each of these takes its time. */
+const STUCK_SECONDS_MAX = 300
 
 interface Parser {
   readonly worker: Worker
@@ -20,7 +30,7 @@ interface Parser {
 
 /**
  * Node's own parser, which takes types too, is busy for hours with some short texts, and after others never parses anything again. Neither may
- * happen to the service: the parser has a thread and a time limit, and a thread that was broken or late is replaced.
+ * happen to the service: the parser has a thread and a limit of processor time, and a thread that was broken or late is replaced.
  */
 let parser: Parser | null = null
 
@@ -29,14 +39,17 @@ const askers = new Lane()
 /** The verdict while this thread goes on. Each code has a parser of its own, one after the other: nothing is left of one that breaks it. */
 export function codeParsesBeside(code: string): Promise<boolean> {
   return askers.run(async () => {
-    const worker = startWorker(openVerdict())
+    const verdict = openVerdict()
+    const worker = startWorker(verdict)
     try {
-      await within(START_SECONDS_MAX, once(worker, 'message')).catch(() => {
+      await within(STUCK_SECONDS_MAX, once(worker, 'message')).catch(() => {
         throw notStarted()
       })
+      Atomics.store(verdict, VERDICT, READY)
+      const isLate = lateness(verdict)
       worker.postMessage(code, [])
-      const [found]: unknown[] = await within(CODE_CHECK_SECONDS_MAX, once(worker, 'message')).catch(() => [LOST])
-      return found === PARSES
+      while (Atomics.load(verdict, VERDICT) === READY && !isLate()) await sleep(LOOK_MILLISECONDS)
+      return Atomics.load(verdict, VERDICT) === PARSES
     } finally {
       void worker.terminate()
     }
@@ -47,10 +60,11 @@ export function codeParsesBeside(code: string): Promise<boolean> {
 export function codeParses(code: string): boolean {
   parser ??= startParser()
   const { worker, verdict } = parser
-  Atomics.store(verdict, 0, READY)
+  Atomics.store(verdict, VERDICT, READY)
+  const isLate = lateness(verdict)
   worker.postMessage(code, [])
-  Atomics.wait(verdict, 0, READY, CODE_CHECK_SECONDS_MAX * 1000)
-  const found = Atomics.load(verdict, 0)
+  while (Atomics.wait(verdict, VERDICT, READY, LOOK_MILLISECONDS) === 'timed-out' && !isLate());
+  const found = Atomics.load(verdict, VERDICT)
   if (found !== PARSES && found !== BROKEN) endParser(parser)
   return found === PARSES
 }
@@ -58,13 +72,40 @@ export function codeParses(code: string): boolean {
 function startParser(): Parser {
   const verdict = openVerdict()
   const worker = startWorker(verdict)
-  Atomics.wait(verdict, 0, STARTING, START_SECONDS_MAX * 1000)
-  if (Atomics.load(verdict, 0) === READY) return { worker, verdict }
+  Atomics.wait(verdict, VERDICT, STARTING, STUCK_SECONDS_MAX * 1000)
+  if (Atomics.load(verdict, VERDICT) === READY) return { worker, verdict }
   void worker.terminate()
   throw notStarted()
 }
 
-const openVerdict = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+const openVerdict = (): Int32Array => new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+
+/** Whether the thread has worked longer on what it is given now than it may, or is gone, or stuck. */
+function lateness(verdict: Int32Array): () => boolean {
+  const thread = Atomics.load(verdict, THREAD)
+  const before = workedMilliseconds(thread)
+  const end = performance.now() + STUCK_SECONDS_MAX * 1000
+  return () => workedMilliseconds(thread) - before > CODE_CHECK_SECONDS_MAX * 1000 || performance.now() > end
+}
+
+/** Processor time, infinite for a thread that is gone. Where the system does not tell threads apart it is the whole process's. */
+function workedMilliseconds(thread: number): number {
+  if (thread === 0) {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  try {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1')
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number)
+    return (user + system) * TICK_MILLISECONDS
+  } catch {
+    return Infinity
+  }
+}
 
 function startWorker(verdict: Int32Array): Worker {
   const worker = new Worker(PARSER, { eval: true, name: 'parser', workerData: verdict, env: {}, execArgv: ['--no-warnings'] })
@@ -83,12 +124,21 @@ function endParser({ worker }: Parser): void {
 
 /** What is no error of syntax is a failure of the parser itself. */
 const PARSER = `
+  const { readlinkSync } = require('node:fs')
   const { stripTypeScriptTypes } = require('node:module')
+  const { basename } = require('node:path')
   const { parentPort, workerData: verdict } = require('node:worker_threads')
   function say(found) {
-    Atomics.store(verdict, 0, found)
-    Atomics.notify(verdict, 0)
+    Atomics.store(verdict, ${VERDICT}, found)
+    Atomics.notify(verdict, ${VERDICT})
     parentPort.postMessage(found)
+  }
+  function threadNumber() {
+    try {
+      return Number(basename(readlinkSync('/proc/thread-self')))
+    } catch {
+      return 0
+    }
   }
   function judge(code) {
     try {
@@ -99,5 +149,6 @@ const PARSER = `
     }
   }
   parentPort.on('message', (code) => say(judge(code)))
+  Atomics.store(verdict, ${THREAD}, threadNumber())
   say(${READY})
 `
