@@ -16,7 +16,10 @@ const PACKAGES = [
       'dist/trainer/svc_trainer/__main__.py',
     ],
   },
-  { folder: 'client', needs: ['bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'] },
+  {
+    folder: 'client',
+    needs: ['bin/launch.mjs', 'bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'],
+  },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
 const NEVER = /\.test\.|node_modules/

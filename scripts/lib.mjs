@@ -1,5 +1,4 @@
 /** What the npm scripts share: installing, building and running on the pinned Node. Plain JavaScript for Node 18 and newer, dependencies none. */
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
@@ -15,16 +14,17 @@ import {
 } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findPinnedNode, isNewEnough, NODE_LEAST } from '../bin/pinned-node.mjs'
+import { findPinnedNode, isNewEnough, launch } from '../client/bin/launch.mjs'
 import { alone } from './alone.mjs'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const at = (...parts) => join(ROOT, ...parts)
 
+/** The oldest Node that the service runs on. */
+export const NODE_LEAST = '22.19'
 /** Where TypeScript is compiled from, and what else the compiled code reads. */
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console', 'trainer']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
-const PARENT_LOOK_MILLISECONDS = 500
 const ASSET =
   /\.(sql|sh|md|py)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/
 /** There while somebody installs or builds; outside of what that replaces. */
@@ -167,7 +167,7 @@ function filesUnder(folder) {
 export function pinnedNode() {
   const pinned = findPinnedNode(ROOT)
   if (pinned !== null) return pinned
-  if (isNewEnough()) return process.execPath
+  if (isNewEnough(NODE_LEAST)) return process.execPath
   throw new Error(`Node ${process.versions.node} is too old and none is pinned for this platform; install Node ${NODE_LEAST} or newer`)
 }
 
@@ -177,32 +177,7 @@ async function run(program, args, options = {}) {
   if (code !== 0) throw new Error(`failed: ${[program, ...args].map((part) => relative(ROOT, part) || part).join(' ')}`)
 }
 
-/** Answers the exit code; signals that reach this process are passed on, and one that ends the program ends this process too. */
+/** Answers the exit code; a program that is `tied` ends with this process, however that ends. */
 export function runForCode(program, args, options = {}) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit', ...options })
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-    const pass = (signal) => child.kill(signal)
-    for (const signal of signals) process.on(signal, pass)
-    const watch = onParentGone(() => pass('SIGTERM'))
-    child.on('error', reject)
-    child.on('exit', (code, signal) => {
-      clearInterval(watch)
-      for (const name of signals) process.off(name, pass)
-      if (signal === null) resolve(code ?? 1)
-      else process.kill(process.pid, signal)
-    })
-  })
-}
-
-/** npm starts a shell that dies of a signal without passing it on; whoever it started would run on with nobody to stop it. */
-function onParentGone(stop) {
-  if (process.env.npm_lifecycle_event === undefined) return undefined
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    stop()
-  }, PARENT_LOOK_MILLISECONDS)
-  return watch
+  return launch(program, args, { cwd: ROOT, ofNpm: () => process.env.npm_lifecycle_event !== undefined, ...options })
 }

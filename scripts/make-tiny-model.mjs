@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNewEnough } from '../bin/pinned-node.mjs'
+import { isNewEnough } from '../client/bin/launch.mjs'
 import { alone } from './alone.mjs'
-import { pinnedNode, ROOT, runForCode, runScript, say } from './lib.mjs'
+import { NODE_LEAST, pinnedNode, ROOT, runForCode, runScript, say } from './lib.mjs'
 
 const CACHE = join(ROOT, 'node_modules', '.cache', 'tiny-model')
 const TRAINER = join(ROOT, 'trainer', 'svc_trainer')
@@ -23,7 +23,7 @@ const GGUF_MADE_BY = 'model.gguf.made-by'
 
 runScript(async () => {
   const args = process.argv.slice(2)
-  if (isNewEnough()) return make(args)
+  if (isNewEnough(NODE_LEAST)) return make(args)
   process.exitCode = await runForCode(pinnedNode(), [fileURLToPath(import.meta.url), ...args], { cwd: process.cwd() })
 })
 

@@ -3,5 +3,5 @@ import { pinnedNode, prepare, runForCode, runScript } from './lib.mjs'
 
 runScript(async () => {
   await prepare()
-  process.exitCode = await runForCode(pinnedNode(), ['bin/svc.mjs', 'serve', '--welcome', ...process.argv.slice(2)])
+  process.exitCode = await runForCode(pinnedNode(), ['bin/svc.mjs', 'serve', '--welcome', ...process.argv.slice(2)], { tied: true })
 })

@@ -13,8 +13,8 @@ import { zshScript } from './zsh.ts'
 const SCRIPT: Readonly<Record<string, (tree: Node) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
 export const SHELLS: readonly string[] = Object.keys(SCRIPT)
 
-/** Somebody waits with a finger on the key. */
-const NAMES_SECONDS_MAX = 1
+/** Somebody waits with a finger on the key, perhaps on a busy machine. */
+const NAMES_SECONDS_MAX = 5
 
 export interface CompletionOptions extends RemoteOptions {
   readonly shell?: string
