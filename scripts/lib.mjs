@@ -12,16 +12,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { findPinnedNode, isNewEnough, launch } from '../client/bin/launch.mjs'
+import { dirname, join, relative } from 'node:path'
 import { alone } from './alone.mjs'
+import { install, isInstalled } from './install.mjs'
+import { at, pinnedNode, ROOT, run, say } from './run.mjs'
 
-export const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const at = (...parts) => join(ROOT, ...parts)
+export { NODE_LEAST, pinnedNode, ROOT, runForCode, runScript, say } from './run.mjs'
 
-/** The oldest Node that the service runs on. */
-export const NODE_LEAST = '22.19'
 /** Where TypeScript is compiled from, and what else the compiled code reads. */
 const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console', 'trainer']
 const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
@@ -39,18 +36,6 @@ const NATIVE = 'client/dist/native.mjs'
 const CONSOLE = 'console/dist'
 const BUILT = ['dist/src/cli/index.js', WRAPPER, NATIVE, `${CONSOLE}/index.html`]
 
-export function say(text) {
-  process.stderr.write(`${text}\n`)
-}
-
-/** Ends the script with a line instead of a stack; what failed has already said why. */
-export function runScript(script) {
-  script().catch((error) => {
-    say(error.message)
-    process.exitCode ||= 1
-  })
-}
-
 /** Installs and builds what is not there yet. A checkout that has everything is not written to. */
 export async function prepare() {
   if (isInstalled() && isBuilt(inputStamp())) return
@@ -60,33 +45,6 @@ export async function prepare() {
 async function installAndBuild() {
   await install()
   await build()
-}
-
-// ── installing ───────────────────────────────────────────────────────────────────────────────────
-
-async function install() {
-  if (isInstalled()) return
-  say('installing dependencies …')
-  // The pinned Node is among what is replaced, so npm must not run on it; development dependencies hold the compiler.
-  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(at('node_modules')))
-  const env = { ...process.env, PATH: path.join(delimiter) }
-  await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], { env, shell: process.platform === 'win32' })
-}
-
-/** npm leaves a list of what it installed; it must hold what the lockfile asks for. Optional packages depend on the platform. */
-function isInstalled() {
-  const installed = readJson('node_modules/.package-lock.json')?.packages
-  const wanted = readJson('package-lock.json')?.packages ?? {}
-  if (installed === undefined) return false
-  return Object.entries(wanted).every(([path, entry]) => {
-    const found = installed[path]
-    if (path === '' || !path.includes('node_modules/')) return true
-    return found === undefined ? entry.optional === true || entry.devOptional === true : found.version === entry.version
-  })
-}
-
-function readJson(path) {
-  return existsSync(at(path)) ? JSON.parse(readFileSync(at(path), 'utf8')) : undefined
 }
 
 // ── building ─────────────────────────────────────────────────────────────────────────────────────
@@ -159,25 +117,4 @@ function filesUnder(folder) {
     .flatMap((path) => (statSync(path).isDirectory() ? filesUnder(relative(ROOT, path)) : [relative(ROOT, path)]))
     .filter((path) => !path.endsWith('.test.ts'))
     .sort()
-}
-
-// ── running ──────────────────────────────────────────────────────────────────────────────────────
-
-/** The pinned Node first, so that everyone runs on the same one; this one when none is pinned for the platform. */
-export function pinnedNode() {
-  const pinned = findPinnedNode(ROOT)
-  if (pinned !== null) return pinned
-  if (isNewEnough(NODE_LEAST)) return process.execPath
-  throw new Error(`Node ${process.versions.node} is too old and none is pinned for this platform; install Node ${NODE_LEAST} or newer`)
-}
-
-/** Runs a program in the root with this terminal. Throws when it fails. */
-async function run(program, args, options = {}) {
-  const code = await runForCode(program, args, options)
-  if (code !== 0) throw new Error(`failed: ${[program, ...args].map((part) => relative(ROOT, part) || part).join(' ')}`)
-}
-
-/** Answers the exit code; a program that is `tied` ends with this process, however that ends. */
-export function runForCode(program, args, options = {}) {
-  return launch(program, args, { cwd: ROOT, ofNpm: () => process.env.npm_lifecycle_event !== undefined, ...options })
 }
