@@ -6,13 +6,20 @@ import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
 import { paint } from './screen/paint.ts'
 import { shellWord } from './screen/text.ts'
+import type { Lesson } from './welcome/practise.ts'
 
 const SCENARIO = 'demo'
 const UNKNOWN_MODEL = 'MODEL'
 
+const LESSON: Readonly<Record<Lesson, readonly string[]>> = {
+  ahead: ['a small agent that learns while you look; its first lesson takes half a minute'],
+  learnt: ['a small agent that has had its lesson; the console shows every step of it'],
+  none: [],
+}
+
 interface Screen {
-  /** Whether the scenario `practice` improves beside. */
-  readonly practises: boolean
+  /** Of the scenario `practice`. */
+  readonly lesson: Lesson
   readonly colours: boolean
 }
 
@@ -29,7 +36,7 @@ export function banner(loaded: LoadedConfig, url: string, screen: Screen): strin
     ),
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
-    ...(screen.practises ? [line('practice', 'a small agent that learns while you look; its first lesson takes half a minute')] : []),
+    ...LESSON[screen.lesson].map((text) => line('practice', text)),
     '',
     ...tryIt(loaded, url, hasToken),
   ].join('\n')

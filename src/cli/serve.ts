@@ -6,7 +6,7 @@ import { complain } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, RunningService, StopSignal, Surroundings } from './surroundings.ts'
 import { calmLog } from './welcome/calm-log.ts'
-import { welcome } from './welcome/index.ts'
+import { lookAhead, welcome } from './welcome/index.ts'
 import { withPractice } from './welcome/load.ts'
 
 export interface ServeOptions extends ConfigOptions {
@@ -32,11 +32,12 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     const service = await start(loaded, options, surroundings)
     if (service === null) return EXIT.misconfigured
     const url = reachedAt(loaded, service)
-    surroundings.out(banner(loaded, url, { practises: practising !== null, colours: surroundings.colours }))
     const leaving = new AbortController()
-    const welcoming = practising === null ? null : welcome(loaded, url, leaving.signal, surroundings)
+    void stop.then(() => leaving.abort())
+    const lesson = practising === null ? 'none' : await lookAhead(loaded, url, leaving.signal)
+    surroundings.out(banner(loaded, url, { lesson, colours: surroundings.colours }))
+    const welcoming = lesson === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop
-    leaving.abort()
     await welcoming
     return await finish(service, surroundings)
   } finally {

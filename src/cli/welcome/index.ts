@@ -5,22 +5,32 @@ import { wordsOf } from '../../kit/index.ts'
 import { paint } from '../screen/paint.ts'
 import { cut, oneLine } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { PRACTICE, practise, type Practised } from './practise.ts'
-import { objectOf, textOf } from './service.ts'
+import { lessonOf, PRACTICE, practise, type Lesson, type Practised } from './practise.ts'
+import { objectOf, textOf, type Place } from './service.ts'
 
 const RULE_CHARACTERS_MAX = 100
 
+/** What is to be promised. A service that cannot be asked says so when the lesson begins. */
+export async function lookAhead(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<Lesson> {
+  return lessonOf(placeOf(loaded, url, signal)).catch(() => 'ahead')
+}
+
 /** Never fails: whatever goes wrong here, the service serves. */
-export async function welcome({ config }: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
-  const token = config.svc.token ?? config.svc.tokens[0] ?? null
+export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
-    const practised = await practise({ url, token, signal })
+    const practised = await practise(placeOf(loaded, url, signal))
     if (practised !== null) surroundings.out(story(practised, url, surroundings))
   } catch (error) {
     if (signal.aborted) return
     surroundings.err(`the scenario ${PRACTICE} was not played to its end: ${wordsOf(error)}; the service itself goes on`)
   }
 }
+
+const placeOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): Place => ({
+  url,
+  token: config.svc.token ?? config.svc.tokens[0] ?? null,
+  signal,
+})
 
 function story({ asked, rightBefore, rightAfter, release }: Practised, url: string, screen: Pick<Surroundings, 'colours'>): string {
   if (release === null)

@@ -58,6 +58,7 @@ test(
 
     const second = await greet(folder, path)
     await second.command.said('Served as v')
+    expect(second.command.out).toContain('its first lesson takes half a minute')
     expect(second.command.out).toMatch(/before {2}0 of 3 Roman numerals right\n.*after {3}3 of 3/)
     const reports = await stored(second.address, 'report')
     expect(reports[0]).toBe('welcome-1-1')
@@ -67,7 +68,9 @@ test(
     expect(await second.command.ended).toMatchObject({ code: 0 })
 
     const third = await greet(folder, path)
-    await third.command.said('"route":"/svc/scenarios/:scenario/releases"')
+    await third.command.said('Try it')
+    expect(third.command.out).toContain('a small agent that has had its lesson')
+    expect(third.command.out).not.toContain('takes half a minute')
     expect(await stored(third.address, 'inference')).toEqual(exchanges)
     expect(await stored(third.address, 'report')).toEqual(reports)
     third.command.signal('SIGTERM')

@@ -27,9 +27,17 @@ const RULES = 'native/AGENTS.md'
 const AT = `${ROUTE_PREFIX}/scenarios/${PRACTICE}`
 const SCENARIO = { [HEADER.scenario]: PRACTICE }
 
-/** Null when there is nothing to do: the scenario is somebody else's, or has learnt already. */
+/** Whether the scenario has its lesson still ahead, or behind it, or is there for something else. */
+export type Lesson = 'ahead' | 'learnt' | 'none'
+
+export async function lessonOf(place: Place): Promise<Lesson> {
+  if (!(await isOurs(place))) return 'none'
+  return (await published(place)) === null ? 'ahead' : 'learnt'
+}
+
+/** Null when there is nothing to do. */
 export async function practise(place: Place): Promise<Practised | null> {
-  if (!(await isOurs(place)) || (await published(place)) !== null) return null
+  if ((await lessonOf(place)) !== 'ahead') return null
   const before = await askAll(place)
   const release = await learn(place, before)
   const after = release === null ? before : await askAll(place)
