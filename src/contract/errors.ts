@@ -4,8 +4,12 @@ export type RefusalKind = 'invalid' | 'unauthorized' | 'unknown' | 'conflict' | 
 export interface RefusalDetail {
   /** The status the upstream answered with; absent when it did not answer at all. */
   readonly upstreamStatus?: number
-  /** Headers of the upstream's refusal that the caller should see (retry and rate-limit headers). */
+  /** The upstream said that it is overloaded, which clients wait out. */
+  readonly isOverload?: boolean
+  /** Headers of the upstream's refusal; the caller is shown its request ids, retries and rate limits. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The upstream's own words, byte for byte, where they have the shape of the format that was asked for. */
+  readonly body?: Uint8Array
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
 }

@@ -41,6 +41,8 @@ export const TAG_VALUE_CHARACTERS_MAX = 1024
 export const HEADER_BYTES_MAX = 64 * KIB
 /** An answer of the upstream that is not a stream is held in memory until it is stored. */
 export const UPSTREAM_ANSWER_BYTES_MAX = 256 * MIB
+/** An error body of the upstream up to this size is relayed as it is; of a longer one, its message. */
+export const UPSTREAM_ERROR_BYTES_MAX = 64 * KIB
 /** One SSE frame of an upstream stream; a longer one is not a stream of this format. */
 export const STREAM_FRAME_BYTES_MAX = 16 * MIB
 export const SCENARIO_LOAD_RETRY_AFTER_SECONDS = 1

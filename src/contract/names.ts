@@ -13,6 +13,10 @@ export const HEADER = {
   artifactVersion: 'x-svc-artifact-version',
   tagPrefix: 'x-svc-tag-',
   requestId: 'x-request-id',
+  /** The same on the messages routes, where clients look for it. */
+  messagesRequestId: 'request-id',
+  /** What the upstream answered with, where we answer with another status. */
+  upstreamStatus: 'x-svc-upstream-status',
 } as const
 
 /** The tag by which a client says which harness release it has installed. */

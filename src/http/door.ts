@@ -55,6 +55,13 @@ export interface Visit {
   /** Headers every answer of this request carries, refusals included; a handler adds what it learns. */
   readonly headers: Record<string, string>
   /** For the log line; filled in as they become known. */
-  readonly note: { scenario?: string; receipt?: string; upstream_id?: string; code?: string; cause?: string }
+  readonly note: {
+    scenario?: string
+    receipt?: string
+    upstream_id?: string
+    upstream_status?: number
+    code?: string
+    cause?: string
+  }
   readonly trace?: RequestTrace | undefined
 }

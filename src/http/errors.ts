@@ -1,10 +1,12 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
-import { isRefusal, Refusal, unknown, type JsonObject, type RefusalKind } from '../contract/index.ts'
+import { HEADER, isRefusal, Refusal, unknown, type JsonObject, type RefusalKind } from '../contract/index.ts'
 
 export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject
+  /** An upstream's own words, which then stand in the place of ours. */
+  readonly relayed: Uint8Array | null
 }
 
 const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
@@ -19,6 +21,8 @@ const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
 
 /** Statuses of an upstream that mean the same to our caller; its other 4xx become 400, and everything else is its own failure. */
 const RELAYED = new Set([400, 401, 403, 404, 408, 409, 422, 429])
+/** What providers answer with while they are overloaded. Clients wait that out only where they see this status: as a 502 it reads as broken. */
+const OVERLOADED = new Set([503, 529])
 
 const TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -45,7 +49,7 @@ export const noRoute = (): Refusal => unknown('unknown_route', 'there is no such
 export function answerError(error: unknown, path: string): ErrorAnswer {
   const refusal = isRefusal(error) ? error : internal()
   const status = isRefusal(error) ? statusOf(refusal) : 500
-  return { status, headers: headersOf(refusal), body: errorBody(refusal, status, path) }
+  return { status, headers: headersOf(refusal, status), body: errorBody(refusal, status, path), relayed: refusal.detail.body ?? null }
 }
 
 /** A bug of ours: its words are for the log, not for the caller. */
@@ -56,24 +60,27 @@ function internal(): Refusal {
 function statusOf(refusal: Refusal): number {
   if (refusal instanceof HttpRefusal) return refusal.status
   if (refusal.kind !== 'upstream') return STATUS[refusal.kind]
-  const status = refusal.detail.upstreamStatus ?? 502
-  if (RELAYED.has(status)) return status
+  const { upstreamStatus: status = 502, isOverload = false } = refusal.detail
+  if (RELAYED.has(status) || (isOverload && OVERLOADED.has(status))) return status
   return status >= 400 && status < 500 ? 400 : 502
 }
 
 /** SDKs retry a 409 by default; ours never goes away by itself. */
-function headersOf(refusal: Refusal): Readonly<Record<string, string>> {
+function headersOf(refusal: Refusal, status: number): Readonly<Record<string, string>> {
   const { kind, detail } = refusal
   if (refusal instanceof HttpRefusal) return detail.headers ?? {}
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(detail.headers ?? {})) if (isRetryHeader(name)) headers[name] = value
+  for (const [name, value] of Object.entries(detail.headers ?? {})) if (isRelayedHeader(name)) headers[name] = value
+  if (detail.upstreamStatus !== undefined && detail.upstreamStatus !== status)
+    headers[HEADER.upstreamStatus] = String(detail.upstreamStatus)
   if (detail.retryAfterSeconds !== undefined) headers['retry-after'] = String(detail.retryAfterSeconds)
   if (kind === 'conflict') headers['x-should-retry'] = 'false'
   return headers
 }
 
-export function isRetryHeader(name: string): boolean {
-  return name.startsWith('retry-after') || name === 'x-should-retry' || name.includes('ratelimit')
+/** What a client may see of an upstream's headers, beside the type of its content: request ids, rate limits and retries. */
+export function isRelayedHeader(name: string): boolean {
+  return name.endsWith('request-id') || name.startsWith('retry-after') || name === 'x-should-retry' || name.includes('ratelimit')
 }
 
 function errorBody(refusal: Refusal, status: number, path: string): JsonObject {

@@ -5,8 +5,9 @@ import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Ser
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { readBody } from './body.ts'
 import type { Door, Visit } from './door.ts'
-import { HttpRefusal, isRetryHeader } from './errors.ts'
+import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { goneSignal, whileConnected } from './gone.ts'
+import { noteUpstream } from './note.ts'
 import { outletOf } from './outlet.ts'
 import { nameInPath } from './params.ts'
 import type { Asked, LineHandler, Reply } from './reply.ts'
@@ -83,7 +84,7 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
 }
 
 async function write(door: Door, visit: Visit, response: ServerResponse, served: Served): Promise<void> {
-  noteUpstream(visit, served.answer)
+  noteUpstream(visit.note, served.answer.headers)
   if (served.kind === 'whole') {
     writeWhole(visit, response, served.answer, served.receipt)
     return
@@ -122,18 +123,11 @@ function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
   return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
 }
 
-/** The upstream's own request id stands in the answer where ours would; the log has both, so that either finds the line. */
-function noteUpstream(visit: Visit, { headers }: Pick<WholeAnswer, 'headers'>): void {
-  const id = headers['x-request-id'] ?? headers['request-id']
-  if (id !== undefined) visit.note.upstream_id = id
-}
-
-/** What a client may see of the upstream's headers: content type, request ids, rate limits and retries. */
 function relayedHeaders({ headers }: Pick<WholeAnswer, 'headers'>): Record<string, string> {
   const relayed: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (value !== undefined && (name === 'content-type' || name.endsWith('request-id') || isRetryHeader(name))) relayed[name] = value
+    if (value !== undefined && (name === 'content-type' || isRelayedHeader(name))) relayed[name] = value
   }
   return relayed
 }

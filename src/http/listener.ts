@@ -4,7 +4,7 @@ import { HEADER } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
-import { HttpRefusal, noRoute } from './errors.ts'
+import { HttpRefusal, isMessagesPath, noRoute } from './errors.ts'
 import { noteError } from './note.ts'
 import { knockOf } from './pass.ts'
 import { refusalReply } from './refusal.ts'
@@ -55,7 +55,7 @@ function arrive(door: Door, request: IncomingMessage): Arrival {
   const path = mark === -1 ? url : url.slice(0, mark)
   const query = mark === -1 ? '' : url.slice(mark + 1)
   door.metrics.begin()
-  const headers = { [HEADER.requestId]: id }
+  const headers = { [HEADER.requestId]: id, ...(isMessagesPath(path) && { [HEADER.messagesRequestId]: id }) }
   return {
     id,
     request,

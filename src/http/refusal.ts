@@ -8,11 +8,14 @@ import type { Reply } from './reply.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
 
-export function refusalReply(error: unknown, { path, request }: Pick<Visit, 'path' | 'request'>): Reply & { readonly body: string } {
-  const { status, headers, body } = answerError(error, path)
+export function refusalReply(
+  error: unknown,
+  { path, request }: Pick<Visit, 'path' | 'request'>,
+): Reply & { readonly body: string | Uint8Array } {
+  const { status, headers, body, relayed } = answerError(error, path)
   const [, kind] = PAGE.exec(path) ?? []
   if (kind === undefined || !prefersHtml(request.headers.accept ?? ''))
-    return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? JSON.stringify(body) }
   const told = isObject(body['error']) ? body['error']['message'] : null
   const page = htmlReply(
     refusalPage({ status, message: typeof told === 'string' ? told : '', section: kind === 'releases' ? 'Versions' : 'Requests' }),

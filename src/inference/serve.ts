@@ -139,7 +139,7 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.fields) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, model, release, purpose, signal })
-    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer)
+    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialect)
     isStreaming = answer.kind === 'stream'
     return answer
   } finally {

@@ -2,7 +2,9 @@
 import {
   isObject,
   upstream,
+  UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_ERROR_CHARACTERS_MAX,
+  type Dialect,
   type Json,
   type JsonObject,
   type Refusal,
@@ -10,25 +12,46 @@ import {
 } from '../contract/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 
-export function refusalOfUpstream(answer: WholeAnswer): Refusal {
-  const error = errorObject(answer.body)
-  const message = textAt(error, 'message') ?? firstWords(answer.body)
+/** The dialect is the one the caller reads errors in; the routes that have none of their own read those of chat. */
+export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialect: Dialect = 'chat'): Refusal {
+  const said = parsed(body)
+  const error = errorObject(said)
+  const message = textAt(error, 'message') ?? firstWords(body)
   const code = textAt(error, 'code') ?? textAt(error, 'type') ?? 'upstream_refused'
-  const text = message === '' ? `the upstream answered with status ${answer.status} and no message` : message
-  return upstream(code, text, { upstreamStatus: answer.status, headers: answer.headers })
+  const text = message === '' ? `the upstream answered with status ${status} and no message` : message
+  return upstream(code, text, {
+    upstreamStatus: status,
+    isOverload: [error['type'], error['code']].some(isOverload),
+    headers,
+    ...(isInShape(said, dialect) && body.length <= UPSTREAM_ERROR_BYTES_MAX && { body }),
+  })
+}
+
+function parsed(body: Uint8Array): Json {
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return null
+  }
 }
 
 /** Providers put the error under `error`; some send the text there directly. */
-function errorObject(body: Uint8Array): JsonObject {
-  try {
-    const value: Json = JSON.parse(Buffer.from(body).toString())
-    const error = isObject(value) ? value['error'] : undefined
-    if (typeof error === 'string') return { message: error }
-    return isObject(error) ? error : {}
-  } catch {
-    return {}
-  }
+function errorObject(said: Json): JsonObject {
+  const error = isObject(said) ? said['error'] : undefined
+  if (typeof error === 'string') return { message: error }
+  return isObject(error) ? error : {}
 }
+
+/** Whether the caller's SDK finds in it what it looks for: then it needs no words of ours. */
+function isInShape(said: Json, dialect: Dialect): boolean {
+  const error = isObject(said) && isObject(said['error']) ? said['error'] : {}
+  if (textAt(error, 'message') === null) return false
+  const isNamed = textAt(error, 'type') !== null
+  if (dialect === 'messages' || dialect === 'count_tokens') return isNamed && isObject(said) && said['type'] === 'error'
+  return isNamed || textAt(error, 'code') !== null || typeof error['code'] === 'number'
+}
+
+const isOverload = (word: Json | undefined): boolean => typeof word === 'string' && word.includes('overloaded')
 
 function textAt(error: JsonObject, key: string): string | null {
   const value = error[key]

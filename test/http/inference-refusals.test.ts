@@ -11,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => here.close())
 
 const scenario = { 'x-svc-scenario': 'refusals' }
-const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
+const CHAT_ROUTES = ['/v1/chat/completions', '/v1/responses']
+const MESSAGES_ROUTES = ['/v1/messages', '/v1/messages/count_tokens', '/v1/messages?beta=true']
+const ROUTES = [...CHAT_ROUTES, ...MESSAGES_ROUTES]
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 async function refused(
   status: number,
@@ -45,6 +48,7 @@ describe('an upstream that refuses', () => {
         expect(answer.status).toBe(status)
         expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
         expect(answer.headers['location']).toBeUndefined()
+        expect(answer.headers['x-svc-upstream-status']).toBe(upstream === status ? undefined : String(upstream))
         if (upstream !== 304) expect(answer.json).toMatchObject({ error: { message: 'the provider says no' } })
       }
     },
@@ -64,6 +68,53 @@ describe('an upstream that refuses', () => {
   })
 })
 
+describe('an upstream that is overloaded', () => {
+  const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+  const BUSY = { error: { message: 'try later', type: 'server_error', code: 'server_is_overloaded' } }
+
+  it.each([503, 529])('keeps its status %i, which clients wait out', async (status) => {
+    for (const [path, body] of [
+      ['/v1/messages', OVERLOADED],
+      ['/v1/responses', BUSY],
+    ] as const) {
+      const answer = await refused(status, body, { 'retry-after': '2' }, path)
+      expect(answer.status).toBe(status)
+      expect(answer.json).toEqual(body)
+      expect(answer.headers).toMatchObject({ 'retry-after': '2' })
+      expect(answer.headers['x-svc-upstream-status']).toBeUndefined()
+    }
+  })
+
+  it('and answers with another status is broken like any other', async () => {
+    const answer = await refused(500, OVERLOADED, {}, '/v1/messages')
+    expect(answer.status).toBe(502)
+    expect(answer.json).toEqual(OVERLOADED)
+    expect(answer.headers['x-svc-upstream-status']).toBe('500')
+  })
+})
+
+describe('the request id of a refusal', () => {
+  it("is the provider's where it sent one, and the log finds it by either", async () => {
+    const sent = { 'request-id': 'req_theirs', 'x-request-id': 'also-theirs' }
+    const answer = await refused(429, { error: { message: 'slow down' } }, sent, '/v1/messages')
+    expect(answer.headers).toMatchObject(sent)
+    expect(here.log.findLast(({ event }) => event === 'request')).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      upstream_id: 'also-theirs',
+      upstream_status: 429,
+    })
+  })
+
+  it('is ours where it sent none, on the messages routes also where their clients look for it', async () => {
+    const { headers } = await refused(500, '', {}, '/v1/messages')
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/)
+    expect(headers['request-id']).toBe(headers['x-request-id'])
+    expect((await refused(500, '')).headers['request-id']).toBeUndefined()
+    const own = await here.post('/v1/messages', '{', scenario)
+    expect(own.headers['request-id']).toBe(own.headers['x-request-id'])
+  })
+})
+
 describe('the error body', () => {
   const TYPES = [
     [400, 'invalid_request_error'],
@@ -75,14 +126,34 @@ describe('the error body', () => {
     [500, 'api_error'],
   ] as const
 
-  it.each(TYPES)('of %i has the shape of the route and the type %s [decisions.errors-shape]', async (status, type) => {
-    const said = { error: { message: 'no', type: 'its_type', code: 'its_code' } }
-    for (const path of ['/v1/chat/completions', '/v1/responses']) {
-      expect((await refused(status, said, {}, path)).json).toEqual({ error: { message: 'no', type, code: 'its_code' } })
-    }
-    for (const path of ['/v1/messages', '/v1/messages/count_tokens', '/v1/messages?beta=true']) {
-      expect((await refused(status, said, {}, path)).json).toEqual({ type: 'error', error: { type, message: 'no' } })
-    }
+  it.each(TYPES)(
+    'of %i that came in another shape has that of the route and the type %s [decisions.errors-shape]',
+    async (status, type) => {
+      for (const path of CHAT_ROUTES)
+        expect((await refused(status, { error: 'no' }, {}, path)).json).toEqual({
+          error: { message: 'no', type, code: 'upstream_refused' },
+        })
+      const said = { error: { message: 'no', type: 'its_type', code: 'its_code' } }
+      for (const path of MESSAGES_ROUTES)
+        expect((await refused(status, said, {}, path)).json).toEqual({ type: 'error', error: { type, message: 'no' } })
+    },
+  )
+
+  it.each([400, 402, 413, 429, 500, 529])(
+    "of %i in the shape of the route is the provider's, byte for byte [decisions.errors-upstream]",
+    async (status) => {
+      const chat = '{ "error" : {"message":"n\\u00f6", "type":"its_type", "param":"messages[0]", "code":null}, "more": 1e2 }'
+      for (const path of CHAT_ROUTES) expect((await refused(status, chat, JSON_TYPE, path)).text).toBe(chat)
+      const messages = '{"type":"error","error":{"type":"its_type","message":"no","details":{}},"request_id":"req_1"}\n'
+      for (const path of MESSAGES_ROUTES) expect((await refused(status, messages, JSON_TYPE, path)).text).toBe(messages)
+    },
+  )
+
+  it('is JSON whatever the provider called it, and its message alone where it is long', async () => {
+    const said = { error: { message: '<script>alert(1)</script>', type: 'its_type' } }
+    expect((await refused(400, JSON.stringify(said), { 'content-type': 'text/html' })).headers['content-type']).toBe('application/json')
+    const long = { error: { message: 'no', type: 'its_type', code: 'its_code', more: 'x'.repeat(65_536) } }
+    expect((await refused(400, long)).json).toEqual({ error: { message: 'no', type: 'invalid_request_error', code: 'its_code' } })
   })
 
   it.each([

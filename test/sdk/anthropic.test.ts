@@ -85,24 +85,25 @@ describe('what goes wrong', () => {
   afterAll(() => here.close())
 
   it.each([
-    [400, BadRequestError, 400, 'invalid_request_error'],
-    [401, AuthenticationError, 401, 'authentication_error'],
-    [403, PermissionDeniedError, 403, 'permission_error'],
-    [404, NotFoundError, 404, 'not_found_error'],
-    [409, ConflictError, 409, 'conflict_error'],
-    [422, UnprocessableEntityError, 422, 'invalid_request_error'],
-    [429, RateLimitError, 429, 'rate_limit_error'],
-    [413, BadRequestError, 400, 'invalid_request_error'],
-    [529, InternalServerError, 502, 'api_error'],
-  ])('is the error class of its status: %i upstream [decisions.errors-shape]', async (upstream, errorClass, status, type) => {
-    const said = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
-    here.upstream.answer((_received, response) => sendJson(response, upstream, said))
+    [400, BadRequestError, 400],
+    [401, AuthenticationError, 401],
+    [403, PermissionDeniedError, 403],
+    [404, NotFoundError, 404],
+    [409, ConflictError, 409],
+    [422, UnprocessableEntityError, 422],
+    [429, RateLimitError, 429],
+    [413, BadRequestError, 400],
+    [500, InternalServerError, 502],
+    [529, InternalServerError, 529],
+  ])("is the error class of its status, with the provider's words and request id: %i upstream", async (upstream, errorClass, status) => {
+    const said = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_theirs' }
+    here.upstream.answer((_received, response) => sendJson(response, upstream, said, { 'request-id': 'req_theirs' }))
     const error = await anthropic.messages.create(asked).then(
       () => null,
       (thrown: unknown) => thrown,
     )
     expect(error).toBeInstanceOf(errorClass)
-    expect(error).toMatchObject({ status, error: { type: 'error', error: { type, message: 'Overloaded' } } })
+    expect(error).toMatchObject({ status, error: said, requestID: 'req_theirs' })
     here.upstream.answer(answerOrCall)
   })
 

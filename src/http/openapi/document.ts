@@ -140,6 +140,7 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
   409: ['x-should-retry'],
   426: ['allow'],
   429: ['retry-after'],
+  502: [HEADER.upstreamStatus],
   503: ['retry-after'],
 }
 

@@ -78,6 +78,7 @@ export const RESPONSE_HEADERS = {
   'cache-control': 'no-store',
   'retry-after': 'Seconds after which to ask again, where that would help.',
   'x-should-retry': 'false: it does not go away by itself.',
+  [HEADER.upstreamStatus]: 'What the upstream answered with, where that is another status.',
   allow: 'The methods that the path answers to.',
 } as const
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS

@@ -71,5 +71,7 @@ export const UPSTREAM: Refusals = {
   409: OF_PROVIDER,
   422: OF_PROVIDER,
   429: OF_PROVIDER,
+  503: OF_PROVIDER,
+  529: OF_PROVIDER,
   502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'upstream_too_large', ...OF_PROVIDER],
 }
