@@ -167,12 +167,17 @@ function trainerThread(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
 }
 
-async function openRuntime({ config, upstream }: LoadedConfig, load: Load): Promise<Runtime> {
-  const settings = { timeout_s: config.inference.timeout_s, ...engineSettings(config.inference.engine) }
+async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Load): Promise<Runtime> {
+  const { timeout_s, engine } = config.inference
+  const settings = { timeout_s, ...engineSettings(engine) }
+  const proxied = { timeout_s, ...proxySetting(proxies) }
+  if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
-  return withOwnModels(await practice.make({}), await provider.make(settings))
+  return withOwnModels(await practice.make({}), await provider.make(proxied))
 }
+
+const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })
 
 /** What is not set is not handed on: every runtime has defaults of its own, and refuses what it does not know. */
 function engineSettings(engine: LoadedConfig['config']['inference']['engine']): JsonObject {
@@ -197,10 +202,10 @@ function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
   }
 }
 
-async function openGateway({ config: { inference } }: LoadedConfig, load: Load): Promise<Gateway | null> {
+async function openGateway({ config: { inference }, proxies }: LoadedConfig, load: Load): Promise<Gateway | null> {
   if (inference.gateway === null) return null
   const { url, api_key } = inference.gateway
-  return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s })
+  return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s, ...proxySetting(proxies) })
 }
 
 async function loadRecipes(

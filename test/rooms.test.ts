@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'plugins/adapters': ['src/contract', 'src/harness'],
   'plugins/recipes': ['src/contract', 'src/training', 'src/harness', 'src/evolution', 'src/weights'],
   'plugins/runtimes': ['src/contract', 'src/weights', 'plugins/runtimes/common'],
+  'plugins/gateways': ['src/contract', 'plugins/runtimes/common'],
   'plugins/objectives': ['src/contract', 'plugins/objectives/common'],
   'plugins/evaluators': ['src/contract', 'plugins/evaluators/common'],
   'plugins/executors': ['src/contract', 'plugins/executors/common'],

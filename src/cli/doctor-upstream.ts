@@ -1,4 +1,5 @@
 /** What doctor asks of the upstream: whether it can be reached, and whether it takes the key. */
+import { EnvHttpProxyAgent, fetch } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
@@ -7,10 +8,10 @@ import type { Finding } from './finding.ts'
 const CALL_MILLISECONDS_MAX = 30_000
 const ANTHROPIC_VERSION = '2023-06-01'
 
-export async function checkUpstream({ upstream }: LoadedConfig): Promise<readonly Finding[]> {
+export async function checkUpstream({ upstream, proxies }: LoadedConfig): Promise<readonly Finding[]> {
   const { runtime, model, found } = upstream
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
-  const reached = await reach(model.url, {})
+  const reached = await reach(model.url, {}, proxies)
   if (typeof reached === 'string') {
     return [
       {
@@ -21,13 +22,13 @@ export async function checkUpstream({ upstream }: LoadedConfig): Promise<readonl
       },
     ]
   }
-  return [{ check: 'upstream', state: 'ok', found: `${model.url} answers (${found})` }, await checkKey(model)]
+  return [{ check: 'upstream', state: 'ok', found: `${model.url} answers (${found})` }, await checkKey(model, proxies)]
 }
 
 /** The list of models is the one call every provider answers without cost. */
-async function checkKey(model: ModelAddress): Promise<Finding> {
+async function checkKey(model: ModelAddress, proxies: Proxies): Promise<Finding> {
   const check = 'upstream key'
-  const answer = await reach(`${model.url}/v1/models`, credentials(model))
+  const answer = await reach(`${model.url}/v1/models`, credentials(model), proxies)
   const who = model.apiKey === null ? 'no key' : 'the key'
   if (answer === 401 || answer === 403) {
     return {
@@ -47,14 +48,28 @@ function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, str
 }
 
 /** The status of whatever answered, or why nothing did. */
-async function reach(url: string, headers: Readonly<Record<string, string>>): Promise<number | string> {
+async function reach(url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<number | string> {
   try {
-    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX) })
+    const answer = await fetch(url, {
+      headers,
+      ...through(proxies),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX),
+    })
     await answer.body?.cancel()
     return answer.status
   } catch (error) {
     return reasonOf(error)
   }
+}
+
+type Proxies = LoadedConfig['proxies']
+
+/** As the service itself will ask. */
+function through(proxies: Proxies): { readonly dispatcher?: EnvHttpProxyAgent } {
+  if (proxies === null) return {}
+  const { http, https, direct } = proxies
+  return { dispatcher: new EnvHttpProxyAgent({ httpProxy: http, httpsProxy: https, noProxy: direct }) }
 }
 
 function reasonOf(error: unknown): string {

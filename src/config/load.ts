@@ -8,6 +8,8 @@ import type { Environment } from './interpolate.ts'
 import { kindAt } from './keys.ts'
 import { originsOf } from './origins.ts'
 import { fromOpenTelemetry } from './open-telemetry.ts'
+import { proxiesFrom } from './proxies.ts'
+import type { Proxies } from './proxies.ts'
 import { ConfigProblem } from './problem.ts'
 import type { Given, Origin } from './problem.ts'
 import { ENVIRONMENT } from './schema.ts'
@@ -32,6 +34,8 @@ export interface LoadedConfig {
   readonly origins: ReadonlyMap<string, Origin>
   /** Who answers, settled once for everyone who asks. */
   readonly upstream: Upstream
+  /** Through whom other machines are asked; null where directly. */
+  readonly proxies: Proxies | null
   /** What relative plug-in paths start from: the file's folder, or the working directory. */
   readonly baseDirectory: string
 }
@@ -42,7 +46,8 @@ export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
   const read = readConfig({ ...sources, text })
   const file = sources.file ?? null
   const upstream = await discoverUpstream({ ...read, file }, sources.environment, sources.probe ?? probeOllama)
-  return { ...read, upstream, baseDirectory: file === null ? process.cwd() : dirname(resolve(file)) }
+  const proxies = proxiesFrom(sources.environment)
+  return { ...read, upstream, proxies, baseDirectory: file === null ? process.cwd() : dirname(resolve(file)) }
 }
 
 async function readText(file: string): Promise<string> {

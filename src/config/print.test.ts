@@ -16,7 +16,12 @@ const text = [
 function load(): LoadedConfig {
   const read = readConfig({ text, environment: {}, commandLine: readCommandLine(['--svc.token', 'secret-five']), file: 'svc.yaml' })
   const model = { url: 'http://up', model: null, api: 'openai', apiKey: 'secret-three' } as const
-  return { ...read, upstream: { runtime: 'provider', model, found: 'inference.upstream_url', exampleModel: null }, baseDirectory: '.' }
+  return {
+    ...read,
+    upstream: { runtime: 'provider', model, found: 'inference.upstream_url', exampleModel: null },
+    proxies: null,
+    baseDirectory: '.',
+  }
 }
 
 test('every key is printed with its value and where it came from', () => {

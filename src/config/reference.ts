@@ -41,6 +41,19 @@ The first of these that is there is used, unless \`inference.runtime\` is \`prac
 5. a local Ollama that answers at http://127.0.0.1:11434
 6. the practice model, which needs no network and no key
 
+## Proxies and certificates
+
+Calls to the upstream and to the multimodal gateway go through the proxy that the environment names. Engines and trainers are asked directly.
+
+| Variable | |
+|---|---|
+| \`HTTPS_PROXY\` | for addresses with https: a tunnel (CONNECT). Unset: \`HTTP_PROXY\` |
+| \`HTTP_PROXY\` | for addresses with http |
+| \`NO_PROXY\` | hosts that are asked directly, separated by commas; \`example.com\` also means those below it, \`host:port\` one port, \`*\` all. \`localhost\`, \`127.0.0.1\` and \`::1\` are always asked directly |
+| \`NODE_EXTRA_CA_CERTS\` | a PEM file with authorities that are trusted beside the usual ones |
+
+The first three are also read in lower case, which wins. A proxy is \`http://host:port\` or \`https://host:port\`, with \`user:password@\` before the host where it asks for them. All are read once, at the start. \`svc doctor\` asks the upstream in the same way.
+
 ## An example
 
 \`\`\`yaml

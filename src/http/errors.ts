@@ -44,7 +44,7 @@ export class HttpRefusal extends Refusal {
   }
 }
 
-export const noRoute = (): Refusal => unknown('unknown_route', 'there is no such route; the interface page lists them all')
+export const noRoute = (cure = 'the interface page lists them all'): Refusal => unknown('unknown_route', `there is no such route; ${cure}`)
 
 export function answerError(error: unknown, path: string): ErrorAnswer {
   const refusal = isRefusal(error) ? error : internal()

@@ -12,6 +12,7 @@ import { routes, type Route } from './routes.ts'
 import { RouteTable, type Lookup, type Match } from './table.ts'
 
 const UNKNOWN_ROUTE = 'unknown'
+const UNKNOWN_PATH_CHARACTERS_MAX = 200
 
 export function makeListener(door: Door): RequestListener {
   const table = new RouteTable(routes)
@@ -81,15 +82,15 @@ async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arriva
   const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
   arrival.route = lookup.kind === 'found' ? lookup.match.route : null
   const visitor = door.keys.admit(arrival.route?.gate ?? null, knockOf(arrival.query, request.headers))
-  const { route, params } = matched(lookup)
+  const { route, params } = matched(lookup, table.cureFor.bind(table, path))
   const visit: Visit = { ...arrival, route: route.path, params, visitor }
   if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
   else await plain(visit, response)
 }
 
-function matched(lookup: Lookup): Match {
+function matched(lookup: Lookup, cure: () => string | null): Match {
   if (lookup.kind === 'found') return lookup.match
-  if (lookup.kind === 'none') throw noRoute()
+  if (lookup.kind === 'none') throw noRoute(cure() ?? undefined)
   throw new HttpRefusal(405, 'method_not_allowed', `this route answers to ${lookup.allow}`, { allow: lookup.allow })
 }
 
@@ -114,6 +115,13 @@ function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
   door.metrics.end(route, status, seconds)
   const level = status >= 500 ? 'warn' : 'info'
   const milliseconds = Math.round(seconds * 1e6) / 1000
-  door.log.write(level, 'request', { id, method, route, status, ms: milliseconds, ...note })
+  const asked = arrival.route === null ? { path: shownPath(path) } : {}
+  door.log.write(level, 'request', { id, method, route, ...asked, status, ms: milliseconds, ...note })
   trace?.end({ id, method, route: arrival.route?.path ?? null, path, status: response.headersSent ? status : null, note })
+}
+
+/** A path that nobody knows, as the log may hold it: short, without a host's credentials, and without a query, however it was written. */
+function shownPath(path: string): string {
+  const [plain = ''] = path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').split(/[?#;]|%3f|%23|%3b/i, 1)
+  return plain.length > UNKNOWN_PATH_CHARACTERS_MAX ? `${plain.slice(0, UNKNOWN_PATH_CHARACTERS_MAX)}…` : plain
 }

@@ -34,6 +34,18 @@ export class RouteTable {
     return matches.length === 0 ? NONE : { kind: 'other_method', allow: matches.map(({ route }) => route.method).join(', ') }
   }
 
+  /** What a client whose base address is set wrong should do; null where that is not what is wrong. */
+  cureFor(path: string): string | null {
+    const once = path.replace(/\/v1(?:\/v1)+\//, '/v1/')
+    if (once !== path && this.#has(once)) return `its path has /v1 twice: take /v1 out of the client's base URL, so that it asks ${once}`
+    const versioned = `/v1${path}`
+    return this.#has(versioned) ? `its path lacks /v1: let the client's base URL end in /v1, so that it asks ${versioned}` : null
+  }
+
+  #has(path: string): boolean {
+    return this.#fixed.has(path) || this.#matchOpen(path).length > 0
+  }
+
   #matchOpen(path: string): readonly Match[] {
     const given = path.split('/')
     return this.#open.flatMap(({ segments, route }) => {

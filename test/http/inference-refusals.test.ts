@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
+import { until } from '../support/wait.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 
 let here: World
@@ -98,9 +99,9 @@ describe('the request id of a refusal', () => {
     const sent = { 'request-id': 'req_theirs', 'x-request-id': 'also-theirs' }
     const answer = await refused(429, { error: { message: 'slow down' } }, sent, '/v1/messages')
     expect(answer.headers).toMatchObject(sent)
-    expect(here.log.findLast(({ event }) => event === 'request')).toMatchObject({
+    await until(() => here.log.some(({ upstream_id }) => upstream_id === 'also-theirs'))
+    expect(here.log.find(({ upstream_id }) => upstream_id === 'also-theirs')).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
-      upstream_id: 'also-theirs',
       upstream_status: 429,
     })
   })

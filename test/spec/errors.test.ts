@@ -2,8 +2,10 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/contract/index.ts'
 import { routes } from '../../src/http/routes.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
+import { until } from '../support/wait.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/speak.ts'
@@ -177,17 +179,50 @@ describe('an upstream', () => {
     expect(errorOf(answer)['message']).toBe('€'.repeat(2000))
   })
 
-  it('that cannot be reached is 502 and its address is not told [errors.502] [decisions.errors-upstream-502]', async () => {
-    await here.post('/svc/scenarios', { name: 'nowhere', model: { url: 'http://127.0.0.1:9' } })
+  it('that cannot be reached is 502, with its address and what to do [errors.502] [decisions.errors-upstream-502]', async () => {
+    await here.post('/svc/scenarios', { name: 'nowhere', model: { url: 'http://127.0.0.1:9/below' } })
     const answer = await here.post('/v1/chat/completions', chat, named('nowhere'))
-    expect(answer.status).toBe(502)
-    expect(answer.text).not.toContain('127.0.0.1')
+    expectRefusal(answer, 502, 'upstream_unreachable')
+    expect(errorOf(answer)['message']).toMatch(
+      /^the upstream at http:\/\/127\.0\.0\.1:9 could not be reached: nothing listens there \(ECONNREFUSED\); start it, or change /,
+    )
+    await until(() => here.log.some(({ cause }) => cause === errorOf(answer)['message']))
   })
 
   it("never hears of, and never leaks, the deployment's key [decisions.errors-message]", async () => {
     const answer = await answerWith(401, { error: { message: 'bad key' } })
     expect(answer.text + JSON.stringify(answer.headers)).not.toContain(SECRET)
     expect(JSON.stringify(here.log)).not.toContain(SECRET)
+  })
+})
+
+describe('a path that is no route', () => {
+  it.each([
+    ['/v1/v1/messages', "/v1 twice: take /v1 out of the client's base URL, so that it asks /v1/messages"],
+    ['/v1/v1/chat/completions', 'so that it asks /v1/chat/completions'],
+    ['/v1/v1/v1/responses', 'so that it asks /v1/responses'],
+    ['/chat/completions', "lacks /v1: let the client's base URL end in /v1, so that it asks /v1/chat/completions"],
+    ['/messages/count_tokens', 'so that it asks /v1/messages/count_tokens'],
+    ['/models', 'so that it asks /v1/models'],
+    ['/v1/nothing', 'the interface page lists them all'],
+    ['/v1/v1/nothing', 'the interface page lists them all'],
+  ])('%s is 404 and says: %s', async (path, cure) => {
+    const answer = await here.post(path, chat, KNOWN)
+    expect(answer.status).toBe(404)
+    expect(errorOf(answer)['message']).toContain(cure)
+  })
+
+  it.each([
+    ['/v1/nothing?api_key=secret-in-query', '/v1/nothing'],
+    ['http://user:secret-of-user@elsewhere/v1/nothing', '/v1/nothing'],
+    ['/a%3Fkey=secret-encoded', '/a'],
+    [`/${'x'.repeat(5000)}`, `/${'x'.repeat(199)}…`],
+  ])('is in the log without what may be secret: %s', async (path, shown) => {
+    await here.get(path)
+    const last = (): JsonObject | undefined => here.log.findLast(({ event }) => event === 'request')
+    await until(() => last()?.['path'] === shown)
+    expect(last()).toMatchObject({ route: 'unknown', status: 404 })
+    expect(JSON.stringify(last())).not.toContain('secret')
   })
 })
 

@@ -1,5 +1,5 @@
 /** Relays multimodal calls to one gateway, with the gateway's own key. */
-import { Pool, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import {
   define,
   invalid,
@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
+import { connectionsTo, failureOf } from '../../runtimes/common/upstream.ts'
 
 export default define('gateway', { make: (config) => makeRelay(config) })
 
@@ -18,22 +19,22 @@ function makeRelay(config: JsonObject): Gateway {
   const { url, api_key, timeout_s = TIMEOUT_SECONDS_DEFAULT } = config
   if (typeof url !== 'string') throw invalid('gateway_url', 'inference.gateway.url: name the gateway to relay to')
   if (typeof timeout_s !== 'number') throw invalid('gateway_timeout', 'timeout_s: a number of seconds')
-  const { origin, pathname } = new URL(url)
-  const timeout = timeout_s * 1000
-  const pool = new Pool(origin, { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
-  const prefix = pathname.replace(/\/+$/, '')
+  const { dispatcher, origin, prefix, proxy } = connectionsTo(url, timeout_s * 1000, config)
+  const unreachable = (cause: unknown): never => {
+    throw failureOf(cause, { name: 'the multimodal gateway', origin, proxy, setting: 'inference.gateway.url' })
+  }
   const credential = typeof api_key === 'string' ? { authorization: `Bearer ${api_key}` } : {}
   const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', ...credential }
   return {
     async relay(route, body, signal): Promise<WholeAnswer> {
       const path = `${prefix}/v1/${route}`
-      const answer = await pool.request({ method: 'POST', path, headers, body, signal }).catch(unreachable)
-      return { kind: 'whole', status: answer.statusCode, headers: flatten(answer.headers), body: await wholeBody(answer.body) }
+      const answer = await dispatcher.request({ origin, method: 'POST', path, headers, body, signal }).catch(unreachable)
+      return { kind: 'whole', status: answer.statusCode, headers: flatten(answer.headers), body: await wholeBody(answer.body, unreachable) }
     },
   }
 }
 
-async function wholeBody(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function wholeBody(chunks: AsyncIterable<Uint8Array>, unreachable: (cause: unknown) => never): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
@@ -52,11 +53,4 @@ async function wholeBody(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]))
   return Object.fromEntries(entries)
-}
-
-function unreachable(cause: unknown): never {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (code.endsWith('TIMEOUT'))
-    throw upstream('upstream_timeout', 'the multimodal gateway did not answer in time; try again later', { cause })
-  throw upstream('upstream_unreachable', 'the multimodal gateway could not be reached or broke off', { cause })
 }

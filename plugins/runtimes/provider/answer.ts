@@ -10,6 +10,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
   readonly #onAbort: () => void
+  readonly #whyNot: (error: Error) => Refusal
   #controller: Dispatcher.DispatchController | null = null
   #status = 0
   #headers: Headers = {}
@@ -17,7 +18,13 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   #bytes = 0
   #chunks: ChunkQueue | null = null
 
-  constructor(resolve: (answer: RuntimeAnswer) => void, reject: (error: unknown) => void, signal: AbortSignal) {
+  constructor(
+    resolve: (answer: RuntimeAnswer) => void,
+    reject: (error: unknown) => void,
+    signal: AbortSignal,
+    whyNot: (error: Error) => Refusal,
+  ) {
+    this.#whyNot = whyNot
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
@@ -64,14 +71,14 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#settle()
-    const refusal = refusalOf(error)
+    const refusal = this.#whyNot(error)
     if (this.#chunks !== null) this.#chunks.fail(refusal)
     else this.#reject(refusal)
   }
 
   /** A call that still waits for its connection has nothing to cancel yet: it is cancelled as soon as it gets one, and given up now. */
   #giveUp(): void {
-    if (this.#controller === null) this.#reject(refusalOf(abortError()))
+    if (this.#controller === null) this.#reject(this.#whyNot(abortError()))
     else this.#controller.abort(abortError())
   }
 
@@ -110,14 +117,4 @@ function flatten(headers: Record<string, string | string[] | undefined>): Header
 
 function abortError(): Error {
   return new Error('the caller went away')
-}
-
-const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
-
-/** Why there is no answer, without the upstream's address: that is the operator's to know. */
-function refusalOf(error: Error): Refusal {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (TIMEOUTS.has(code)) return upstream('upstream_timeout', 'the upstream did not answer in time; try again later', { cause: error })
-  const reason = code === '' ? error.message : code
-  return upstream('upstream_unreachable', `the upstream could not be reached or broke off (${reason})`, { cause: error })
 }

@@ -6,18 +6,20 @@ import {
   type JsonObject,
   type ModelAddress,
   type ModelsCall,
+  type Refusal,
   type Runtime,
   type RuntimeAnswer,
   type RuntimeCall,
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
+import { connectionsTo, failureOf, type Connections } from '../common/upstream.ts'
 import { AnswerHandler } from './answer.ts'
 
 const ANTHROPIC_VERSION = '2023-06-01'
 const UPSTREAMS_MAX = 256
 
 export default define('runtime', {
-  make: (config) => new Provider(timeoutOf(config)),
+  make: (config) => new Provider(config),
 })
 
 function timeoutOf(config: JsonObject): number {
@@ -25,18 +27,16 @@ function timeoutOf(config: JsonObject): number {
   return typeof seconds === 'number' ? seconds * 1000 : 300_000
 }
 
-interface Upstream {
-  readonly pool: Pool
-  readonly prefix: string
-}
+/** Where an address is set: for all scenarios, or for one. */
+const SETTING = "inference.upstream_url, or the scenario's model.url"
 
 class Provider implements Runtime {
-  readonly #timeoutMs: number
-  /** One client per upstream: connections are shared by every scenario that asks the same address. */
-  readonly #upstreams = new Map<string, Upstream>()
+  readonly #config: JsonObject
+  /** Connections are shared by every scenario that asks the same address. The one that was asked longest ago stands first. */
+  readonly #upstreams = new Map<string, Connections>()
 
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs
+  constructor(config: JsonObject) {
+    this.#config = config
   }
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
@@ -51,49 +51,50 @@ class Provider implements Runtime {
   }
 
   #ask(method: 'GET' | 'POST', call: ModelsCall, isMessages: boolean, body: Uint8Array | null) {
-    const { pool, prefix } = this.#upstreamOf(call.model.url)
+    const { dispatcher, origin, prefix, proxy } = this.#upstreamOf(call.model.url)
     const headers: Record<string, string> = { ...call.headers, ...credential(call.model, isMessages), 'accept-encoding': 'identity' }
     if (isMessages) headers['anthropic-version'] ??= ANTHROPIC_VERSION
     if (body !== null) headers['content-type'] = 'application/json'
+    const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
     return new Promise<RuntimeAnswer>((resolve, reject) => {
-      pool.dispatch({ method, path: prefix + call.path, headers, body }, new AnswerHandler(resolve, reject, call.signal))
+      const handler = new AnswerHandler(resolve, reject, call.signal, whyNot)
+      dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body }, handler)
     })
   }
 
-  #upstreamOf(url: string): Upstream {
+  #upstreamOf(url: string): Connections {
     const known = this.#upstreams.get(url)
-    if (known !== undefined) return known
-    const { origin, pathname } = new URL(url)
-    const timeout = this.#timeoutMs
-    const pool = new Pool(origin, { headersTimeout: timeout, bodyTimeout: timeout, connect: { timeout } })
-    const made = { pool, prefix: pathname.replace(/\/+$/, '') }
-    this.#upstreams.set(url, made)
-    this.#letOldestGo()
-    return made
+    const used = known ?? connectionsTo(url, timeoutOf(this.#config), this.#config)
+    if (known !== undefined) this.#upstreams.delete(url)
+    this.#upstreams.set(url, used)
+    if (known === undefined) this.#letOneGo()
+    return used
   }
 
-  /** Addresses come and go with scenarios' settings; what is still being answered there is finished. */
-  #letOldestGo(): void {
+  /** Addresses come and go with scenarios' settings: the one asked longest ago goes first. What is still being answered there is finished. */
+  #letOneGo(): void {
     const [oldest] = this.#upstreams
     if (oldest === undefined || this.#upstreams.size <= UPSTREAMS_MAX) return
-    const [url, { pool }] = oldest
+    const [url, { dispatcher }] = oldest
     this.#upstreams.delete(url)
-    pool.close().catch(() => undefined)
+    dispatcher.close().catch(() => undefined)
   }
 
   status(): Promise<JsonObject> {
-    const upstreams = [...this.#upstreams].map(([url, { pool }]) => ({
-      url,
-      connections: pool.stats.connected,
-      running: pool.stats.running,
-      queued: pool.stats.queued,
-    }))
+    const upstreams = [...this.#upstreams].map(([url, { dispatcher }]) => ({ url, ...load(dispatcher) }))
     return Promise.resolve({ runtime: 'provider', upstreams })
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#upstreams.values()].map(({ pool }) => pool.destroy()))
+    await Promise.all([...this.#upstreams.values()].map(({ dispatcher }) => dispatcher.destroy()))
   }
+}
+
+/** Of direct connections; those through a proxy are counted by nobody. */
+function load(dispatcher: Connections['dispatcher']): JsonObject {
+  if (!(dispatcher instanceof Pool)) return {}
+  const { connected, running, queued } = dispatcher.stats
+  return { connections: connected, running, queued }
 }
 
 /** The configured key, never the caller's: the service token must not leave the house. */

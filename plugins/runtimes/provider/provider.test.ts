@@ -3,7 +3,7 @@ import { runtimeConformance } from '../../../conformance/runtime.ts'
 import { answerPlainly, chatFrames, sendJson, startUpstream, type Upstream } from '../../../test/support/upstream.ts'
 import { until } from '../../../test/support/wait.ts'
 import { startWire } from '../../../test/support/wire.ts'
-import type { ModelAddress, Runtime, RuntimeCall } from '../../../src/contract/index.ts'
+import { isObject, type ModelAddress, type Runtime, type RuntimeCall } from '../../../src/contract/index.ts'
 import provider from './index.ts'
 
 const KEY = 'sk-the-upstream-key'
@@ -110,6 +110,36 @@ describe('a stream that nobody reads', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     expect(bytes).toBe(pieces * piece.length)
+    await runtime.close()
+    await upstream.close()
+  })
+})
+
+describe('with more upstreams than it keeps connections to', () => {
+  it('the one that was asked longest ago is let go, and its answers under way are finished', async () => {
+    const upstream = await startUpstream()
+    const runtime: Runtime = await provider.plugin.make({})
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    upstream.answer(async (received, response) => {
+      if (received.url.startsWith('/slow')) await gate
+      sendJson(response, 200, { url: received.url })
+    })
+    const ask = (name: string) => runtime.infer(callOf(`${upstream.url}/${name}`, new AbortController().signal))
+    const kept = async (): Promise<readonly string[]> => {
+      const { upstreams } = await runtime.status()
+      return Array.isArray(upstreams) ? upstreams.map((row) => String(isObject(row) ? row['url'] : '').slice(upstream.url.length + 1)) : []
+    }
+    await ask('busy')
+    const slow = ask('slow')
+    await until(() => upstream.open === 1)
+    for (let index = 0; index < 254; index += 1) await ask(`other-${index}`)
+    await ask('busy')
+    await ask('one-more')
+    expect(await kept()).toHaveLength(256)
+    expect(await kept()).toContain('busy')
+    expect(await kept()).not.toContain('slow')
+    open()
+    expect(await slow).toMatchObject({ kind: 'whole', status: 200 })
     await runtime.close()
     await upstream.close()
   })

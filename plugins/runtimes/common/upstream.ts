@@ -1,0 +1,82 @@
+/** Connections to a server of somebody else: direct, or through the machine's proxy; and, where there is none, why not and what to do. */
+import { EnvHttpProxyAgent, Pool } from 'undici'
+import { isObject, upstream, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
+
+export interface Connections {
+  readonly dispatcher: Pool | EnvHttpProxyAgent
+  readonly origin: string
+  /** What stands before every path. */
+  readonly prefix: string
+  /** The address of the proxy that is set, without its password; null where there is none. */
+  readonly proxy: string | null
+}
+
+interface Proxies {
+  readonly http: string
+  readonly https: string
+  readonly direct: string
+}
+
+/** `proxy` among the settings is what the environment says; nothing is read from there again. */
+export function connectionsTo(url: string, timeoutMs: number, config: JsonObject): Connections {
+  const { origin, pathname, protocol } = new URL(url)
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } }
+  const prefix = pathname.replace(/\/+$/, '')
+  const proxies = proxiesOf(config['proxy'])
+  const through = protocol === 'https:' ? proxies?.https : proxies?.http
+  if (proxies === null || through === undefined || through === '')
+    return { dispatcher: new Pool(origin, limits), origin, prefix, proxy: null }
+  const { http: httpProxy, https: httpsProxy, direct: noProxy } = proxies
+  const dispatcher = new EnvHttpProxyAgent({ ...limits, connectTimeout: timeoutMs, httpProxy, httpsProxy, noProxy })
+  return { dispatcher, origin, prefix, proxy: new URL(through).origin }
+}
+
+function proxiesOf(given: JsonObject[string] | undefined): Proxies | null {
+  if (!isObject(given)) return null
+  const textAt = (key: keyof Proxies): string => (typeof given[key] === 'string' ? given[key] : '')
+  return { http: textAt('http'), https: textAt('https'), direct: textAt('direct') }
+}
+
+/** Whom a message is about, and which setting holds its address. */
+export interface Whom extends Pick<Connections, 'origin' | 'proxy'> {
+  readonly name: string
+  readonly setting: string
+}
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
+
+export function failureOf(error: unknown, { name, origin, setting, proxy }: Whom): Refusal {
+  const { code, message } = read(error)
+  const detail = { cause: error }
+  if (TIMEOUTS.has(code)) return upstream('upstream_timeout', `${name} at ${origin} did not answer in time; try again later`, detail)
+  const refused = /^Proxy (?:response \((\d+)\)|Authentication Required)/.exec(message)
+  if (refused !== null && proxy !== null) {
+    const status = refused[1] ?? '407'
+    const cure = status === '407' ? 'put its user and password into HTTPS_PROXY' : 'see its log, or list the host in NO_PROXY'
+    return upstream('upstream_unreachable', `the proxy at ${proxy} answered ${status} and did not reach ${origin}; ${cure}`, detail)
+  }
+  const [why, cure] = whyNot(code, setting)
+  const said = [code === '' ? message : code, ...(proxy === null ? [] : [`a proxy is set: ${proxy}`])].join('; ')
+  return upstream('upstream_unreachable', `${name} at ${origin} ${why} (${said}); ${cure}`, detail)
+}
+
+function read(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof Error)) return { code: '', message: String(error) }
+  return { code: 'code' in error && typeof error.code === 'string' ? error.code : '', message: error.message }
+}
+
+function whyNot(code: string, setting: string): readonly [why: string, cure: string] {
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return ['could not be reached: its host name is not known', `check ${setting} and the name server`]
+  if (code === 'ECONNREFUSED') return ['could not be reached: nothing listens there', `start it, or change ${setting}`]
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return ['has a certificate for another host name', `change the host in ${setting}`]
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return ['has a certificate that is not valid now', 'renew it, or correct the clock']
+  if (/CERT|UNABLE_TO_/.test(code))
+    return [
+      'has a certificate that is not trusted here',
+      'name the file of its authority in NODE_EXTRA_CA_CERTS and start the service again',
+    ]
+  if (/^EPROTO$|^ERR_SSL_/.test(code)) return ['could not agree on TLS', `see whether ${setting} should begin with http or https`]
+  return ['could not be reached or broke off', `try again; if it stays, see whether it runs, and check ${setting}`]
+}
