@@ -263,6 +263,7 @@ function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, .
     keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
+    servedOrigin: served_url === null ? null : new URL(served_url).origin,
     clock,
     newId,
     retryTimeoutSeconds: config.inference.retry_timeout_s,

@@ -31,7 +31,6 @@ const POLICY = [
 
 const GUARDED = {
   'content-security-policy': POLICY,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
 }

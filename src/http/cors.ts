@@ -19,25 +19,52 @@ const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
 /** A service is open when no token stands between a caller and it. */
 export function answerOrigin(
-  { origins, hosts, keys }: Pick<Door, 'origins' | 'hosts' | 'keys'>,
+  { origins, hosts, keys, servedOrigin }: Pick<Door, 'origins' | 'hosts' | 'keys' | 'servedOrigin'>,
   method: string,
   headers: IncomingHttpHeaders,
 ): CorsAnswer {
-  const isOpen = !keys.isRequired
-  if (isOpen) refuseBorrowedName(hosts, headers.host ?? '')
-  if (origins.size === 0) {
-    if (isOpen) refuseForeignPage(method, headers)
-    return NOTHING
-  }
   const { origin } = headers
-  if (origin === undefined || headers['sec-fetch-site'] === 'same-origin') return VARY
-  if (!origins.has(origin)) throw unauthorized('this origin is not one of svc.console_origins')
+  const isOpen = !keys.isRequired
+  const isOwn = isOwnPage(servedOrigin, headers)
+  const isListed = origin !== undefined && origins.has(origin)
+  if (isOpen) {
+    refuseBorrowedName(hosts, headers.host ?? '')
+    if (!isOwn && !isListed) refuseForeignPage(method)
+  }
+  if (origins.size === 0) return NOTHING
+  if (origin === undefined) return VARY
+  if (!isListed) {
+    // With a token, a browser's word for it is enough: a proxy may have changed the host.
+    if (isOwn || (!isOpen && headers['sec-fetch-site'] === 'same-origin')) return VARY
+    throw unauthorized('this origin is not one of svc.console_origins')
+  }
   const allowed = { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
   const asked = headers['access-control-request-method']
   if (method !== 'OPTIONS' || asked === undefined) return { headers: allowed, isPreflight: false }
   refuseBadPreflight(asked, headers['access-control-request-headers'] ?? '')
   return { headers: { ...allowed, ...preflightHeaders(headers) }, isPreflight: true }
 }
+
+/**
+ * Whether a request comes from no page at all or from a page of this very service: opened under the host that was asked, under the one that a
+ * proxy says was asked, or under the address that the operator said is ours. Another port of this machine is another server, and so is another
+ * spelling of its address.
+ */
+export function isOwnPage(servedOrigin: string | null, headers: IncomingHttpHeaders): boolean {
+  const { origin, 'sec-fetch-site': site = 'none' } = headers
+  if (site !== 'none' && site !== 'same-origin') return false
+  if (origin === undefined) return true
+  if (!URL.canParse(origin) || new URL(origin).origin !== origin) return false
+  const { host } = new URL(origin)
+  return origin === servedOrigin || [headers.host, headers['x-forwarded-host']].some((named) => firstHost(named) === host)
+}
+
+/** Proxies append to the list; the first one is what the person typed. */
+const firstHost = (header: string | readonly string[] | undefined): string =>
+  String(header ?? '')
+    .split(',', 1)[0]
+    ?.trim()
+    .toLowerCase() ?? ''
 
 /**
  * A stranger's site can give its own name our address. To a browser its page is then ours, and over plain HTTP nothing in its requests says
@@ -54,18 +81,12 @@ function isOwnedName(host: string): boolean {
   return /^[^\s/@:[\]]+\.[^\s/@:[\]]+$/.test(name) && !/\.(?:localhost|internal|\d+)$/i.test(name)
 }
 
-/** A page of another site cannot read our answers, but on an open service it could act. */
-function refuseForeignPage(method: string, headers: IncomingHttpHeaders): void {
-  if (method === 'GET' || method === 'HEAD' || !isForeign(headers)) return
-  throw unauthorized('a web page of another site may not act on a service without a token; set svc.token, or list its origin')
-}
-
-/** Browsers say where a request comes from, but over plain HTTP to loopback alone, and there are other ways to spell that. */
-const LOOPBACK = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
-
-function isForeign({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  if (site !== undefined || origin === undefined || LOOPBACK.test(host)) return site === 'cross-site'
-  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
+/** A page of another origin cannot read our answers, but on an open service it could act. */
+function refuseForeignPage(method: string): void {
+  if (method === 'GET' || method === 'HEAD') return
+  throw unauthorized(
+    'a web page of another origin may not act on a service without a token; set svc.token, list its origin in svc.console_origins, or open the page under the address of the service',
+  )
 }
 
 function refuseBadPreflight(method: string, headers: string): void {

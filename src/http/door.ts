@@ -14,6 +14,8 @@ export interface Door {
   readonly origins: ReadonlySet<string>
   /** Names the operator said the service goes by: those of listed origins, and of its own address. */
   readonly hosts: ReadonlySet<string>
+  /** Of the address that the operator said is the service's; null where nobody said. */
+  readonly servedOrigin: string | null
   readonly metrics: Metrics
   readonly log: Log
   readonly clock: () => number

@@ -1,6 +1,6 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
 import type { ServerResponse } from 'node:http'
-import { HEADER, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { HEADER, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { readBody } from './body.ts'
@@ -53,7 +53,8 @@ export async function models({ door, visit }: Asked): Promise<Reply> {
     const asked = { path: pathWithQuery(visit, visit.path), headers: forwardedHeaders(visit.request.headers), model }
     const answer = await whileConnected(visit.request, (signal) => runtime.models({ ...asked, signal }))
     if (answer.status >= 300) throw refusalOfUpstream(answer)
-    return { status: answer.status, headers: relayedHeaders(answer), body: answer.body }
+    refuseNoJson(answer.body)
+    return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
   }
   return name !== null && door.registry.has(name) ? door.registry.use(name, ask) : ask(door)
 }
@@ -101,7 +102,7 @@ async function write(door: Door, visit: Visit, response: ServerResponse, served:
 function writeWhole(visit: Visit, response: ServerResponse, answer: WholeAnswer, receipt: string | null): void {
   const headers: Record<string, string | number> = {
     ...visit.headers,
-    ...relayedHeaders(answer),
+    ...wholeHeaders(answer),
     'content-length': answer.body.length,
   }
   if (receipt !== null) {
@@ -121,6 +122,23 @@ function endWith(response: ServerResponse, body: Uint8Array): void {
 /** On a scenario that serves files: the release its clients would pull now. */
 function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
   return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
+}
+
+/** A whole answer is JSON, whatever its upstream calls it: as anything else a browser might run it. */
+function wholeHeaders(answer: Pick<WholeAnswer, 'headers'>): Record<string, string> {
+  const { 'content-type': type = '', ...headers } = relayedHeaders(answer)
+  return { ...headers, 'content-type': JSON_TYPE.test(type) ? type : 'application/json' }
+}
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json(?:;|$)/i
+
+function refuseNoJson(body: Uint8Array): void {
+  if (body.length === 0) return
+  try {
+    JSON.parse(Buffer.from(body).toString())
+  } catch {
+    throw upstream('upstream_not_json', 'the upstream answered with something that is not JSON')
+  }
 }
 
 function relayedHeaders({ headers }: Pick<WholeAnswer, 'headers'>): Record<string, string> {

@@ -5,6 +5,7 @@ import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unauthorized, unknown,
 import { failureScript, installationOf, installScript, preambleScript, renderTree, withoutInstall } from '../harness/index.ts'
 import { pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
+import { isOwnPage } from './cors.ts'
 import type { Door } from './door.ts'
 import { answerError } from './errors.ts'
 import { noFiles } from './harness.ts'
@@ -77,9 +78,13 @@ const first = (header: string | readonly string[] | undefined): string | undefin
   header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
 /** The scenario that was named; without one a new one, of the recipe that serves files for this agent. For a HEAD none is made: nobody would get to use it. */
-async function scenarioFor({ door: { registry, newId, model }, visit: { request } }: Asked, adapter: Adapter): Promise<string> {
+async function scenarioFor(
+  { door: { registry, newId, model, servedOrigin }, visit: { request } }: Asked,
+  adapter: Adapter,
+): Promise<string> {
   if (headerText(request, HEADER.scenario) !== null || request.method === 'HEAD') return scenarioOf(request)
-  if (isForeignPage(request)) throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
+  if (!isOwnPage(servedOrigin, request.headers))
+    throw unauthorized('a web page of another site may not create a scenario; run the install line in a shell')
   if (registry.adapters.size === 0) throw noHarnessRecipe()
   const [recipe, another] = [...registry.adapters].flatMap(([name, serving]) => (serving.name === adapter.name ? [name] : []))
   if (recipe === undefined) throw unknown('unknown_adapter', 'adapter: no configured recipe serves files for that one; name another')
@@ -90,12 +95,6 @@ async function scenarioFor({ door: { registry, newId, model }, visit: { request 
   const name = `harness-${newId()}`
   await registry.createImplicitly(name, { release: null, recipe })
   return name
-}
-
-/** A page that a browser shows from anywhere else; one of another port of this machine counts as the same site, and is somebody else's too. */
-function isForeignPage({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site']
-  return site !== undefined && site !== 'none' && site !== 'same-origin'
 }
 
 async function scriptFor(

@@ -12,6 +12,8 @@ import { routes, type Route } from './routes.ts'
 import { RouteTable, type Lookup, type Match } from './table.ts'
 
 const UNKNOWN_ROUTE = 'unknown'
+/** On every answer: what it says it is, it is, and nobody keeps it. A handler whose answer may be kept says so itself. */
+const GUARDED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 const UNKNOWN_PATH_CHARACTERS_MAX = 200
 
 export function makeListener(door: Door): RequestListener {
@@ -56,7 +58,7 @@ function arrive(door: Door, request: IncomingMessage): Arrival {
   const path = mark === -1 ? url : url.slice(0, mark)
   const query = mark === -1 ? '' : url.slice(mark + 1)
   door.metrics.begin()
-  const headers = { [HEADER.requestId]: id, ...(isMessagesPath(path) && { [HEADER.messagesRequestId]: id }) }
+  const headers = { ...GUARDED, [HEADER.requestId]: id, ...(isMessagesPath(path) && { [HEADER.messagesRequestId]: id }) }
   return {
     id,
     request,

@@ -19,7 +19,16 @@ export function relay(route: string): Handler {
       const { gateway } = binding
       const answer = await whileConnected(visit.request, (signal) => gateway.relay(route, body, signal))
       if (answer.status >= 300) throw refusalOfUpstream(answer)
-      return { status: answer.status, headers: { 'content-type': answer.headers['content-type'] ?? 'application/json' }, body: answer.body }
+      return {
+        status: answer.status,
+        headers: { 'content-type': harmless(answer.headers['content-type'] ?? 'application/json') },
+        body: answer.body,
+      }
     })
   }
+}
+
+/** Sounds, pictures and data keep their type. What a browser could run comes as bytes: nobody asked for a page. */
+function harmless(type: string): string {
+  return /html|xml|javascript|ecmascript|multipart/i.test(type) ? 'application/octet-stream' : type
 }

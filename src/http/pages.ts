@@ -118,7 +118,6 @@ const HTML_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy': `default-src 'none'; style-src '${pages.STYLE_HASH}'; img-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 }
 

@@ -23,6 +23,8 @@ export function unreadableAnswer(error: Error): string {
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'connection: close',
     'content-type: application/json',
+    'x-content-type-options: nosniff',
+    'cache-control: no-store',
     `content-length: ${Buffer.byteLength(text)}`,
     `${HEADER.requestId}: ${newId()}`,
   ]

@@ -34,6 +34,24 @@ describe('GET /v1/models', () => {
     expect((await here.get('/svc/scenarios/known/records', token)).json['records']).toEqual([])
   })
 
+  it('serves nothing but JSON, whatever the upstream calls it, and nothing that a browser would run', async () => {
+    const page = '<script>alert(document.domain)</script>'
+    here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(page))
+    const refused = await here.get('/v1/models', token)
+    expect([refused.status, refused.json]).toMatchObject([502, { error: { code: 'upstream_not_json' } }])
+    expect(refused.text).not.toContain('<script>')
+    here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(`{"data":["${page}"]}`))
+    for (const answer of [
+      await here.get('/v1/models', token),
+      await here.post('/v1/chat/completions', {}, { ...token, 'x-svc-scenario': 'known' }),
+    ])
+      expect([answer.status, answer.headers['content-type'], answer.headers['x-content-type-options']]).toEqual([
+        200,
+        'application/json',
+        'nosniff',
+      ])
+  })
+
   it('relays an answer that has no body', async () => {
     here.upstream.answer((_received, response) => void response.writeHead(204).end())
     const answer = await here.get('/v1/models', token)

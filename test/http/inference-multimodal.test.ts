@@ -125,3 +125,14 @@ describe('a gateway that', () => {
     expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
   })
 })
+
+it.each(['text/html; charset=utf-8', 'application/xhtml+xml', 'image/svg+xml', 'text/javascript'])(
+  'an answer that calls itself %s is bytes: no browser runs it',
+  async (type) => {
+    gateway.answer((_received, response) => void response.writeHead(200, { 'content-type': type }).end('<script>alert(1)</script>'))
+    expect((await ask('/v1/images', {})).headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'x-content-type-options': 'nosniff',
+    })
+  },
+)

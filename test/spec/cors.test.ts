@@ -45,6 +45,36 @@ describe('a web page of another site', () => {
     expect((await plain.get('/svc/scenarios', foreign)).status).toBe(200)
   })
 
+  it.each([
+    ['on another port of this machine', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' }],
+    ['on another port, to a browser that does not say where from', { origin: 'http://127.0.0.1:1' }],
+    ['under another spelling of this machine', { origin: 'http://localhost' }],
+    ['of another site, to a browser that does not say where from', { origin: 'https://elsewhere.example.com' }],
+    ['in a frame without an origin', { origin: 'null' }],
+    ['that sends no origin', { 'sec-fetch-site': 'same-site' }],
+    ['that claims to be ours and has another origin', { 'sec-fetch-site': 'same-origin', origin: 'http://127.0.0.1:1' }],
+  ])('may not act either: %s', async (_where, headers) => {
+    for (const [method, path] of [
+      ['POST', '/svc/scenarios'],
+      ['POST', '/v1/chat/completions'],
+      ['DELETE', '/svc/scenarios/own'],
+    ] as const)
+      expectRefusal(
+        await plain.ask(method, path, { headers: { ...headers, ...named('planted') }, body: { name: 'planted' } }),
+        401,
+        'unauthorized',
+      )
+    expect((await plain.get('/svc/harness/install?adapter=pi', headers)).status).toBeGreaterThanOrEqual(400)
+    expect(await scenarioNames(plain)).not.toContain('planted')
+  })
+
+  it('may act where its origin is listed', async () => {
+    const listing = await world({ settings: { 'svc.console-origins': `[${LISTED}]` } })
+    expect((await listing.post('/svc/scenarios', { name: 'a' }, { ...foreign, origin: LISTED })).status).toBe(201)
+    expectRefusal(await listing.post('/svc/scenarios', { name: 'b' }, foreign), 401, 'unauthorized')
+    await listing.close()
+  })
+
   it('is judged by its token alone where there is one', async () => {
     const guarded = await world({ settings: { 'svc.token': TOKEN } })
     expect((await guarded.post('/svc/scenarios', { name: 'asked' }, { ...foreign, ...bearer(TOKEN) })).status).toBe(201)
@@ -60,6 +90,21 @@ describe('a page of the service itself', () => {
     const origin = here.address
     expect((await here.post('/svc/scenarios', { name: 'own' }, { ...own, origin, ...bearer(TOKEN) })).status).toBe(201)
     expect((await plain.get('/svc/scenarios', own)).status).toBe(200)
+  })
+
+  it.each(['127.0.0.1:8900', 'localhost:8900', '[::1]:8900'])('may act where it was opened under %s', async (host) => {
+    for (const site of [{}, own])
+      expect((await plain.post('/svc/scenarios', { name: 'own' }, { host, origin: `http://${host}`, ...site })).status).toBeLessThan(300)
+  })
+
+  it('may act behind a proxy that says which host was asked, or under the served address', async () => {
+    const origin = 'https://svc.example.com'
+    const behind = { origin, ...own, 'x-forwarded-host': 'SVC.example.com, inner', 'x-forwarded-proto': 'https' }
+    expect((await plain.post('/svc/scenarios', { name: 'own' }, behind)).status).toBeLessThan(300)
+    expectRefusal(await plain.post('/svc/scenarios', { name: 'own' }, { origin, ...own }), 401, 'unauthorized')
+    const served = await world({ settings: { 'svc.served_url': origin } })
+    expect((await served.post('/svc/scenarios', { name: 'own' }, { origin, ...own })).status).toBe(201)
+    await served.close()
   })
 })
 

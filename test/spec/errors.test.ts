@@ -226,13 +226,18 @@ describe('a path that is no route', () => {
   })
 })
 
-it('every response of every route carries a request id [decisions.errors-request-id]', async () => {
+it('every response of every route carries a request id, is what it says it is, and is kept by nobody [decisions.errors-request-id]', async () => {
   const bare: string[] = []
+  const unguarded: string[] = []
   for (const { method, path } of routes) {
     const answer = await here.ask(method, path.replace(':scenario', 'ids').replaceAll(/:\w+/g, '0'), { headers: named('ids') })
     if (!/^[0-9a-f]{32}$/.test(String(answer.headers['x-request-id']))) bare.push(`${method} ${path}`)
+    const kept = path.startsWith('/console') ? /^(?:no-cache|no-store|public, max-age=\d+, immutable)$/ : /^no-store$/
+    const isGuarded = answer.headers['x-content-type-options'] === 'nosniff' && kept.test(String(answer.headers['cache-control']))
+    if (!isGuarded) unguarded.push(`${method} ${path}`)
   }
   expect(bare).toEqual([])
+  expect(unguarded).toEqual([])
 })
 
 it('an artifact store that cannot be reached is 503, and the scenario is not made [errors.503-store]', async () => {

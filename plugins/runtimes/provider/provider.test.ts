@@ -127,7 +127,8 @@ describe('with more upstreams than it keeps connections to', () => {
     const ask = (name: string) => runtime.infer(callOf(`${upstream.url}/${name}`, new AbortController().signal))
     const kept = async (): Promise<readonly string[]> => {
       const { upstreams } = await runtime.status()
-      return Array.isArray(upstreams) ? upstreams.map((row) => String(isObject(row) ? row['url'] : '').slice(upstream.url.length + 1)) : []
+      const rows = Array.isArray(upstreams) ? upstreams.filter(isObject) : []
+      return rows.flatMap(({ url = null }) => (typeof url === 'string' ? [url.slice(upstream.url.length + 1)] : []))
     }
     await ask('busy')
     const slow = ask('slow')
