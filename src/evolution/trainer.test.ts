@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isObject, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
+import { isObject, type Json, type Mutation, type Question, type Selection, type StepResult } from '../contract/index.ts'
 import type { Workshop } from './run.ts'
 import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/workshop.ts'
 
@@ -22,6 +22,8 @@ describe('a step', () => {
         mutation: RULE,
         candidate_score: 3,
         current_score: 0,
+        candidate_mean_score: 1,
+        current_mean_score: 0,
         evaluation_task_count: 3,
         episode_failures: 0,
         episodes_used: 6,
@@ -34,6 +36,36 @@ describe('a step', () => {
       },
     })
     expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating of 6', 'check admitted: create hint']))
+  })
+
+  it('tells means over the pairs that both sides played, with 0 for an episode that failed', async () => {
+    const draws = [
+      { task: 'healthy', repeat: 0, sides: ['candidate'] as const },
+      { task: 'one', repeat: 0 },
+      { task: 'one', repeat: 1 },
+      { task: 'two', repeat: 0 },
+      { task: 'three', repeat: 0 },
+    ]
+    const bench = await testBench({
+      tasks: [...GATE, taskNamed('healthy', { role: 'health' })],
+      evaluator: { score: async ({ name }, { stdout }) => (name === 'two' ? null : name === 'three' || stdout === 'magic' ? 1 : 0) },
+      selection: {
+        next: ({ pairs }) => (pairs.length === 0 ? draws : []),
+        decide: () => ({ selected: true, reason: 'always' }),
+      },
+    })
+    const { metrics } = await bench.step()
+    expect(metrics).toMatchObject({ candidate_score: 4, current_score: 1, candidate_mean_score: 0.75, current_mean_score: 0.25 })
+  })
+
+  it('tells the mean of the candidate alone where nothing was compared', async () => {
+    const alone: Selection = {
+      next: ({ pairs }) => (pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []),
+      decide: () => ({ selected: true, reason: 'always' }),
+    }
+    const { metrics = {} } = await (await testBench({ selection: alone })).step()
+    expect(metrics).toMatchObject({ candidate_mean_score: 1 })
+    expect(metrics).not.toHaveProperty('current_mean_score')
   })
 
   it('plays the two sides of a pair by turns, and no unchanged side twice', async () => {

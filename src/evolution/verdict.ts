@@ -73,13 +73,14 @@ export function unplayable(run: Run, choice: Choice): string | null {
   return selected ? null : reason
 }
 
-/** Sums over the pairs, and the first episodes one by one. A side that was not played is not spoken of. */
+/** Sums and means over the pairs, and the first episodes one by one. A side that was not played is not spoken of. */
 function evaluationMetrics({ players, workshop }: Run, pairs: readonly Pair[]): JsonObject {
   const told = players.told.filter(({ side }) => side !== 'trial')
   const played = (side: Side): boolean => told.some((one) => one.side === side)
   return {
     ...(played('candidate') && { candidate_score: sumOf(pairs, 'candidate') }),
     ...(played('current') && { current_score: sumOf(pairs, 'current') }),
+    ...meanMetrics(pairs, told),
     ...(!played('current') && played('candidate') && { evaluation_sides: ['candidate'] }),
     episode_failures: told.filter(({ score }) => score === null).length,
     episode_repeats: workshop.settings.episode_repeats,
@@ -93,6 +94,23 @@ function evaluationMetrics({ players, workshop }: Run, pairs: readonly Pair[]): 
 }
 
 const sumOf = (pairs: readonly Pair[], side: Side): number => pairs.reduce((sum, pair) => sum + (pair[side] ?? 0), 0)
+
+/**
+ * Both means are over the same episodes, so that they can be held against each other: the pairs that both sides played. Where the candidate
+ * was played alone, over what it played. An episode without a score counts as 0, as it does in the sums.
+ */
+function meanMetrics(pairs: readonly Pair[], told: readonly Told[]): JsonObject {
+  const played = new Set(told.map(({ side, task, repeat }) => episodeOf(side, task.name, repeat)))
+  const by = (side: Side, among: readonly Pair[]): readonly Pair[] =>
+    among.filter(({ task, repeat }) => played.has(episodeOf(side, task.name, repeat)))
+  const alone = by('candidate', pairs)
+  const both = by('current', alone)
+  if (both.length > 0)
+    return { candidate_mean_score: sumOf(both, 'candidate') / both.length, current_mean_score: sumOf(both, 'current') / both.length }
+  return alone.length > 0 ? { candidate_mean_score: sumOf(alone, 'candidate') / alone.length } : {}
+}
+
+const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`
 
 const briefly = ({ task, repeat, score, failure }: Told): Json => ({
   task: task.name,

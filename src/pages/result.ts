@@ -1,4 +1,5 @@
 /** The card of what came of a step: the word and its meaning, the numbers of its evaluation, why it was decided so, and what went wrong. */
+import { meanScores, scoreText } from 'svc-client/scores'
 import type { JsonObject } from '../contract/index.ts'
 import { evidenceOf } from './evidence.ts'
 import { card } from './frame.ts'
@@ -44,12 +45,18 @@ const NUMBERS: readonly (readonly [name: string, label: string])[] = [
 ]
 
 function numbersOf(metrics: JsonObject): Piece {
+  const scores = meanScores(metrics)
+  const means: Readonly<Record<string, number | null | undefined>> = { current_score: scores?.current, candidate_score: scores?.candidate }
   const numbers = NUMBERS.flatMap(([name, label]) => {
-    const value = numberAt(metrics, name)
-    return value === null ? [] : [term(label, formatted(value))]
+    const isMean = Object.hasOwn(means, name)
+    const value = (isMean ? means[name] : numberAt(metrics, name)) ?? null
+    return value === null ? [] : [term(label, isMean ? scoreText(value) : formatted(value))]
   })
-  return numbers.length > 0 && markup`<dl class="numbers">${numbers}</dl>`
+  if (numbers.length === 0) return null
+  return [markup`<dl class="numbers">${numbers}</dl>`, scores !== null && markup`<p class="cut">${SCALE}</p>`]
 }
+
+const SCALE = 'A score is the mean per episode; an episode without a score counts as 0.'
 
 function factsOf(metrics: JsonObject): Piece {
   const selection = objectAt(metrics, 'selection')
@@ -106,6 +113,6 @@ function episodeOf(episode: JsonObject): Html {
   const again = repeat !== null && repeat > 0 && ` played again (${formatted(repeat + 1)})`
   return markup`<li>
     <span>${code(textAt(episode, 'task') ?? 'a task without a name')}${again}</span>
-    <b>${score === null ? 'no score' : formatted(score)}</b>${failure !== null && markup`<p class="cut">${inline(failure)}</p>`}
+    <b>${score === null ? 'no score' : scoreText(score)}</b>${failure !== null && markup`<p class="cut">${inline(failure)}</p>`}
   </li>`
 }

@@ -1,7 +1,8 @@
 /** The console, view by view: each opens by its link and by keys alone, shows what the service knows, and follows what happens. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { named } from '../spec/support/speak.ts'
+import { typeCommand } from '../../src/cli/testing/service.ts'
+import { named, textAt } from '../spec/support/speak.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
 import { expectGoodLooks } from './support/looks.ts'
@@ -262,6 +263,22 @@ describe('a record', () => {
 })
 
 describe('a step', () => {
+  it.each(['published', 'learned', 'rejected', 'proposed'] as const)(
+    'called %s has the same scores here, on its page and in the terminal',
+    async (state) => {
+      const place = PLACES[state]
+      const page = await open(`#/s/${SHOP}/releases/${place}`)
+      const shown = await page.locator('.scores').first().innerText()
+      const [scores = 'none'] = /^\S+ → \S+/.exec(shown) ?? []
+      const { out } = await typeCommand(stage.here.address, ['releases', SHOP])
+      expect(out.split('\n').find((line) => line.includes(` v${place} `))).toContain(` ${scores} `)
+      const row = (await stage.shop.listed())[place] ?? {}
+      await page.goto(`${stage.here.address}${textAt(row, 'page_path')}`)
+      const numbers = await page.locator('dl.numbers').innerText()
+      expect(numbers.replaceAll(/\s+/g, ' ')).toContain(scores.replace(/^(\S+) → (\S+)$/, 'Current score $1 Candidate score $2'))
+    },
+  )
+
   it('shows what differs from its parent, and from any other release', async () => {
     const page = await open(`#/s/${SHOP}/releases/${PLACES.learned}`)
     const changes = page.getByRole('region', { name: /AGENTS\.md: changes/ })

@@ -112,7 +112,7 @@ describe('why a step was made', () => {
 })
 
 describe('the scores of a step', () => {
-  it('are means: rows tell sums over what was played', () => {
+  it('are means per episode, with the pairs beside them', () => {
     expect(scoresIn({ candidate_score: 12, current_score: 4, wins: 9, losses: 1, ties: 6 })).toEqual({
       candidate: 0.75,
       current: 0.25,
@@ -122,29 +122,9 @@ describe('the scores of a step', () => {
     })
   })
 
-  it('count the pairs that were played to see that nothing got worse', () => {
-    expect(
-      scoresIn({ candidate_score: 8, current_score: 4, wins: 4, losses: 0, ties: 0, evidence_regression: { pairs: 4 } }),
-    ).toMatchObject({
-      candidate: 1,
-      current: 0.5,
-    })
+  it('are none of a step that played nothing', () => {
+    expect(scoresIn({ wins: 2 })).toBeNull()
   })
-
-  it('of one side alone say nothing of the other', () => {
-    expect(scoresIn({ candidate_score: 3, passed: 3, failed: 1 })).toMatchObject({ candidate: 0.75, current: null, wins: null })
-  })
-
-  it('go by the number of tasks where nothing else is told', () => {
-    expect(scoresIn({ candidate_score: 4, evaluation_task_count: 4, episode_repeats: 2 })).toMatchObject({ candidate: 0.5 })
-  })
-
-  it.each([{}, { candidate_score: 'many', wins: 2 }, { candidate_score: 3 }, { candidate_score: Number.NaN, ties: 1 }])(
-    'are none in %j',
-    (metrics) => {
-      expect(scoresIn(metrics)).toBeNull()
-    },
-  )
 
   it('make two lines over the steps', () => {
     const chain = chainOf(rowOf(0), rowOf(1, { metrics: { candidate_score: 4, current_score: 2, ties: 4 } }), rowOf(2))

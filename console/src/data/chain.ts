@@ -1,5 +1,6 @@
 /** The chain of a scenario's steps as people read it: what each came to, why, by which scores, and what may be done with it. Pure. */
 import type { CatalogRow, ReleaseRow } from 'svc-client'
+import { meanScores, type MeanScores } from 'svc-client/scores'
 import type { Tone } from '../ui/badge.tsx'
 import type { PlotSeries } from '../ui/plot-layout.ts'
 import { dataAt, textAt, type Data } from './json.ts'
@@ -133,32 +134,17 @@ export const numberAt = (value: Data, key: string): number | null => {
   return typeof member === 'number' && Number.isFinite(member) ? member : null
 }
 
-export interface Scores {
-  /** Mean per pair; null for a side that was not played. */
-  readonly candidate: number | null
-  readonly current: number | null
+export interface Scores extends MeanScores {
   readonly wins: number | null
   readonly losses: number | null
   readonly ties: number | null
 }
 
-/** Null of a step that played nothing. Rows tell sums over what was played, so they are divided by it. */
+/** Null of a step that played nothing. */
 export function scoresOf({ row: { metrics } }: Step): Scores | null {
-  const played = playedIn(metrics)
-  const mean = (key: string): number | null => {
-    const sum = numberAt(metrics, key)
-    return sum === null || played === 0 ? null : sum / played
-  }
-  const scores = { candidate: mean('candidate_score'), current: mean('current_score') }
-  if (scores.candidate === null && scores.current === null) return null
+  const scores = meanScores(metrics)
+  if (scores === null) return null
   return { ...scores, wins: numberAt(metrics, 'wins'), losses: numberAt(metrics, 'losses'), ties: numberAt(metrics, 'ties') }
-}
-
-function playedIn(metrics: Data): number {
-  const sum = (...keys: readonly string[]): number => keys.reduce((total, key) => total + (numberAt(metrics, key) ?? 0), 0)
-  const compared = sum('wins', 'losses', 'ties')
-  if (compared > 0) return compared + (numberAt(dataAt(metrics, 'evidence_regression'), 'pairs') ?? 0)
-  return sum('passed', 'failed') || sum('evaluation_task_count') * Math.max(1, sum('episode_repeats'))
 }
 
 /** Both sides of every step that was played, over the steps. */

@@ -68,9 +68,9 @@ describe('a service with troubles', () => {
 
   test('shows how the scores went, and why a step came to nothing', async () => {
     const { out } = await typeCommand(await troubled(), ['releases', 'good'])
-    expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.20 to 0.90')
+    expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.2 to 0.9')
     expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)
-    expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.50 → 0\.90 +\d+ d ago +shorter$/m)
+    expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.5 → 0\.9 +\d+ d ago +shorter$/m)
   })
 
   test('lets nobody promote by a guess where one scenario could not be looked at', async () => {

@@ -1,5 +1,6 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
 import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from 'svc-client'
+import { scoreText } from 'svc-client/scores'
 import { unknown } from '../../contract/index.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
@@ -90,7 +91,7 @@ function cellsOf(row: RecordRow): readonly Cell[] {
     oneLine(row.agent_record_id),
     oneLine(row.request_type),
     ago(row.created_at),
-    row.score === null ? '' : String(row.score),
+    row.score === null ? '' : scoreText(row.score),
     tookOf(row),
     modelOf(row),
     tokensOf(row),

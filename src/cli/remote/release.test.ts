@@ -74,6 +74,14 @@ test('scores are those of what training published, oldest first, after what ther
   expect(scoresOf([row(1, 'a', { metrics: { candidate_score: 'high' } })])).toEqual([])
 })
 
+test('scores are means per episode: a step that played less does not look worse, and one that played more does not look better', () => {
+  const rows = [
+    row(2, 'b', { metrics: { current_score: 16, candidate_score: 24, wins: 10, losses: 2, ties: 28 } }),
+    row(1, 'a', { metrics: { current_score: 2, candidate_score: 7, wins: 5, losses: 0, ties: 3 } }),
+  ]
+  expect(scoresOf(rows)).toEqual([0.25, 0.875, 0.6])
+})
+
 test('of many scores the latest are shown, as many as fit a line', () => {
   const many = Array.from({ length: 60 }, (_, at) => row(60 - at, 'a', { metrics: { current_score: 59 - at, candidate_score: 60 - at } }))
   expect(scoresOf(many)).toEqual(Array.from({ length: 41 }, (_, at) => at + 20))

@@ -1,5 +1,6 @@
 /** Releases as people name them: by number, by the beginning of an id, or by the whole of it. */
 import type { ReleaseRow } from 'svc-client'
+import { meanScores } from 'svc-client/scores'
 import { invalid, unknown } from '../../contract/index.ts'
 import { oneLine } from '../screen/text.ts'
 
@@ -59,18 +60,13 @@ export const servedRow = (rows: readonly ReleaseRow[]): ReleaseRow | undefined =
 /** As many as fit a line. */
 const SCORES_MAX = 40
 
-/** What the latest releases that training published scored, oldest first, after what there was before the first of them. */
+/** What the latest releases that training published scored per episode, oldest first, after what there was before the first of them. */
 export function scoresOf(rows: readonly ReleaseRow[]): readonly number[] {
   const trained = rows
     .filter(({ operation, result }) => operation === 'train' && result === 'published')
     .slice(0, SCORES_MAX)
     .toReversed()
-  const scored = trained.flatMap(({ metrics }) => numberIn(metrics, 'candidate_score') ?? [])
-  const before = trained[0] === undefined ? null : numberIn(trained[0].metrics, 'current_score')
-  return before === null ? scored : [before, ...scored]
-}
-
-export function numberIn(metrics: Readonly<Record<string, unknown>>, name: string): number | null {
-  const value = metrics[name]
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
+  const scored = trained.flatMap(({ metrics }) => meanScores(metrics) ?? [])
+  const before = trained[0] === undefined ? null : (meanScores(trained[0].metrics)?.current ?? null)
+  return [before, ...scored.map(({ candidate }) => candidate)].filter((score) => score !== null)
 }

@@ -1,5 +1,6 @@
 /** `svc releases`: what each step of a scenario came to, newest first, and what is served. */
 import type { ReleaseRow } from 'svc-client'
+import { meanScores, scoreText } from 'svc-client/scores'
 import type { Tone } from '../screen/paint.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
@@ -7,7 +8,7 @@ import { ago, several, sparkline } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './place.ts'
-import { heldRows, isMade, numberIn, numberOf, promotionOf, scoresOf, servedRow, shortId } from './release.ts'
+import { heldRows, isMade, numberOf, promotionOf, scoresOf, servedRow, shortId } from './release.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService } from './service.ts'
 
@@ -31,7 +32,7 @@ function heading(scenario: string, rows: readonly ReleaseRow[]): string {
 function scoreLine(rows: readonly ReleaseRow[]): string {
   const scores = scoresOf(rows)
   if (scores.length < 2) return ''
-  return `, scores ${sparkline(scores)} ${score(scores[0] ?? 0)} to ${score(scores.at(-1) ?? 0)}`
+  return `, scores ${sparkline(scores)} ${scoreText(scores[0] ?? 0)} to ${scoreText(scores.at(-1) ?? 0)}`
 }
 
 const COLUMNS: readonly Column[] = [
@@ -82,12 +83,10 @@ function resultOf(row: ReleaseRow, rows: readonly ReleaseRow[]): Cell {
 
 /** What was served against what was proposed. */
 function scoreOf({ metrics }: ReleaseRow): string {
-  const [before, after] = [numberIn(metrics, 'current_score'), numberIn(metrics, 'candidate_score')]
-  if (after === null) return ''
-  return before === null ? score(after) : `${score(before)} → ${score(after)}`
+  const { current = null, candidate = null } = meanScores(metrics) ?? {}
+  if (candidate === null) return ''
+  return current === null ? scoreText(candidate) : `${scoreText(current)} → ${scoreText(candidate)}`
 }
-
-const score = (value: number): string => value.toFixed(2)
 
 /** Why there was a step, or why nothing came of it, in whoever's words. */
 function aboutOf(row: ReleaseRow, rows: readonly ReleaseRow[]): string {

@@ -1,6 +1,7 @@
 /** `svc tail`: every record of a scenario as it is stored, until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceFailure, type RecordRow, type Svc } from 'svc-client'
+import { scoreText } from 'svc-client/scores'
 import { paint } from '../screen/paint.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
@@ -75,7 +76,12 @@ const TOOK_CHARACTERS = 8
 /** No table: what comes next may be wider. */
 function lineOf(row: RecordRow, surroundings: Surroundings): string {
   const time = new Date(row.created_at * 1000).toTimeString().slice(0, 8)
-  const about = [row.score === null ? '' : `score ${row.score}`, row.references.map(oneLine).join(' '), modelOf(row), tokensOf(row)]
+  const about = [
+    row.score === null ? '' : `score ${scoreText(row.score)}`,
+    row.references.map(oneLine).join(' '),
+    modelOf(row),
+    tokensOf(row),
+  ]
   const told = about.filter((text) => text !== '').join('  ')
   const head = `${oneLine(row.request_type).padEnd(TYPE_CHARACTERS)}  ${oneLine(row.agent_record_id)}  ${tookOf(row).padStart(TOOK_CHARACTERS)}`
   const text = cut(`${head}  ${told}`.trimEnd(), surroundings.width - time.length - 2)

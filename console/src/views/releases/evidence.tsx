@@ -1,7 +1,7 @@
 /** What a decision rests on, drawn, with the same in words beside it. */
+import { scoreText } from 'svc-client/scores'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'
-import { brief } from '../../ui/figures.ts'
 import { Card } from '../../ui/card.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { outcomeOf, scoresOf, type Step } from '../../data/chain.ts'
@@ -85,7 +85,7 @@ function Episodes({ episodes }: { readonly episodes: readonly EpisodeTold[] }) {
       <ul class="episodes">
         {episodes.map(({ task, score, failure }, place) => (
           <li key={place}>
-            <span class={`number ${score === null || score < 1 ? 'low' : 'full'}`}>{score === null ? 'no score' : brief(score)}</span>{' '}
+            <span class={`number ${score === null || score < 1 ? 'low' : 'full'}`}>{score === null ? 'no score' : scoreText(score)}</span>{' '}
             <Text value={task} />
             {failure !== null && (
               <span class="muted">

@@ -66,7 +66,7 @@ function ScorePlot({ chain }: { readonly chain: Chain }) {
   if (series.length === 0) return null
   return (
     <section class="card" aria-label="Scores">
-      <LinePlot title="Score over releases, mean per task" series={series} />
+      <LinePlot title="Score over releases, mean per episode" series={series} />
     </section>
   )
 }

@@ -1,5 +1,5 @@
 /** The scores of both sides in one line. */
-import { brief } from '../../ui/figures.ts'
+import { scoreText } from 'svc-client/scores'
 import type { Scores } from '../../data/chain.ts'
 
 export function ScoreLine({ scores: { candidate, current, wins, losses, ties } }: { readonly scores: Scores }) {
@@ -18,4 +18,4 @@ export function ScoreLine({ scores: { candidate, current, wins, losses, ties } }
   )
 }
 
-const told = (score: number | null): string => (score === null ? 'not played' : brief(score))
+const told = (score: number | null): string => (score === null ? 'not played' : scoreText(score))

@@ -1,6 +1,7 @@
 /** A record in one row. */
 import type { ComponentChildren } from 'preact'
 import type { RecordRow } from 'svc-client'
+import { scoreText } from 'svc-client/scores'
 import { hrefOf } from '../../route.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { brief, counted, duration } from '../../ui/figures.ts'
@@ -29,7 +30,7 @@ export function cellsOf(scenario: string, row: RecordRow | null, score: number |
     summary?.model === undefined ? aboutOf(row) : <Text value={summary.model} />,
     summary === undefined ? null : duration(summary.latency_ms / 1000),
     tokensOf(summary),
-    score === null ? null : <b title="Score">{brief(score)}</b>,
+    score === null ? null : <b title="Score">{scoreText(score)}</b>,
     release === null ? null : (
       <span class="mono" title={visible(release)}>
         {visible(shortId(release))}
