@@ -13,6 +13,7 @@ import {
   type Kind,
   type Kinds,
   type ModelAddress,
+  type Recipe,
   type Runtime,
   type Store,
 } from './contract/index.ts'
@@ -140,6 +141,25 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
 }
 
+/** Something that the configuration names. */
+export interface ConfiguredPart {
+  readonly name: string
+  /** As a start does it; null for what is no recipe. */
+  readonly load: (warn: (message: string) => void) => Promise<Recipe | null>
+}
+
+/** For whoever examines a configuration without starting a service. */
+export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[] {
+  const { config, upstream, baseDirectory } = loaded
+  const load = loaderOf(loaded, builtins)
+  const alone = (kind: Kind, name: string): ConfiguredPart => ({ name: `${kind} ${name}`, load: () => load(kind, name).then(() => null) })
+  const recipes = Object.entries(config.recipes).map(([name, { use, ...sections }]) => ({
+    name: `recipe ${name}`,
+    load: (warn: (message: string) => void) => loadRecipe({ name: use, baseDirectory }, sections, builtins, warn),
+  }))
+  return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
+}
+
 /** Why episodes cannot be kept apart from this machine, or null. */
 export async function sandboxProblem(loaded: LoadedConfig): Promise<string | null> {
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).check?.()) ?? null
@@ -217,8 +237,11 @@ async function loadRecipes(
   for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
     const { data, evolution, training } = sections
     const plugin = { name: use, baseDirectory }
+    const warn = (message: string): void => log.write('warn', 'recipe', { recipe: name, message })
+    const recipe = await loadRecipe(plugin, sections, plugins, warn)
+    recipe.unable?.forEach(warn)
     recipes.set(name, {
-      recipe: await loadRecipe(plugin, sections, plugins, (message) => log.write('warn', 'recipe', { recipe: name, message })),
+      recipe,
       plugin,
       config: sections,
       trainingMode: data.training_mode,

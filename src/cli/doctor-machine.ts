@@ -1,6 +1,6 @@
 /** What doctor looks at on this machine: versions, directories, disk, port, token and store. */
 import { execFile } from 'node:child_process'
-import { access, constants, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
@@ -52,9 +52,21 @@ function compareVersions(a: string, b: string): number {
   return differing ?? 0
 }
 
+/** A program tries a billion short ones in a day. */
+const TOKEN_CHARACTERS_LEAST = 16
+
+/** Without a token on an address that others reach, the configuration itself is refused. */
 export function checkToken({ config }: LoadedConfig): Finding {
   const { host, token, tokens } = config.svc
-  if (token !== null || tokens.length > 0) return { check: 'token', state: 'ok', found: 'every call needs a token' }
+  const shortest = Math.min(...[...(token === null ? [] : [token]), ...tokens].map(({ length }) => length))
+  if (shortest < TOKEN_CHARACTERS_LEAST && !isLoopback(host))
+    return {
+      check: 'token',
+      state: 'problem',
+      found: `${host} is open to other machines, and a token of ${shortest} characters is soon guessed`,
+      fix: `set one of ${TOKEN_CHARACTERS_LEAST} characters or more, such as openssl rand -hex 32 prints`,
+    }
+  if (shortest < Infinity) return { check: 'token', state: 'ok', found: 'every call needs a token' }
   return { check: 'token', state: 'ok', found: `none is set; ${isLoopback(host) ? 'open on loopback only' : 'open'}` }
 }
 
@@ -72,6 +84,8 @@ export async function checkDirectories(loaded: LoadedConfig): Promise<readonly F
       const standing = nearestExisting(path)
       const isNew = standing !== path
       try {
+        if (!(await stat(standing)).isDirectory())
+          return { check, state: 'problem', found: `${standing} is not a directory`, fix: `set ${check} to one` } as const
         await access(standing, constants.W_OK | constants.X_OK)
         return { check, state: 'ok', found: isNew ? `${path} (will be made)` : path } as const
       } catch {

@@ -1,5 +1,5 @@
-/** What doctor asks of the upstream: whether it can be reached, and whether it takes the key. */
-import { EnvHttpProxyAgent, fetch } from 'undici'
+/** What doctor asks of the upstream: whether it can be reached, whether it takes the key, and whether it has the model. */
+import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
@@ -8,8 +8,10 @@ import type { Finding } from './finding.ts'
 const CALL_MILLISECONDS_MAX = 30_000
 const ANTHROPIC_VERSION = '2023-06-01'
 
-export async function checkUpstream({ upstream, proxies }: LoadedConfig): Promise<readonly Finding[]> {
+/** `asksModels`: whether the service will ask the model on its own account, beside what clients ask. */
+export async function checkUpstream({ config, upstream, proxies }: LoadedConfig, asksModels: boolean): Promise<readonly Finding[]> {
   const { runtime, model, found } = upstream
+  if (runtime === 'practice' && config.inference.runtime === null) return [PRACTISING]
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
   const reached = await reach(model.url, {}, proxies)
   if (typeof reached === 'string') {
@@ -20,26 +22,75 @@ export async function checkUpstream({ upstream, proxies }: LoadedConfig): Promis
         found: `${model.url} cannot be reached: ${reached}`,
         fix: 'check the network, or set inference.upstream_url',
       },
+      ...nameFindings(model, null, asksModels),
     ]
   }
-  return [{ check: 'upstream', state: 'ok', found: `${model.url} answers (${found})` }, await checkKey(model, proxies)]
+  const listed = await listModels(model, proxies)
+  return [
+    { check: 'upstream', state: 'ok', found: `${model.url} answers (${found})` },
+    keyFinding(model, listed),
+    ...nameFindings(model, typeof listed === 'object' ? listed : null, asksModels),
+  ]
 }
 
-/** The list of models is the one call every provider answers without cost. */
-async function checkKey(model: ModelAddress, proxies: Proxies): Promise<Finding> {
+const PRACTISING: Finding = {
+  check: 'upstream',
+  state: 'warning',
+  found: 'the practice model answers, since no upstream is set or found',
+  fix: 'set inference.upstream_url and inference.upstream_model, or inference.runtime: practice if that is what you want',
+}
+
+/** What became of asking for the list of models, the one call that every provider answers without cost: their names, a status, or why not. */
+async function listModels(model: ModelAddress, proxies: Proxies): Promise<readonly string[] | number | string> {
+  try {
+    const answer = await call(`${model.url}/v1/models`, credentials(model), proxies)
+    if (!answer.ok) {
+      await answer.body?.cancel()
+      return answer.status
+    }
+    return namesIn(await answer.json().catch(() => null))
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function namesIn(list: unknown): readonly string[] {
+  const models = typeof list === 'object' && list !== null && 'data' in list && Array.isArray(list.data) ? list.data : []
+  return models.flatMap((model: unknown) =>
+    typeof model === 'object' && model !== null && 'id' in model && typeof model.id === 'string' ? [model.id] : [],
+  )
+}
+
+function keyFinding({ apiKey }: ModelAddress, listed: readonly string[] | number | string): Finding {
   const check = 'upstream key'
-  const answer = await reach(`${model.url}/v1/models`, credentials(model), proxies)
-  const who = model.apiKey === null ? 'no key' : 'the key'
-  if (answer === 401 || answer === 403) {
+  const who = apiKey === null ? 'no key' : 'the key'
+  if (listed === 401 || listed === 403) {
     return {
       check,
       state: 'problem',
-      found: `the upstream refused ${who} (${answer})`,
+      found: `the upstream refused ${who} (${listed})`,
       fix: 'set inference.upstream_api_key (or SVC_UPSTREAM_API_KEY)',
     }
   }
-  if (typeof answer === 'number' && answer < 300) return { check, state: 'ok', found: `${who} is accepted` }
-  return { check, state: 'warning', found: `could not tell whether ${who} is accepted: GET /v1/models answered ${answer}` }
+  if (typeof listed === 'object') return { check, state: 'ok', found: `${who} is accepted` }
+  return { check, state: 'warning', found: `could not tell whether ${who} is accepted: GET /v1/models answered ${listed}` }
+}
+
+const NAME_IT = 'set inference.upstream_model (or SVC_UPSTREAM_MODEL)'
+
+/** Clients name their models themselves; whatever the service asks on its own account goes to this one. */
+function nameFindings({ model }: ModelAddress, listed: readonly string[] | null, asksModels: boolean): readonly Finding[] {
+  const check = 'upstream model'
+  if (model === null && !asksModels) return [{ check, state: 'ok', found: 'none is set; clients name their own' }]
+  if (model === null) {
+    const found = 'none is set, and a recipe asks the model itself'
+    // Who serves a single model takes any name for it.
+    return [{ check, state: listed?.length === 1 ? 'warning' : 'problem', found, fix: NAME_IT }]
+  }
+  if (listed === null || listed.length === 0 || listed.includes(model)) return [{ check, state: 'ok', found: model }]
+  return [
+    { check, state: 'warning', found: `the upstream does not list ${model}`, fix: `${NAME_IT} to one that it has, unless it is an alias` },
+  ]
 }
 
 function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, string>> {
@@ -50,18 +101,16 @@ function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, str
 /** The status of whatever answered, or why nothing did. */
 async function reach(url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<number | string> {
   try {
-    const answer = await fetch(url, {
-      headers,
-      ...through(proxies),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX),
-    })
+    const answer = await call(url, headers, proxies)
     await answer.body?.cancel()
     return answer.status
   } catch (error) {
     return reasonOf(error)
   }
 }
+
+const call = (url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<Response> =>
+  fetch(url, { headers, ...through(proxies), redirect: 'manual', signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX) })
 
 type Proxies = LoadedConfig['proxies']
 

@@ -1,20 +1,22 @@
 import { createServer } from 'node:http'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
 import { listenOnLoopback } from '../../test/support/listen.ts'
 import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
+import { examineParts } from './doctor-parts.ts'
 import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import type { Finding } from './finding.ts'
 import { runCli } from './program.ts'
-import type { House } from './surroundings.ts'
+import type { House, Surroundings } from './surroundings.ts'
 
 /** An upstream that takes one key, and says that it is healthy like a service does. */
 const upstream = createServer((request, response) => {
   const isKnown = request.headers.authorization === 'Bearer good' || request.headers['x-api-key'] === 'good'
   response.statusCode = request.url === '/v1/models' && !isKnown ? 401 : request.url === '/' ? 404 : 200
-  response.end()
+  response.end(JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }, 7] }))
 })
 let url = ''
 const directory = sharedFolder()
@@ -32,8 +34,13 @@ function hasFindings(printed: unknown): printed is { readonly findings: readonly
   return typeof printed === 'object' && printed !== null && 'findings' in printed
 }
 
-async function examine(args: readonly string[], house: Partial<House> = { openStore: () => Promise.resolve(fakeStore([])) }) {
-  const surroundings = fakeSurroundings(house, { SVC_UPSTREAM_URL: url })
+/** By default nothing is loaded that the configuration names. */
+async function examine(
+  args: readonly string[],
+  house: Partial<House> = { openStore: () => Promise.resolve(fakeStore([])) },
+  parts: Surroundings['parts'] = () => Promise.resolve([]),
+) {
+  const surroundings = { ...fakeSurroundings(house, { SVC_UPSTREAM_URL: url }), parts }
   const base = ['--storage.agent_record_dir', directory, '--storage.artifact_repository', join(directory, 'a.git'), '--svc.port', '0']
   const own = new Set(args)
   const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
@@ -41,6 +48,8 @@ async function examine(args: readonly string[], house: Partial<House> = { openSt
   const findings = findingsIn(JSON.parse(surroundings.printed.join('\n')))
   return { exit, find: (check: string) => findings.find((finding) => finding.check === check), findings }
 }
+
+const evolving: Surroundings['parts'] = () => Promise.resolve([{ part: 'recipe harness', problems: [], warnings: [], asksModels: true }])
 
 describe('doctor', () => {
   test('finds nothing to fix where nothing is wrong', async () => {
@@ -74,6 +83,51 @@ describe('doctor', () => {
   test('an upstream that does not answer is a problem', async () => {
     const { find } = await examine(['--inference.upstream_url', 'http://127.0.0.1:1'])
     expect(find('upstream')).toMatchObject({ state: 'problem', fix: 'check the network, or set inference.upstream_url' })
+  })
+
+  test('a recipe that asks the model itself needs the name of one; clients name their own', async () => {
+    const key = ['--inference.upstream_api_key', 'good']
+    const without = await examine(key, undefined, evolving)
+    expect(without.exit).toBe(2)
+    expect(without.find('upstream model')).toEqual({
+      check: 'upstream model',
+      state: 'problem',
+      found: 'none is set, and a recipe asks the model itself',
+      fix: 'set inference.upstream_model (or SVC_UPSTREAM_MODEL)',
+    })
+    expect((await examine([...key, '--inference.upstream_model', 'large'], undefined, evolving)).exit).toBe(0)
+    expect((await examine(key)).find('upstream model')).toMatchObject({ state: 'ok' })
+  })
+
+  test('a model that the upstream does not list is a warning', async () => {
+    const { exit, find } = await examine(['--inference.upstream_api_key', 'good', '--inference.upstream_model', 'lagre'])
+    expect(exit).toBe(0)
+    expect(find('upstream model')).toMatchObject({ state: 'warning', found: 'the upstream does not list lagre' })
+  })
+
+  test('the practice model is told of, unless it was chosen', async () => {
+    const surroundings = fakeSurroundings({}, { SVC_UPSTREAM_URL: '' })
+    await runCli(['doctor', '--svc.port', '0', '--storage.record_backend', 'memory'], surroundings)
+    expect(surroundings.printed.join('\n')).toContain('the practice model answers, since no upstream is set or found')
+    const chosen = await examine(['--inference.runtime', 'practice'])
+    expect(chosen.find('upstream')).toEqual({ check: 'upstream', state: 'ok', found: 'practice (inference.runtime says so)' })
+  })
+
+  test('a token that is soon guessed is a problem where other machines can try', async () => {
+    const open = await examine(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2', '--svc.port', '0'])
+    expect(open.exit).toBe(2)
+    expect(open.find('token')).toMatchObject({ state: 'problem', fix: expect.stringContaining('openssl rand -hex 32') })
+    expect(JSON.stringify(open.findings)).not.toContain('hunter2')
+    expect((await examine(['--svc.token', 'hunter2'])).find('token')).toMatchObject({ state: 'ok' })
+    const strong = await examine(['--svc.host', '0.0.0.0', '--svc.token', 'a-token-of-many-characters'])
+    expect(strong.find('token')).toMatchObject({ state: 'ok' })
+  })
+
+  test('a file where a directory should be is a problem', async () => {
+    const file = join(directory, 'a-file')
+    await writeFile(file, '')
+    const { find } = await examine(['--storage.artifact_repository', file])
+    expect(find('storage.artifact_repository')).toMatchObject({ state: 'problem', found: `${file} is not a directory` })
   })
 
   test('a port that a service answers on is a warning, any other taken port a problem', async () => {
@@ -110,6 +164,73 @@ describe('doctor', () => {
     expect(surroundings.printed.join('\n')).toMatch(
       /PROBLEM {2}configuration {2}command line: svc\.prot is not a known key\n +fix: did you mean svc\.port\?/,
     )
+  })
+})
+
+/** Each in a file of that name, used as a recipe. */
+const MODULES: Readonly<Record<string, string>> = {
+  throws: "throw new Error('boom')",
+  waits: 'await new Promise(() => undefined)',
+  exits: 'process.exit(0)',
+  fails: "setTimeout(() => { throw new Error('later') }); await new Promise((resolve) => setTimeout(resolve, 2 ** 30))",
+  other: "export default { kind: 'proposer', contract: 1, plugin: {} }",
+}
+
+const TASK = { name: 'sum', prompt: '1 + 1', answer: '2' }
+
+/** What is wrong with the settings of a recipe, and the words that doctor has for it. */
+const SETTINGS: Readonly<Record<string, readonly [recipe: object, found: string, fix: string]>> = {
+  unknown: [{ use: 'harnes' }, 'neither built in nor an installed package', 'did you mean harness?'],
+  absent: [{ use: './absent.mjs' }, 'cannot be loaded', 'correct the configuration'],
+  proposer: [{ evolution: { proposer: 'txt' } }, 'proposer plug-in txt is neither built in', 'did you mean text?'],
+  prompt: [{ evolution: { tasks: [{ name: 'x' }] } }, 'task x: prompt must be non-blank text', 'say what the agent is asked'],
+  folder: [{ evolution: { tasks_dir: './absent' } }, 'evolution.tasks_dir: it cannot be read', 'name a folder that is there'],
+  twice: [{ evolution: { tasks: [TASK, TASK] } }, 'two tasks are named sum', 'rename one of them'],
+  scorer: [{ evolution: { tasks: [{ ...TASK, evaluator: 'nobody' }] } }, 'task sum: its evaluator cannot be used', 'answer, verify'],
+  few: [{ evolution: { tasks: [TASK] } }, 'the gate has 1 task, and this decision needs 7', 'add tasks of role gate'],
+  seed: [{ evolution: { seed: [{ id: 'a', name: 'song', config: {} }] } }, 'evolution.seed', 'correct the configuration'],
+}
+
+describe('what the configuration names', () => {
+  test('is loaded: each problem has a line with its fix, and none hides another', async () => {
+    for (const [name, code] of Object.entries(MODULES)) await writeFile(join(directory, `${name}.mjs`), code)
+    const ofModules = Object.keys(MODULES).map((name) => [name, { use: `./${name}.mjs` }])
+    const ofSettings = Object.entries(SETTINGS).map(([name, [recipe]]) => [name, { use: 'harness', ...recipe }])
+    const taught = { use: 'harness', data: { training_mode: 'manual' }, evolution: { tasks: [TASK] } }
+    const recipes = Object.fromEntries([...ofModules, ...ofSettings, ['taught', taught], ['bundled', { use: 'harness' }]])
+    const file = join(directory, 'broken.yaml')
+    await writeFile(file, JSON.stringify({ recipe: 'bundled', recipes }))
+    const { exit, find } = await examine(['-c', file], undefined, examineParts)
+    expect(exit).toBe(2)
+    for (const name of ['taught', 'bundled']) expect(find(`recipe ${name}`)).not.toMatchObject({ state: 'problem' })
+    for (const [name, [, found, fix]] of Object.entries(SETTINGS))
+      expect(find(`recipe ${name}`)).toMatchObject({
+        state: 'problem',
+        found: expect.stringContaining(found),
+        fix: expect.stringContaining(fix),
+      })
+    expect(Object.keys(MODULES).map((name) => find(`recipe ${name}`)?.found)).toEqual([
+      'recipe plug-in ./throws.mjs cannot be loaded: boom',
+      'it is still loading, and nothing is left that could finish it',
+      'it ends the process while it is loaded',
+      'it fails while it is loaded: later',
+      "recipe plug-in ./other.mjs: wanted export default made by define('recipe', …), found a plug-in of kind proposer",
+    ])
+    expect(find('upstream model')).toMatchObject({ state: 'problem' })
+  })
+
+  test('is left behind when it does not come to an end, and said to be still loading', async () => {
+    await writeFile(join(directory, 'spins.mjs'), 'for (;;);')
+    const file = join(directory, 'spinning.yaml')
+    await writeFile(file, JSON.stringify({ recipe: './spins.mjs' }))
+    const { exit, find } = await examine(['-c', file], undefined, (loaded) => examineParts(loaded, 1))
+    expect(exit).toBe(2)
+    expect(find('recipe ./spins.mjs')).toMatchObject({ state: 'problem', found: expect.stringContaining('it is still loading after 1 s') })
+  })
+
+  test('is a store that cannot be loaded: it is told once, and not opened', async () => {
+    const { findings } = await examine(['--storage.record_backend', './absent.mjs'], {}, examineParts)
+    expect(findings.filter(({ check }) => check.startsWith('store'))).toMatchObject([{ check: 'store ./absent.mjs', state: 'problem' }])
   })
 })
 

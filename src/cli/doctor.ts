@@ -3,18 +3,20 @@ import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
 import { checkDirectories, checkDisk, checkGit, checkNode, checkPort, checkSqlite, checkStore, checkToken } from './doctor-machine.ts'
+import { findingsOfParts, type PartFound } from './doctor-parts.ts'
 import { checkSandbox } from './doctor-sandbox.ts'
 import { checkUpstream } from './doctor-upstream.ts'
 import { explain } from './explain.ts'
 import type { Finding } from './finding.ts'
 import { paint } from './screen/paint.ts'
+import { jsonText, oneLine } from './screen/text.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
 
 /** Exit code 2 when there is a problem. Warnings alone leave it 0, so that `svc doctor && svc serve` goes on. */
 export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))]
-  surroundings.out(options.json === true ? JSON.stringify({ findings }, null, 2) : table(findings, surroundings))
+  surroundings.out(options.json === true ? jsonText({ findings }, 2) : table(findings, surroundings))
   return findings.some(({ state }) => state === 'problem') ? EXIT.misconfigured : EXIT.fine
 }
 
@@ -23,17 +25,24 @@ const checkMachine = (): readonly Finding[] => [checkNode(process.versions), che
 async function checkConfigured(options: ConfigOptions, surroundings: Surroundings): Promise<readonly Finding[]> {
   const loaded = await loadOrFindings(options, surroundings)
   if ('findings' in loaded) return loaded.findings
+  const parts = await surroundings.parts(loaded)
   const read: Finding = { check: 'configuration', state: 'ok', found: options.config ?? 'no file: defaults, environment and command line' }
   const asked = [
     checkDirectories(loaded),
     checkDisk(loaded),
     checkPort(loaded),
-    checkStore(loaded, surroundings),
+    isBroken(parts, `store ${loaded.config.storage.record_backend}`) ? Promise.resolve([]) : checkStore(loaded, surroundings),
     checkSandbox(loaded),
-    checkUpstream(loaded),
+    checkUpstream(
+      loaded,
+      parts.some(({ asksModels }) => asksModels),
+    ),
   ]
-  return [read, checkToken(loaded), ...(await Promise.all(asked)).flat()]
+  return [read, checkToken(loaded), ...findingsOfParts(parts), ...(await Promise.all(asked)).flat()]
 }
+
+const isBroken = (parts: readonly PartFound[], name: string): boolean =>
+  parts.some(({ part, problems }) => part === name && problems.length > 0)
 
 async function loadOrFindings(
   options: ConfigOptions,
@@ -51,11 +60,14 @@ const MARK = { ok: 'ok', warning: 'warning', problem: 'PROBLEM' } as const
 const TONE = { ok: 'good', warning: 'warning', problem: 'bad' } as const
 
 function table(findings: readonly Finding[], screen: Pick<Surroundings, 'colours'>): string {
-  const width = Math.max(...findings.map(({ check }) => check.length))
+  const width = Math.max(...findings.map(({ check }) => oneLine(check).length))
   const lines = findings.flatMap(({ check, state, found, fix }) => {
     const mark = MARK[state].padEnd(MARK.problem.length)
     const indent = ' '.repeat(MARK.problem.length + width + 4)
-    return [`${paint(mark, TONE[state], screen)}  ${check.padEnd(width)}  ${found}`, ...(fix === undefined ? [] : [`${indent}fix: ${fix}`])]
+    return [
+      `${paint(mark, TONE[state], screen)}  ${oneLine(check).padEnd(width)}  ${oneLine(found)}`,
+      ...(fix === undefined ? [] : [`${indent}fix: ${oneLine(fix)}`]),
+    ]
   })
   return [...lines, '', summary(findings)].join('\n')
 }

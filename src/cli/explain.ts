@@ -47,8 +47,8 @@ export function complain(error: unknown, loaded: LoadedConfig | null, surroundin
 
 export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-/** Messages of the house end in their cure, after the last semicolon. */
-function halves(message: string): Explained {
+/** Messages of the service end in their cure, after the last semicolon. */
+export function halves(message: string): Explained {
   const cut = message.lastIndexOf('; ')
   return cut === -1 ? { found: message } : { found: message.slice(0, cut), fix: message.slice(cut + 2) }
 }

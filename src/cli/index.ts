@@ -3,6 +3,7 @@
  * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and says what they answer.
  */
 import { createInterface } from 'node:readline'
+import { examineParts } from './doctor-parts.ts'
 import { runCli } from './program.ts'
 import { wantsColours } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -39,6 +40,7 @@ function surroundingsOfProcess(): Surroundings {
     },
     ask,
     house: () => import('../main.ts'),
+    parts: examineParts,
     onStop: (listener) => {
       process.on('SIGINT', listener)
       process.on('SIGTERM', listener)

@@ -2,6 +2,7 @@
 import type { Store } from '../contract/index.ts'
 import type { CommandLineReading, Environment, LoadedConfig } from '../config/index.ts'
 import type { ServiceOptions } from '../main.ts'
+import type { PartFound } from './doctor-parts.ts'
 
 export interface RunningService {
   /** The URL it listens on. */
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly ask: (question: string) => Promise<string | null>
   /** Loaded only by commands that need it, so that help and schema stay quick. */
   readonly house: () => Promise<House>
+  /** Loads what the configuration names, apart from this thread: whose code it is may print, end or never finish. */
+  readonly parts: (loaded: LoadedConfig) => Promise<readonly PartFound[]>
   readonly onStop: (listener: (signal: StopSignal) => void) => void
   readonly exitNow: (code: number) => void
 }

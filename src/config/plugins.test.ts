@@ -50,7 +50,7 @@ describe('a plug-in is refused', () => {
     ['./good.mjs#broken', 'found something that define() did not make'],
     ['./throws.mjs', 'evaluator plug-in ./throws.mjs cannot be loaded: no luck'],
     ['./absent.mjs', 'evaluator plug-in ./absent.mjs cannot be loaded'],
-    ['@acme/absent', 'is neither built in nor an installed package; built in: none; a path starts with ./'],
+    ['@acme/absent', 'is neither built in nor an installed package, and a path starts with ./; those built in are: none'],
   ])('%s: %s', async (name, problem) => {
     await expect(loadPlugin('evaluator', name, builtins, folder)).rejects.toThrow(problem)
   })

@@ -114,8 +114,10 @@ function addressOf(kind: Kind, reference: string, known: readonly string[], base
     return pathToFileURL(createRequire(join(baseDirectory, 'package.json')).resolve(reference)).href
   } catch {
     const meant = nearest(reference, known)
-    const hint = meant === null ? `built in: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`
-    throw new ConfigProblem([`${kind} plug-in ${reference} is neither built in nor an installed package; ${hint}; a path starts with ./`])
+    const hint = meant === null ? `those built in are: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`
+    throw new ConfigProblem([
+      `${kind} plug-in ${reference} is neither built in nor an installed package, and a path starts with ./; ${hint}`,
+    ])
   }
 }
 

@@ -11,6 +11,8 @@ export interface Recipe {
   readonly adapter?: Adapter
   /** The files a new scenario's first release holds. Absent: the empty tree. */
   readonly seed?: Files
+  /** What it can never do as it is configured, each ending in its cure: the service warns of it, and `svc doctor` calls it a problem. */
+  readonly unable?: readonly string[]
   /** Why a report is refused on ingress, naming the field, or null to let it in. */
   checkReport?(report: JsonObject): string | null
   /** What the scenario serves and collects. */

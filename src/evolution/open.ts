@@ -2,17 +2,20 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type {
-  Adapter,
-  Binding,
-  JsonObject,
-  ModelAddress,
-  Parts,
-  ScenarioScope,
-  Task,
-  TrainerPlan,
-  TrainerScope,
+import {
+  invalid,
+  type Adapter,
+  type Binding,
+  type JsonObject,
+  type ModelAddress,
+  type Parts,
+  type Question,
+  type ScenarioScope,
+  type Task,
+  type TrainerPlan,
+  type TrainerScope,
 } from '../contract/index.ts'
+import { wordsOf } from '../kit/index.ts'
 import { openArchive } from './archive/index.ts'
 import { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
@@ -26,6 +29,8 @@ import { makeTrainer } from './trainer.ts'
 export interface Evolution {
   /** Whether a person may ask for a change. */
   readonly acceptsRequests: boolean
+  /** Why traffic can never improve anything as it is configured, with the cure; null where it may, or where it is not learnt from. */
+  readonly idle: string | null
   readonly plan: TrainerPlan
   /** What a scenario has beside its surface. */
   bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
@@ -43,8 +48,10 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
   const own: JsonObject = { ...Object(config['evolution']), base_directory: parts.baseDirectory }
   const method = await loadMethod(settings, own, parts)
   const tasks = await readTasks(settings, parts.baseDirectory, bundled)
+  await loadEvaluators(tasks, method)
   return {
     acceptsRequests: method.proposer.acceptsRequests,
+    idle: idleOf(config, settings, method, tasks, (message) => parts.warn(message)),
     plan: { lane: 'thread', open: (scope) => openTrainer({ settings, method, adapter, tasks }, scope) },
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
@@ -61,6 +68,46 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
       }
     },
   }
+}
+
+/** A task may name who scores it: one that nobody could score is found out before anything is played. */
+async function loadEvaluators(tasks: readonly Task[], method: Method): Promise<void> {
+  for (const { name, data } of tasks) {
+    const evaluator = data?.['evaluator']
+    if (typeof evaluator !== 'string') continue
+    await method.evaluator(evaluator).catch((error: unknown) => {
+      throw invalid('task_invalid', `evolution.tasks: task ${name}: its evaluator cannot be used: ${wordsOf(error)}`)
+    })
+  }
+}
+
+/** Requests work all the same where they are taken too, so that is told and stops nobody. */
+function idleOf(
+  config: JsonObject,
+  settings: EvolutionSettings,
+  method: Method,
+  tasks: readonly Task[],
+  warn: Parts['warn'],
+): Evolution['idle'] {
+  const { training_mode: mode } = Object(config['data'])
+  const reason = mode === 'manual' ? null : idleReason(settings, method, tasks)
+  if (reason === null || mode !== 'hybrid') return reason
+  warn(reason)
+  return null
+}
+
+/** Asked of the selection itself, as a first step on traffic would ask it. Tasks that reports become may still fill the gate. */
+function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: readonly Task[]): string | null {
+  const { promote_failures, max_episodes_per_step: most, episode_repeats: repeats } = settings
+  const judged = tasks.filter(({ role }) => role === 'gate' || role === 'regression')
+  if (promote_failures) return null
+  const cure = 'add tasks of role gate (evolution.tasks, evolution.tasks_dir), or learn from requests alone (data.training_mode: manual)'
+  if (!judged.some(({ role }) => role === 'gate')) return `traffic can improve nothing: there is no task of role gate; ${cure}`
+  const asked = { kind: 'traffic', tasks: judged, repeats, seed: '', history: { decided: 0, selected: 0 }, pairs: [] } as const
+  const question: Question = { ...asked, episodesLeft: most === 0 ? null : most }
+  if (selection.next === undefined || selection.next(question).length > 0) return null
+  const { selected, reason } = selection.decide([], question)
+  return selected ? null : `traffic can improve nothing: ${reason}; ${cure}`
 }
 
 /** Here a module is known by what it holds: one that was changed scores otherwise, and its earlier scores are another's. */

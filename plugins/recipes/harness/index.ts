@@ -12,6 +12,7 @@ export default define('recipe', {
     return {
       adapter,
       seed,
+      ...(evolution.idle !== null && { unable: [evolution.idle] }),
       bind: async (scope) => ({
         runtime: scope.runtime,
         surface: { files: files(scope.read) },

@@ -13,6 +13,8 @@ export default define('recipe', {
     const weights = await openWeights(config, parts)
     const { adapter, seed, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: [] })
+    // Its weights may learn all the same.
+    if (evolution.idle !== null) parts.warn(`${HARNESS}: ${evolution.idle}`)
     const group = weights.groupSize === null ? {} : { group: byComparisonSet(weights.groupSize) }
     return {
       adapter,

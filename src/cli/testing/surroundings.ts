@@ -53,6 +53,7 @@ export function fakeSurroundings(
         openStore: () => Promise.reject(new Error('no store in this test')),
         ...house,
       }),
+    parts: () => Promise.resolve([]),
     onStop: (listener) => void listeners.push(listener),
     exitNow: (code) => void fake.exits.push(code),
     signal: (name) => {

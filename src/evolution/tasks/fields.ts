@@ -22,7 +22,9 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const text = z.custom<string>(isText, TEXT_RULE)
 
 const PROMPT_RULE = `must be at most ${PROMPT_BYTES_MAX} bytes and hold no NUL: it is one word of a command; put the rest into files`
-const prompt = text.refine((words) => Buffer.byteLength(words) <= PROMPT_BYTES_MAX && !words.includes('\0'), PROMPT_RULE)
+const prompt = z
+  .custom<string>(isText, `${TEXT_RULE}, and say what the agent is asked`)
+  .refine((words) => Buffer.byteLength(words) <= PROMPT_BYTES_MAX && !words.includes('\0'), PROMPT_RULE)
 
 const TEXTS_RULE = 'must be non-blank text, or a list of such texts; put quotes around a number'
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)

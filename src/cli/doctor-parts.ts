@@ -1,0 +1,96 @@
+/** What doctor finds out about plug-ins, recipes, their tasks and their seed: each is loaded as a start would load it, in a thread of its own. */
+import { Worker } from 'node:worker_threads'
+import type { LoadedConfig } from '../config/index.ts'
+import { halves, type Explained } from './explain.ts'
+import type { Finding } from './finding.ts'
+
+/** What became of one thing that the configuration names. */
+export interface PartFound {
+  readonly part: string
+  /** What keeps it from working. */
+  readonly problems: readonly Explained[]
+  readonly warnings: readonly string[]
+  /** Whether the service itself will ask a model on its behalf. */
+  readonly asksModels: boolean
+}
+
+/** What the thread says: that it begins with one, and what it found. */
+export type PartMessage = { readonly begun: string } | { readonly ended: PartFound }
+
+export interface PartsOrder {
+  readonly loaded: LoadedConfig
+  /** How many of them are known already. */
+  readonly known: number
+}
+
+/** How long one of them may take before the others are looked at. */
+const SECONDS_MAX = 20
+const CORRECT_IT = 'correct the configuration, or the plug-in (docs/extend)'
+
+export function findingsOfParts(parts: readonly PartFound[]): readonly Finding[] {
+  return parts.flatMap(({ part: check, problems, warnings }): readonly Finding[] => {
+    const told: readonly Finding[] = [
+      ...problems.map(({ found, fix = CORRECT_IT }) => ({ check, state: 'problem', found, fix }) as const),
+      ...warnings.map((message) => ({ check, state: 'warning', ...halves(message) }) as const),
+    ]
+    return told.length > 0 ? told : [{ check, state: 'ok', found: 'loaded' }]
+  })
+}
+
+/** In the order of the configuration. One that does not come to an end is left behind with its thread, and the next is looked at in another. */
+export async function examineParts(loaded: LoadedConfig, secondsMax = SECONDS_MAX): Promise<readonly PartFound[]> {
+  const found: PartFound[] = []
+  for (;;) {
+    const stuck = await examineInThread({ loaded, known: found.length }, secondsMax, (part) => found.push(part))
+    if (stuck === null) return found
+    found.push(stuck)
+  }
+}
+
+/** Resolves with the one that did not come to an end; null when all of them did. */
+function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: PartFound) => void): Promise<PartFound | null> {
+  // Whatever a plug-in prints is kept off our output, which a program may be reading.
+  const worker = new Worker(threadFile(), { workerData: order, stdout: true, stderr: true })
+  worker.stdout.resume()
+  worker.stderr.resume()
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    let current: string | null = null
+    const settle = (stuck: PartFound | null): void => {
+      clearTimeout(timer)
+      resolve(stuck)
+      void worker.terminate()
+    }
+    const stop = (problem: Explained): void =>
+      current === null
+        ? reject(new Error(`what the configuration names cannot be examined: ${problem.found}`))
+        : settle({ part: current, problems: [problem], warnings: [], asksModels: false })
+    worker.on('message', (message: PartMessage) => {
+      clearTimeout(timer)
+      if ('ended' in message) return tell(message.ended)
+      current = message.begun
+      timer = setTimeout(() => stop(stillLoading(secondsMax)), secondsMax * 1000)
+    })
+    worker.on('error', (error: unknown) => stop({ found: `it fails while it is loaded: ${firstLine(error)}` }))
+    worker.on('exit', (code) => (code === FINISHED ? settle(null) : stop(code === UNSETTLED ? NOTHING_LEFT : ENDED)))
+  })
+}
+
+/** How the thread ends: through with all of them, or with nothing left to happen while one is still loading. */
+export const FINISHED = 100
+export const UNSETTLED = 101
+
+const stillLoading = (seconds: number): Explained => ({
+  found: `it is still loading after ${seconds} s; nothing more is known of it`,
+  fix: 'the service starts only once it is loaded: look at what its module waits for',
+})
+const NOTHING_LEFT: Explained = {
+  found: 'it is still loading, and nothing is left that could finish it',
+  fix: 'look at what its module waits for',
+}
+const ENDED: Explained = { found: 'it ends the process while it is loaded', fix: 'take process.exit out of its module' }
+
+const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
+
+/** From source and from a build alike. */
+const threadFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './doctor-thread.ts' : './doctor-thread.js', import.meta.url)

@@ -1,0 +1,31 @@
+/** The thread in which doctor loads what the configuration names, one after the other. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { configuredParts, type ConfiguredPart } from '../main.ts'
+import { FINISHED, UNSETTLED, type PartFound, type PartMessage, type PartsOrder } from './doctor-parts.ts'
+import { explain, halves } from './explain.ts'
+
+const { loaded, known }: PartsOrder = workerData
+const say = (message: PartMessage): void => parentPort?.postMessage(message, [])
+
+process.once('beforeExit', () => process.exit(UNSETTLED))
+void examineAll()
+
+async function examineAll(): Promise<void> {
+  for (const part of configuredParts(loaded).slice(known)) {
+    say({ begun: part.name })
+    say({ ended: await examine(part) })
+  }
+  // A plug-in may keep the thread busy with something of its own.
+  process.exit(FINISHED)
+}
+
+async function examine({ name: part, load }: ConfiguredPart): Promise<PartFound> {
+  const warnings: string[] = []
+  try {
+    const recipe = await load((message) => void warnings.push(message))
+    const asksModels = recipe?.adapter !== undefined && recipe.trainers !== undefined
+    return { part, problems: (recipe?.unable ?? []).map(halves), warnings, asksModels }
+  } catch (error) {
+    return { part, problems: explain(error, loaded), warnings, asksModels: false }
+  }
+}
