@@ -1,4 +1,7 @@
-/** Where in the console a person is: the part of the address after `#`, so that every view can be linked to and gone back to. */
+/**
+ * Where in the console a person is, and how they narrowed what they see: the part of the address after `#`, so that every view can be linked
+ * to, loaded again and gone back to. Anybody may have written it: what is no place or no value of a filter counts as absent.
+ */
 import { useEffect, useState } from 'preact/hooks'
 
 export const VIEWS = ['traffic', 'releases', 'ask', 'training'] as const
@@ -10,35 +13,98 @@ export type Route =
   /** `id` is a record in traffic, a step in releases, a request in ask. */
   | { readonly at: 'scenario'; readonly scenario: string; readonly view: View; readonly id: string | null }
 
-function routeOf(hash: string): Route {
-  const [first = '', scenario = '', view = '', id = ''] = hash
-    .replace(/^#?\/?/, '')
-    .split('/')
-    .map(decode)
+/** Those of a whole view stay while one thing after the other is opened in it; the others belong to what is open. */
+const OF_VIEW: ReadonlySet<string> = new Set(['name', 'type', 'steps', 'most'])
+export type FilterName = 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file'
+const VALUE_CHARACTERS_MAX = 500
+
+export function routeOf(hash: string): Route {
+  const [first = '', scenario = '', view = '', id = ''] = halvesOf(hash).path.split('/').map(decode)
   if (first === 'storage') return { at: 'storage' }
   if (first !== 's' || scenario === '') return { at: 'scenarios' }
   return { at: 'scenario', scenario, view: VIEWS.find((each) => each === view) ?? 'traffic', id: id === '' ? null : id }
 }
 
-export function hrefOf(route: Route): string {
+/** A link within the view that is shown keeps how it is narrowed. */
+export const hrefOf = (route: Route): string => linkFrom(location.hash, route)
+
+export function linkFrom(hash: string, route: Route): string {
+  const [here, there] = [routeOf(hash), plainHref(route)]
+  const isOpen = plainHref(here) === there
+  const kept = [...halvesOf(hash).filters].filter(([name]) => isOpen || (isSameView(here, route) && OF_VIEW.has(name)))
+  return withFilters(there, new URLSearchParams(kept))
+}
+
+/** To the view as it is at first, not narrowed by anything. */
+export function plainHref(route: Route): string {
   if (route.at !== 'scenario') return route.at === 'storage' ? '#/storage' : '#/'
   const parts = ['s', route.scenario, route.view, ...(route.id === null ? [] : [route.id])]
   return `#/${parts.map(encodeURIComponent).join('/')}`
+}
+
+const isSameView = (one: Route, other: Route): boolean =>
+  one.at === 'scenario' && other.at === 'scenario' ? one.scenario === other.scenario && one.view === other.view : one.at === other.at
+
+const withFilters = (path: string, filters: URLSearchParams): string => (filters.size === 0 ? path : `${path}?${filters.toString()}`)
+
+/** A `?` within a name is encoded, so the first one ends the path. */
+function halvesOf(hash: string): { readonly path: string; readonly filters: URLSearchParams } {
+  const [path = '', ...rest] = hash.replace(/^#?\/?/, '').split('?')
+  return { path, filters: new URLSearchParams(rest.join('?')) }
 }
 
 export function go(route: Route): void {
   location.hash = hrefOf(route)
 }
 
-export function useRoute(): Route {
+export const useRoute = (): Route => routeOf(useHash())
+
+function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const follow = (): void => setHash(location.hash)
     addEventListener('hashchange', follow)
+    // It may have changed between the first drawing and now.
+    follow()
     return () => removeEventListener('hashchange', follow)
   }, [])
-  return routeOf(hash)
+  return hash
 }
+
+export interface Filter {
+  /** Empty: not narrowed. */
+  readonly value: string
+  /** A choice, which can be gone back from. */
+  readonly choose: (value: string) => void
+  /** A text that grows letter by letter: only its last state is gone back to. */
+  readonly type: (value: string) => void
+}
+
+export function useFilter(name: FilterName): Filter {
+  return {
+    value: filterIn(useHash(), name),
+    choose: (value) => {
+      location.hash = narrowed(location.hash, name, value)
+    },
+    type: (value) => {
+      history.replaceState(history.state, '', narrowed(location.hash, name, value))
+      // Nobody hears of an address that was replaced.
+      dispatchEvent(new HashChangeEvent('hashchange'))
+    },
+  }
+}
+
+export const filterIn = (hash: string, name: FilterName): string => (halvesOf(hash).filters.get(name) ?? '').slice(0, VALUE_CHARACTERS_MAX)
+
+export function narrowed(hash: string, name: FilterName, value: string): string {
+  const { path, filters } = halvesOf(hash)
+  if (value === '') filters.delete(name)
+  else filters.set(name, value)
+  return withFilters(`#/${path}`, filters)
+}
+
+/** A number of things to show: one that nobody could have chosen is none. */
+export const countOf = (value: string, least: number): number => (/^\d{1,6}$/.test(value) ? Math.max(least, Number(value)) : least)
 
 /** What is no encoding of anything is taken as it stands. */
 function decode(part: string): string {

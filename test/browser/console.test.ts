@@ -26,6 +26,8 @@ async function open(way = '#/'): Promise<Page> {
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
 const records = (page: Page) => page.getByRole('grid', { name: 'Records' })
 const panel = (page: Page) => page.getByRole('region', { name: 'Record' })
+const pressed = (page: Page, name: string) => page.getByRole('button', { name, pressed: true })
+const reports = (page: Page) => records(page).getByRole('row').filter({ hasText: 'report' })
 
 interface View {
   readonly name: string
@@ -210,6 +212,97 @@ describe('traffic', () => {
       .locator(`a[title="${stage.conversations[1] ?? ''}"]`)
       .click()
     await panel(page).getByText('It is in Hamburg and comes tomorrow.').waitFor()
+  })
+})
+
+describe('what a view is narrowed to', () => {
+  it('stays when the page is loaded again, is gone back from and forward to, and is what a link shows', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await page.getByRole('button', { name: 'Reports' }).click()
+    await expect.poll(() => reports(page).count()).toBe(2)
+    await page.reload()
+    await pressed(page, 'Reports').waitFor()
+    await expect.poll(() => reports(page).count()).toBe(2)
+    await page.getByRole('button', { name: 'Exchanges' }).click()
+    await pressed(page, 'Exchanges').waitFor()
+    await page.goBack()
+    await pressed(page, 'Reports').waitFor()
+    await page.goForward()
+    await pressed(page, 'Exchanges').waitFor()
+    const shared = await open(new URL(page.url()).hash)
+    await pressed(shared, 'Exchanges').waitFor()
+  })
+
+  it('stays while records are opened and closed in it', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic?type=report`)
+    await expect.poll(() => reports(page).count()).toBe(2)
+    await reports(page).first().click()
+    await panel(page).getByText('dry').waitFor()
+    await page.reload()
+    await panel(page).getByText('dry').waitFor()
+    await page.keyboard.press('Escape')
+    await panel(page).waitFor({ state: 'detached' })
+    await pressed(page, 'Reports').waitFor()
+  })
+
+  it('holds for releases, what a step is compared with, and what it left behind', async () => {
+    const page = await open(`#/s/${SHOP}/releases`)
+    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Hide steps without a release' }).click()
+    await page.getByRole('link', { name: 'v3', exact: true }).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('link', { name: 'v2', exact: true }).click()
+    await page.getByLabel('compared with').selectOption({ label: 'nothing' })
+    await page.getByText('added').first().waitFor()
+    await page.getByText('What the step left behind').click()
+    await page.getByPlaceholder('candidate-3').fill('proposer')
+    await page.getByRole('button', { name: 'proposer.json' }).click()
+    await page.reload()
+    await page.getByText('added').first().waitFor()
+    await page.getByRole('region', { name: 'proposer.json' }).waitFor()
+    expect(await page.getByPlaceholder('candidate-3').inputValue()).toBe('proposer')
+    await page.getByRole('link', { name: 'All releases' }).click()
+    await page.getByRole('link', { name: 'v2', exact: true }).waitFor()
+    expect(await page.getByRole('link', { name: 'v3', exact: true }).count()).toBe(0)
+  })
+
+  it('holds for the list of scenarios, letter by letter and as one step back', async () => {
+    const page = await open(`#/s/${SHOP}/releases`)
+    await page.keyboard.type('gs')
+    await page.getByPlaceholder('Filter by name').pressSequentially('help')
+    const names = page.locator('a.scenario-name')
+    await expect.poll(() => names.allTextContents()).toEqual([HELPDESK])
+    await page.reload()
+    await expect.poll(() => names.allTextContents()).toEqual([HELPDESK])
+    expect(await page.getByPlaceholder('Filter by name').inputValue()).toBe('help')
+    await page.goBack()
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
+  })
+
+  it('leads to a record by its number, also when the page is loaded again', async () => {
+    const page = await open(`#/s/${HELPDESK}/traffic`)
+    await records(page).getByRole('row').nth(3).waitFor()
+    await page.getByRole('search').getByRole('textbox').fill('2')
+    await page.keyboard.press('Enter')
+    await records(page).locator('[aria-selected="true"]').waitFor()
+    await page.reload()
+    await records(page).locator('[aria-selected="true"]').waitFor()
+  })
+
+  it.each([
+    `#/s/${HELPDESK}/traffic?type=__proto__&type=%00&at=-1e999&most=constructor`,
+    `#/s/${SHOP}/releases?steps=%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E&most=999999999999`,
+    `#/s/${SHOP}/releases/${PLACES.learned}?against=../../x&file=../../../etc/passwd&find=%3Cscript%3E`,
+    `#/s/${SHOP}/ask?most=-1`,
+    `#/s/${HELPDESK}/traffic?at=999999999999`,
+    `#/?name=%E0%A4%A%3Csvg%20onload=alert(1)%3E`,
+  ])('and is hostile harms nothing: %s', async (way) => {
+    const page = await open(way)
+    await page.getByRole('main').waitFor()
+    expect(await page.getByRole('alert').allTextContents()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.keyboard.type('go')
+    await heading(page).filter({ hasText: 'Storage' }).waitFor()
   })
 })
 

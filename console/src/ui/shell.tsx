@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ScenarioRow } from 'svc-client'
 import icon from '../icon.svg'
 import type { Polled } from '../poll.ts'
-import { go, hrefOf, VIEWS, type Route, type View } from '../route.ts'
+import { go, plainHref, VIEWS, type Route, type View } from '../route.ts'
 import { useSession } from '../session.ts'
 import { KeyHelp } from './key-help.tsx'
 import { useKeys } from './keys.ts'
@@ -93,7 +93,7 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <header class={isOpen ? 'shell is-open' : 'shell'}>
-      <a class="brand" href={hrefOf({ at: 'scenarios' })} aria-label="svc console, all scenarios">
+      <a class="brand" href={plainHref({ at: 'scenarios' })} aria-label="svc console, all scenarios">
         <img src={icon} alt="" width="24" height="24" />
         <b>svc</b>
       </a>
@@ -125,7 +125,7 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
 
 function Way({ name, to, isHere }: { readonly name: keyof typeof NAMES; readonly to: Route; readonly isHere: boolean }) {
   return (
-    <a href={hrefOf(to)} {...(isHere && { 'aria-current': 'page' as const })}>
+    <a href={plainHref(to)} {...(isHere && { 'aria-current': 'page' as const })}>
       {NAMES[name]}
     </a>
   )

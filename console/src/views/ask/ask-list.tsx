@@ -1,8 +1,7 @@
 /** The requests so far, newest first, each with what became of it. */
-import { useState } from 'preact/hooks'
 import type { RecordRow } from 'svc-client'
 import { usePolled } from '../../poll.ts'
-import { hrefOf } from '../../route.ts'
+import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -26,7 +25,8 @@ const LISTED_MAX = 100
 
 export function AskList({ scenario, chain, followed }: ListProps) {
   const session = useSession()
-  const [limit, setLimit] = useState(AT_ONCE)
+  const shown = useFilter('most')
+  const limit = Math.min(LISTED_MAX, countOf(shown.value, AT_ONCE))
   const { value: page, said } = usePolled(
     `requests of ${scenario}, ${limit}`,
     () => session.service(scenario).records({ request_type: 'train', order: 'newest', limit }),
@@ -48,7 +48,7 @@ export function AskList({ scenario, chain, followed }: ListProps) {
         ))}
       </ol>
       {page !== null && page.next !== null && limit < LISTED_MAX && (
-        <button type="button" class="button small" onClick={() => setLimit(LISTED_MAX)}>
+        <button type="button" class="button small" onClick={() => shown.choose(String(LISTED_MAX))}>
           Show older ones
         </button>
       )}

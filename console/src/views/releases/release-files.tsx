@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Manifest } from 'svc-client'
 import { usePolled } from '../../poll.ts'
+import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -19,15 +20,34 @@ interface FilesProps {
 
 /** Stands for a tree without files. */
 const NOTHING = ''
+/** The same in an address, where nothing said is the parent. */
+const WITHOUT = 'nothing'
 
 export function ReleaseFiles({ scenario, chain, step }: FilesProps) {
-  const [picked, setPicked] = useState<string | null>(null)
-  const against = picked ?? madeBy(chain, step.row.parent_release_id)?.row.release_id ?? NOTHING
+  const picked = useFilter('against')
+  const against = againstOf(chain, step, picked.value)
   return (
-    <Card title="Files" aside={<Picker chain={chain} step={step} against={against} pick={setPicked} />}>
+    <Card
+      title="Files"
+      aside={
+        <Picker
+          chain={chain}
+          step={step}
+          against={against}
+          pick={(releaseId) => picked.choose(releaseId === NOTHING ? WITHOUT : releaseId)}
+        />
+      }
+    >
       <Changes scenario={scenario} from={against} to={step.row.release_id} />
     </Card>
   )
+}
+
+/** As it was picked, where there is such a release; else the parent. */
+function againstOf(chain: Chain, { row }: Step, picked: string): string {
+  if (picked === WITHOUT) return NOTHING
+  const other = picked === row.release_id ? undefined : madeBy(chain, picked)
+  return (other ?? madeBy(chain, row.parent_release_id))?.row.release_id ?? NOTHING
 }
 
 interface PickerProps extends Omit<FilesProps, 'scenario'> {

@@ -1,6 +1,6 @@
 /** The chain of releases, newest first: what each step came to, why, and what may be served instead. */
 import { useRef, useState } from 'preact/hooks'
-import { hrefOf } from '../../route.ts'
+import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { counted } from '../../ui/figures.ts'
@@ -18,11 +18,14 @@ import { useChain } from '../../data/use-chain.ts'
 import './releases.css'
 
 const STEPS_AT_ONCE = 100
+/** Steps that made a release alone. */
+const MADE = 'made'
 
 export function Releases({ scenario }: { readonly scenario: string }) {
   const asked = useChain(scenario)
   const { value: chain, said } = asked
-  const [isBrief, setBrief] = useState(false)
+  const steps = useFilter('steps')
+  const isBrief = steps.value === MADE
   const [moved, setMoved] = useState<string | null>(null)
   const done = (line: string): void => {
     setMoved(line)
@@ -34,7 +37,7 @@ export function Releases({ scenario }: { readonly scenario: string }) {
         <h1>Releases</h1>
         {chain !== null && <Served chain={chain} />}
         <span class="spring" />
-        <button type="button" class="button small" aria-pressed={isBrief} onClick={() => setBrief(!isBrief)}>
+        <button type="button" class="button small" aria-pressed={isBrief} onClick={() => steps.choose(isBrief ? '' : MADE)}>
           Hide steps without a release
         </button>
       </div>
@@ -79,7 +82,8 @@ interface TimelineProps {
 }
 
 function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
-  const [most, setMost] = useState(STEPS_AT_ONCE)
+  const shown = useFilter('most')
+  const most = countOf(shown.value, STEPS_AT_ONCE)
   const list = useRef<HTMLOListElement>(null)
   const move = (by: number): void => moveFocus(list.current, 'a.step-name', by)
   useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
@@ -93,7 +97,7 @@ function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
         ))}
       </ol>
       {steps.length > most && (
-        <button type="button" class="button" onClick={() => setMost(most + STEPS_AT_ONCE)}>
+        <button type="button" class="button" onClick={() => shown.choose(String(most + STEPS_AT_ONCE))}>
           Show more of {counted(steps.length - most, 'older step')}
         </button>
       )}

@@ -1,6 +1,7 @@
 /** What a step left beside its row: what was asked, proposed and played. Listed when somebody wants to see it. */
 import { useState } from 'preact/hooks'
 import { usePolled } from '../../poll.ts'
+import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { bytes, counted } from '../../ui/figures.ts'
 import { LongText } from '../../ui/long-text.tsx'
@@ -17,9 +18,10 @@ interface StepFilesProps {
 }
 
 export function StepFiles(props: StepFilesProps) {
-  const [isOpen, setOpen] = useState(false)
+  const [find, file] = [useFilter('find'), useFilter('file')]
+  const [isOpen, setOpen] = useState(find.value !== '' || file.value !== '')
   return (
-    <details class="card" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <h2 class="inline">What the step left behind</h2>
       </summary>
@@ -37,11 +39,12 @@ function Listed({ scenario, place }: StepFilesProps) {
     async () => listedIn(await session.service(scenario).text(pathOf(place))),
     null,
   )
-  const [wanted, setWanted] = useState('')
-  const [read, setRead] = useState<string | null>(null)
+  const { value: wanted, type: setWanted } = useFilter('find')
+  const { value: asked, choose: setRead } = useFilter('file')
   if (said !== null) return <Notice said={said} />
   if (value === null) return <p class="muted">Reading the list …</p>
   if (value.files.length === 0) return <p class="muted">{EMPTY_WORDS[value.status] ?? 'Nothing was kept of this step.'}</p>
+  const read = value.files.find(({ path }) => path === asked)?.path ?? null
   const found = value.files.filter(({ path }) => path.toLowerCase().includes(wanted.toLowerCase()))
   return (
     <div class="stack tight step-files">

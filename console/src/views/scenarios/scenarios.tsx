@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { ScenarioRow, Status } from 'svc-client'
 import { saidOf, type Said } from '../../failure.ts'
 import { usePolled, type Polled } from '../../poll.ts'
-import { go, hrefOf, type Route, type View } from '../../route.ts'
+import { go, hrefOf, useFilter, type Route, type View } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -23,7 +23,7 @@ const ROWS_MAX = 200
 export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly ScenarioRow[]> }) {
   const session = useSession()
   const status = usePolled('status', () => session.service().status(), STATUS_SECONDS)
-  const [filter, setFilter] = useState('')
+  const { value: filter, type: setFilter } = useFilter('name')
   const rows = (scenarios.value ?? []).filter(({ scenario }) => scenario.toLowerCase().includes(filter.trim().toLowerCase()))
   return (
     <div class="stack">

@@ -1,6 +1,6 @@
 /** The live traffic of a scenario: every record, newest first, with what can be told of it at a glance; one opens beside the list. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { go } from '../../route.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { go, useFilter } from '../../route.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { counted } from '../../ui/figures.ts'
 import { useKeys } from '../../ui/keys.ts'
@@ -10,7 +10,7 @@ import { FirstRequest } from '../scenarios/first-request.tsx'
 import { RecordPanel } from '../record/record.tsx'
 import { TrafficList } from './traffic-list.tsx'
 import { TrafficPlots } from './traffic-plots.tsx'
-import { useTraffic, type RecordType } from './use-traffic.ts'
+import { useTraffic, type RecordType, type Traffic as TrafficState } from './use-traffic.ts'
 import './traffic.css'
 
 interface TrafficProps {
@@ -20,11 +20,13 @@ interface TrafficProps {
 }
 
 export function Traffic({ scenario, id }: TrafficProps) {
-  const [type, setType] = useState<RecordType | null>(null)
+  const chosen = useFilter('type')
+  const type = TYPES.find(([each]) => each === chosen.value)?.[0] ?? null
   const [isPaused, setPaused] = useState(false)
   const [selected, setSelected] = useState<number | null>(null)
   const [show, setShow] = useState<{ readonly index: number } | null>(null)
   const main = useRef<HTMLDivElement>(null)
+  const place = useFilter('at')
   const traffic = useTraffic(scenario, type, isPaused)
   const { book } = traffic
   const index = selected === null ? null : book.indexOf(selected)
@@ -34,9 +36,12 @@ export function Traffic({ scenario, id }: TrafficProps) {
     const at = /^\d{1,12}$/.test(wish) ? book.indexOf(Number(wish)) : null
     if (at === null) return open(wish)
     setSelected(Number(wish))
+    place.type(wish)
     return setShow({ index: at })
   }
+  useStart(traffic, place.value, jump)
   const toTop = (): void => {
+    place.type('')
     traffic.showUnseen()
     setShow({ index: 0 })
   }
@@ -56,7 +61,7 @@ export function Traffic({ scenario, id }: TrafficProps) {
           </button>
         </div>
         <Plots scenario={scenario} isPaused={isPaused} />
-        <Types type={type} onType={setType} />
+        <Types type={type} onType={(each) => chosen.choose(each ?? '')} />
         <Notice said={traffic.said} />
         {traffic.isOpen && book.count + book.unseen === 0 ? (
           <Empty
@@ -70,6 +75,16 @@ export function Traffic({ scenario, id }: TrafficProps) {
       {id !== null && <RecordPanel scenario={scenario} id={id} row={row?.agent_record_id === id ? row : null} onClose={() => open(null)} />}
     </div>
   )
+}
+
+/** Whoever comes with the number of a record is taken there once the list is known; after that they go where they like. */
+function useStart({ isOpen, book }: Pick<TrafficState, 'isOpen' | 'book'>, place: string, jump: (wish: string) => void): void {
+  const isPast = useRef(false)
+  useEffect(() => {
+    if (!isOpen || isPast.current) return
+    isPast.current = true
+    if (/^\d{1,12}$/.test(place) && book.indexOf(Number(place)) !== null) jump(place)
+  }, [isOpen])
 }
 
 /** Whoever closes a record is back in the list, before the next key can be pressed. */
