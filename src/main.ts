@@ -17,7 +17,7 @@ import {
   type Runtime,
   type Store,
 } from './contract/index.ts'
-import { Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
+import { Bodies, Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
@@ -87,7 +87,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.close())
     const adapters = adaptersOf(plugins, load, registry)
-    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, adapters, traces, evaluationToken }))
+    const bodies = new Bodies()
+    closing.push(() => bodies.close())
+    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -276,7 +278,7 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
+type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
 
 function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, ...fittings }: Fittings): Door {
   const { token, tokens, console_origins, served_url } = config.svc

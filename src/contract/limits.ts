@@ -31,10 +31,21 @@ export const INTERRUPTED_RETRY_MAX_SECONDS = 1
 // ── our own ──────────────────────────────────────────────────────────────────────────────────
 /** The least a preamble is: what curl and pipes hold back before they pass anything on. */
 export const INSTALL_PREAMBLE_BYTES_MIN = 64 * KIB
-/** A report quotes the receipts of one trajectory; more than this is a mistake, not a trajectory. */
-export const REPORT_REFERENCES_MAX = 1000
+/** A report: its feedback, its metadata, and some hundred thousand receipts. */
+export const REPORT_BODY_BYTES_MAX = 4 * MIB
+/** A proposal printed as JSON, and room for white space and escapes around it. */
+export const PROPOSAL_BYTES_MAX = MIB
+export const PROPOSAL_BODY_BYTES_MAX = 2 * MIB
+/** Every other route of our own that takes a body: train, scenarios, update, rollback, promote. */
+export const SMALL_BODY_BYTES_MAX = 256 * KIB
+/** A longer body is parsed and checked in a thread, so that nobody else waits for it. */
+export const INLINE_BODY_BYTES_MAX = 256 * KIB
+/** What bodies in flight may take together, each counted beyond what may be parsed inline, from its first byte to the end of its answer. */
+export const BODIES_BYTES_MAX = 512 * MIB
 /** Nesting of a JSON body on our own routes; deeper ones would overflow whoever walks them. */
 export const JSON_DEPTH_MAX = 256
+/** Nesting of a body that is the provider's to judge. A body that is parsed inline is too short to nest deeper. */
+export const LINE_JSON_DEPTH_MAX = INLINE_BODY_BYTES_MAX / 2
 export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024
 /** All request headers together; Node answers 431 above it. */

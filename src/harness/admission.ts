@@ -58,9 +58,9 @@ export function parseMutations(value: Json): readonly Mutation[] {
   return z.array(z.custom<Mutation>()).parse(value)
 }
 
-const LIST_RULE = `must be a list of 1 to ${PROPOSAL_MUTATIONS_MAX} mutations {op, id, options}`
+export const LIST_RULE = `must be a list of 1 to ${PROPOSAL_MUTATIONS_MAX} mutations {op, id, options}`
 
-export const mutationList = z
+const mutationList = z
   .array(
     z.looseObject(
       {

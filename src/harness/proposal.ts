@@ -1,11 +1,18 @@
 /** A proposal as it comes: changes of a tree, with the account its author gives of them. */
 import { z } from 'zod'
-import { invalid, isRefusal, RECORD_ID_CHARACTERS_MAX, type Json, type JsonObject, type Mutation } from '../contract/index.ts'
+import {
+  invalid,
+  PROPOSAL_BYTES_MAX,
+  PROPOSAL_MUTATIONS_MAX,
+  RECORD_ID_CHARACTERS_MAX,
+  type Json,
+  type JsonObject,
+  type Mutation,
+} from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
-import { mutationList, parseMutations } from './admission.ts'
+import { LIST_RULE, parseMutations } from './admission.ts'
+import { brokenRule } from './fields.ts'
 
-/** A proposal printed as JSON. */
-const PROPOSAL_BYTES_MAX = 1024 * 1024
 /** Its author's account is shown on pages and kept in a row: an account, not an essay. */
 const REASON_CHARACTERS_MAX = 4000
 
@@ -23,8 +30,35 @@ const account = z.object({
   release_id: atMost(RECORD_ID_CHARACTERS_MAX, notBlank('must be text; name the release the session runs')),
 })
 
+const id = z.string({ error: 'must be the text by which the entry is known' })
+const options = z.looseObject(
+  {
+    name: z.string({ error: 'must be the text that names its kind' }),
+    config: z.looseObject({}, { error: 'must be an object' }),
+    disabled: z.boolean({ error: 'must be true or false' }).optional(),
+  },
+  { error: 'must be an object {name, config, disabled}' },
+)
+
+/** What a mutation must carry to be one at all, whatever tree it is for. */
+const proposedMutations = z
+  .array(
+    z.discriminatedUnion(
+      'op',
+      [
+        z.looseObject({ op: z.literal('create'), id, options }),
+        z.looseObject({ op: z.literal('update'), id, options: options.partial() }),
+        z.looseObject({ op: z.literal('remove'), id, options: z.null({ error: 'must be left out of a remove' }).optional() }),
+      ],
+      { error: (issue) => (issue.code === 'invalid_union' ? 'must be create, update or remove' : 'must be an object {op, id, options}') },
+    ),
+    { error: LIST_RULE },
+  )
+  .min(1, { error: LIST_RULE })
+  .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
+
 /** The whole of it. Whether the change may be made is for the admission to say. */
-export const proposalBody = account.extend({ mutations: mutationList })
+export const proposalBody = account.extend({ mutations: proposedMutations })
 
 /** Throws Refusal 'invalid' for what is no proposal; fields of others are dropped. */
 export function parseProposal(body: JsonObject): NewProposal {
@@ -36,11 +70,9 @@ export function parseProposal(body: JsonObject): NewProposal {
 const bad = (message: string): Error => invalid('bad_proposal', message)
 
 function mutationsIn(value: Json): readonly Mutation[] {
-  try {
-    return parseMutations(value)
-  } catch (error) {
-    throw isRefusal(error) ? bad(error.message) : error
-  }
+  const problem = brokenRule(proposedMutations, value, 'mutations')
+  if (problem !== null) throw bad(problem)
+  return parseMutations(value)
 }
 
 function accountIn(body: JsonObject): z.infer<typeof account> {

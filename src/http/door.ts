@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
 import type { CallTrace } from '../inference/index.ts'
 import type { Registry } from '../scenarios/index.ts'
+import type { Bodies, BodyHold } from './bodies/index.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Keys, Visitor } from './pass.ts'
@@ -18,6 +19,7 @@ export interface Door {
   readonly servedOrigin: string | null
   readonly metrics: Metrics
   readonly log: Log
+  readonly bodies: Bodies
   readonly clock: () => number
   readonly newId: () => string
   readonly retryTimeoutSeconds: number
@@ -54,6 +56,8 @@ export interface Visit {
   readonly query: string
   readonly params: Readonly<Record<string, string>>
   readonly visitor: Visitor
+  /** What its body takes of the room there is for all of them. */
+  readonly hold: BodyHold
   /** Headers every answer of this request carries, refusals included; a handler adds what it learns. */
   readonly headers: Record<string, string>
   /** For the log line; filled in as they become known. */

@@ -1,6 +1,6 @@
 /** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. */
 import { HEADER, ROUTE_PREFIX, unknown, type Admission, type StepArchive } from '../contract/index.ts'
-import { describeAdapter, pulledFiles } from '../harness/index.ts'
+import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
 import { listedCatalog, pulledRelease } from '../releases/index.ts'
 import { pageQuery } from './pass.ts'
@@ -95,6 +95,7 @@ export async function proposals({ door, visit, object }: Asked): Promise<Reply> 
     const taken = scenario.binding.proposals
     if (taken === undefined)
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
+    parseProposal(proposal)
     const head = scenario.head()
     return json(scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head))
   })

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { HEADER, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
-import { readBody } from './body.ts'
+import { readBody } from './bodies/index.ts'
 import type { Door, Visit } from './door.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { goneSignal, whileConnected } from './gone.ts'
@@ -12,7 +12,6 @@ import { outletOf } from './outlet.ts'
 import { nameInPath } from './params.ts'
 import type { Asked, LineHandler, Reply } from './reply.ts'
 import { forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
-import { parseLooseObject } from './strict-json.ts'
 
 /** Beyond this, copying the body costs more than a second write. */
 const ONE_WRITE_BYTES_MAX = 16 * 1024
@@ -67,14 +66,14 @@ export function refuseWebSocket(): Reply {
 async function callOf(door: Door, visit: Visit, response: ServerResponse, dialect: Dialect, path: string, bytesMax: number): Promise<Call> {
   const { request } = visit
   const tags = tagsOf(request.headers)
-  const bytes = await readBody(request, bytesMax)
+  const body = await door.bodies.line(await readBody(request, bytesMax, visit.hold), tags)
   const { clock, retryTimeoutSeconds } = door
   return {
     id: door.newId(),
     dialect,
     path: pathWithQuery(visit, path),
     headers: forwardedHeaders(request.headers),
-    request: { bytes, fields: parseLooseObject(bytes) },
+    request: body,
     tags,
     signal: goneSignal(response),
     retryTimeoutSeconds,

@@ -48,6 +48,7 @@ interface Arrival {
   readonly headers: Record<string, string>
   readonly started: number
   readonly trace: Visit['trace']
+  readonly hold: Visit['hold']
   route: Route | null
 }
 
@@ -68,6 +69,7 @@ function arrive(door: Door, request: IncomingMessage): Arrival {
     headers,
     started: performance.now(),
     trace: door.traces?.request(request.headers),
+    hold: door.bodies.budget.open(),
     route: null,
   }
 }
@@ -114,6 +116,7 @@ function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
   const status = response.headersSent ? response.statusCode : 499
   const { id, path, note, trace } = arrival
   const method = arrival.request.method ?? ''
+  arrival.hold.close()
   door.metrics.end(route, status, seconds)
   const level = status >= 500 ? 'warn' : 'info'
   const milliseconds = Math.round(seconds * 1e6) / 1000

@@ -4,15 +4,13 @@ import { refusalOfUpstream } from '../inference/index.ts'
 import { whileConnected } from './gone.ts'
 import type { Handler } from './reply.ts'
 import { headerText, scenarioOf } from './scope.ts'
-import { parseLooseObject } from './strict-json.ts'
 
 export function relay(route: string): Handler {
   return async ({ door, visit, bytes }) => {
     const name = scenarioOf(visit.request)
     visit.note.scenario = name
-    const body = await bytes()
-    if (parseLooseObject(body)['stream'] === true)
-      throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
+    const { facts, bytes: body } = await door.bodies.line(await bytes(), {})
+    if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
     return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async ({ binding }) => {
       if (binding.gateway === undefined)
         throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')

@@ -1,7 +1,6 @@
 /** Records: import, report, and reading them back. */
 import { HEADER, invalid, unknown, type JsonObject, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
-import { taggedMember, type Tags } from '../inference/index.ts'
-import { admitBatch, admitImport, admitReport, appendRecords, checkFirstRecords, type Admission, type Place } from '../records/index.ts'
+import { admit, appendRecords, checkFirstRecords, type Admission, type Place } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { Door } from './door.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
@@ -10,42 +9,28 @@ import { headerText, scenarioOf, tagsOf } from './scope.ts'
 import { nameInPath } from './params.ts'
 
 export async function importOne(asked: Asked): Promise<Reply> {
-  const receipts = await keep(
-    asked,
-    () => 'payload.',
-    (body, admission, tag) => [admitImport(body, admission, tag)],
-  )
-  return json(receipts[0] ?? {})
+  return json((await keep(asked, 'import', () => 'payload.'))[0] ?? {})
 }
 
 export async function importBatch(asked: Asked): Promise<Reply> {
-  const receipts = await keep(asked, (index) => `records[${index}].payload.`, admitBatch)
-  return json({ records: receipts })
+  return json({ records: await keep(asked, 'batch', (index) => `records[${index}].payload.`) })
 }
 
 export async function report(asked: Asked): Promise<Reply> {
-  const receipts = await keep(
-    asked,
-    () => '',
-    (body, admission) => [admitReport(body, admission)],
-  )
-  return json(receipts[0] ?? {})
+  return json((await keep(asked, 'report', () => ''))[0] ?? {})
 }
 
-type Admit = (body: JsonObject, admission: Admission, tag: (payload: JsonObject) => JsonObject) => readonly NewRecord[]
-
 /** The body is judged before anything is resolved, so that a bad one creates no scenario; the recipe's own rules follow. */
-async function keep({ door, visit, object }: Asked, place: Place, admit: Admit): Promise<readonly JsonObject[]> {
+async function keep({ door, visit, bytes }: Asked, kind: 'report' | 'import' | 'batch', place: Place): Promise<readonly JsonObject[]> {
   const name = scenarioOf(visit.request)
   visit.note.scenario = name
-  const tag = tagging(tagsOf(visit.request.headers))
-  const body = await object()
+  const drafts = await door.bodies.drafts(kind, await bytes(), tagsOf(visit.request.headers))
+  const admitted = (scenario: Scenario | null): readonly NewRecord[] => drafts.map((draft) => admit(draft, admissionOf(door, scenario)))
   const loaded = door.registry.loaded(name) ?? null
-  const admitted = admit(body, admissionOf(door, loaded), tag)
-  if (!door.registry.has(name)) checkFirstRecords(admitted, place)
+  const early = admitted(loaded)
+  if (!door.registry.has(name)) checkFirstRecords(early, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
-    const records = scenario === loaded ? admitted : admit(body, admissionOf(door, scenario), tag)
-    const rows = await appendRecords(scenario, records, place)
+    const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(scenario), place)
     return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
   })
 }
@@ -53,10 +38,6 @@ async function keep({ door, visit, object }: Asked, place: Place, admit: Admit):
 function admissionOf({ newId, clock }: Door, scenario: Scenario | null): Admission {
   const checkReport = scenario?.recipe.checkReport?.bind(scenario.recipe)
   return { newId, clock, ...(checkReport && { checkReport }) }
-}
-
-function tagging(tags: Tags): (payload: JsonObject) => JsonObject {
-  return (payload) => ({ ...payload, ...taggedMember(payload['metadata'], tags) })
 }
 
 export async function list({ door, visit, query }: Asked): Promise<Reply> {
@@ -97,7 +78,7 @@ export async function read({ door, visit }: Asked): Promise<Reply> {
     const { payload, ...row } = record
     if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
     const head = JSON.stringify(wireRow(row)).slice(0, -1)
-    return liveJson(`${head},"payload":${Buffer.from(payload).toString()}}`)
+    return { ...liveJson(''), body: Buffer.concat([Buffer.from(`${head},"payload":`), payload, Buffer.from('}')]) }
   })
 }
 

@@ -1,9 +1,8 @@
 /** What a handler answers with, and what it is called with. */
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from '../contract/index.ts'
-import { readBody } from './body.ts'
+import { readBody } from './bodies/index.ts'
 import type { Door, Visit } from './door.ts'
-import { parseStrictObject } from './strict-json.ts'
 
 export interface Reply {
   readonly status: number
@@ -29,8 +28,8 @@ export type Handler = (asked: Asked) => Promise<Reply> | Reply
 export type LineHandler = (door: Door, visit: Visit, response: ServerResponse, bodyBytesMax: number) => Promise<void>
 
 export function askedOf(door: Door, visit: Visit, bodyBytesMax: number): Asked {
-  const bytes = (): Promise<Buffer> => readBody(visit.request, bodyBytesMax)
-  return { door, visit, query: new URLSearchParams(visit.query), bytes, object: async () => parseStrictObject(await bytes()) }
+  const bytes = (): Promise<Buffer> => readBody(visit.request, bodyBytesMax, visit.hold)
+  return { door, visit, query: new URLSearchParams(visit.query), bytes, object: async () => door.bodies.object(await bytes()) }
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }

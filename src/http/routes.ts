@@ -1,5 +1,11 @@
 /** The table of contents: every route, who may enter, how much it reads, and which handler runs. It holds nothing else. */
-import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX } from '../contract/index.ts'
+import {
+  BODY_BYTES_MAX,
+  IMPORT_BODY_BYTES_MAX,
+  PROPOSAL_BODY_BYTES_MAX,
+  REPORT_BODY_BYTES_MAX,
+  SMALL_BODY_BYTES_MAX,
+} from '../contract/index.ts'
 import * as console from './console.ts'
 import * as harness from './harness.ts'
 import * as inference from './inference.ts'
@@ -36,6 +42,9 @@ function row(method: Route['method'], path: string, run: Route['run'], extra: Ex
 }
 
 const imported: Extra = { bodyBytesMax: IMPORT_BODY_BYTES_MAX }
+const reported: Extra = { bodyBytesMax: REPORT_BODY_BYTES_MAX }
+const proposed: Extra = { bodyBytesMax: PROPOSAL_BODY_BYTES_MAX }
+const small: Extra = { bodyBytesMax: SMALL_BODY_BYTES_MAX }
 const evaluated: Extra = { gate: 'evaluation' }
 const page: Extra = { gate: 'page' }
 const open: Extra = { gate: 'open' }
@@ -70,20 +79,20 @@ export const routes: readonly Route[] = [
 
   post('/svc/records', records.importOne, imported),
   post('/svc/records/batch', records.importBatch, imported),
-  post('/svc/report', records.report),
-  post('/svc/train', train),
+  post('/svc/report', records.report, reported),
+  post('/svc/train', train, small),
 
   get('/svc/scenarios', scenarios.list),
-  post('/svc/scenarios', scenarios.create),
-  post('/svc/scenarios/:scenario/update', scenarios.update),
+  post('/svc/scenarios', scenarios.create, small),
+  post('/svc/scenarios/:scenario/update', scenarios.update, small),
   get('/svc/scenarios/:scenario/contract', scenarios.contract),
   row('DELETE', '/svc/scenarios/:scenario', { plain: scenarios.remove }, {}),
   get('/svc/scenarios/:scenario/records', records.list),
   get('/svc/scenarios/:scenario/records/:record_id', records.read),
   get('/svc/scenarios/:scenario/commits', releases.commits),
   get('/svc/scenarios/:scenario/releases', releases.list),
-  post('/svc/scenarios/:scenario/rollback', releases.rollback),
-  post('/svc/scenarios/:scenario/promote', releases.promote),
+  post('/svc/scenarios/:scenario/rollback', releases.rollback, small),
+  post('/svc/scenarios/:scenario/promote', releases.promote, small),
 
   get('/svc/harness', harness.manifest),
   get('/svc/harness/releases', harness.catalog),
@@ -91,7 +100,7 @@ export const routes: readonly Route[] = [
   get('/svc/harness/releases/:step/records', harness.stepRecords),
   get('/svc/harness/requests/:record_id/page', pages.requestPage, page),
   get('/svc/harness/requests/:record_id/progress', harness.progress),
-  post('/svc/harness/proposals', harness.proposals),
+  post('/svc/harness/proposals', harness.proposals, proposed),
   get('/svc/harness/install', install),
   get('/svc/harness/adapters', harness.adapters),
 

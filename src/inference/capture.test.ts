@@ -11,6 +11,7 @@ import {
 } from '../contract/index.ts'
 import { serveStream } from './serve-stream.ts'
 import { serve, type Call, type Serving } from './serve.ts'
+import { parsedBody } from './request-body.ts'
 
 const first: Release = { release_id: 'r1', parent_release_id: null, content_id: 'c1' }
 const second: Release = { ...first, release_id: 'r2' }
@@ -47,7 +48,7 @@ const call: Call = {
   dialect: 'chat',
   path: '/v1/chat/completions',
   headers: {},
-  request: { bytes: Buffer.from('{}'), fields: {} },
+  request: parsedBody(Buffer.from('{}'), {}, []),
   tags: {},
   signal: new AbortController().signal,
   retryTimeoutSeconds: 0,

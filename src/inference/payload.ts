@@ -1,48 +1,43 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
-import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
-
-/** A request body as it goes upstream, and as it reads. */
-export interface RequestBody {
-  readonly bytes: Buffer
-  readonly fields: JsonObject
-}
+import { invalid, type JsonObject } from '../contract/index.ts'
+import { cutOut, isObjectAt, joined, type Cut } from '../kit/index.ts'
+import type { RequestBody } from './request-body.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
-const CLOSING_BRACE = 0x7d
-const COMMA = Buffer.from(',')
-const RESPONSE = Buffer.from('"response":')
-const END = Buffer.from('}')
-
-/**
- * Usually the request's own bytes with two members spliced in before the closing brace: large contexts are not printed again to be kept.
- * A body that already has such a member is put together as an object instead, so that no key stands twice.
- */
-export function exchangePayload(request: RequestBody, tags: Tags, response: Uint8Array): Buffer {
-  const { fields, bytes } = request
-  const isTagged = Object.keys(tags).length > 0
-  if ('response' in fields || (isTagged && 'metadata' in fields)) return assemble(fields, tags, response)
-
-  const brace = bytes.lastIndexOf(CLOSING_BRACE)
-  const head = bytes.subarray(0, brace)
-  const metadata = isTagged ? [Buffer.from(`"metadata":${JSON.stringify({ tags })},`)] : []
-  const separator = Object.keys(fields).length > 0 ? [COMMA] : []
-  return Buffer.concat([head, ...separator, ...metadata, RESPONSE, response, END])
+/** What a record has members of its own for. They are cut out of the request's text, and everything else stays as it was sent. */
+export function replacedMembers(tags: Tags): readonly string[] {
+  return hasTags(tags) ? ['response', ...TAGGED] : ['response']
 }
 
-function assemble(fields: JsonObject, tags: Tags, response: Uint8Array): Buffer {
-  const members: Record<string, Json> = { ...fields, ...taggedMember(fields['metadata'], tags) }
-  delete members['response']
-  const head = print(members).slice(0, -1)
-  return Buffer.concat([Buffer.from(head === '{' ? head : `${head},`), RESPONSE, response, END])
+const TAGGED = ['metadata', 'metadata_tags']
+const hasTags = (tags: Tags): boolean => Object.keys(tags).length > 0
+
+export function exchangePayload({ bytes, cut }: RequestBody, tags: Tags, response: Uint8Array): Buffer {
+  return joined(bytes, cut, new Map<string, Uint8Array | string>([...taggedMembers(bytes, cut, tags), ['response', response]]))
+}
+
+/** A payload that exists already, tagged the way live traffic is. */
+export function taggedPayload(payload: Buffer, tags: Tags): Buffer {
+  if (!hasTags(tags)) return payload
+  const cut = cutOut(payload, TAGGED)
+  return joined(payload, cut, taggedMembers(payload, cut, tags))
 }
 
 /** A body whose own `metadata` is not an object is kept as it is; the tags then stand beside it. A header wins over a tag in the body. */
-export function taggedMember(metadata: Json | undefined, tags: Tags): JsonObject {
-  if (Object.keys(tags).length === 0) return {}
-  if (metadata === undefined) return { metadata: { tags } }
-  if (!isObject(metadata)) return { metadata_tags: tags }
-  return { metadata: { ...metadata, tags: isObject(metadata['tags']) ? { ...metadata['tags'], ...tags } : tags } }
+function taggedMembers(bytes: Buffer, { values }: Cut, tags: Tags): ReadonlyMap<string, Uint8Array | string> {
+  const members = new Map<string, Uint8Array | string>()
+  if (!hasTags(tags)) return members
+  for (const [key, { start, end }] of values) if (TAGGED.includes(key)) members.set(key, bytes.subarray(start, end))
+  const metadata = values.get('metadata')
+  if (metadata === undefined) return members.set('metadata', JSON.stringify({ tags }))
+  if (!isObjectAt(bytes, metadata.start)) return members.set('metadata_tags', JSON.stringify(tags))
+  const own = cutOut(bytes, ['tags'], metadata.start)
+  const before = own.values.get('tags')
+  const isTagged = before !== undefined && isObjectAt(bytes, before.start)
+  const left = isTagged ? cutOut(bytes, Object.keys(tags), before.start) : { kept: [] }
+  const all = joined(bytes, left, new Map(Object.entries(tags).map(([name, tag]) => [name, JSON.stringify(tag)])))
+  return members.set('metadata', joined(bytes, own, new Map([['tags', all]])))
 }
 
 export function print(fields: JsonObject): string {

@@ -10,6 +10,7 @@ import { STREAM_FRAME_BYTES_MAX } from '../contract/index.ts'
 import { streamDialects } from './dialects/index.ts'
 import { serveStream, type Outlet, type StreamEnd } from './serve-stream.ts'
 import type { ServedStream } from './serve.ts'
+import { parsedBody } from './request-body.ts'
 
 interface Played {
   readonly end: StreamEnd
@@ -59,7 +60,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
     exchange: {
       release,
       letGo: () => undefined,
-      request: { bytes: Buffer.from('{}'), fields: {} },
+      request: parsedBody(Buffer.from('{}'), {}, []),
       scenario: {
         runtime,
         surface: {},
@@ -73,7 +74,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
         dialect,
         path: '/',
         headers: {},
-        request: { bytes: Buffer.from('{}'), fields: {} },
+        request: parsedBody(Buffer.from('{}'), {}, []),
         tags: {},
         signal: new AbortController().signal,
         retryTimeoutSeconds: 0,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NewRecord, Release, RuntimeAnswer, Runtime } from '../contract/index.ts'
 import { serve, type Call, type Serving } from './serve.ts'
+import { parsedBody } from './request-body.ts'
 
 const release = (release_id: string): Release => ({ release_id, parent_release_id: null, content_id: release_id })
 const notAsked = (): Promise<never> => Promise.reject(new Error('not asked in this test'))
@@ -47,7 +48,7 @@ const call = (retryTimeoutSeconds: number, signal = new AbortController().signal
   dialect: 'chat',
   path: '/v1/chat/completions',
   headers: {},
-  request: { bytes: Buffer.from('{}'), fields: {} },
+  request: parsedBody(Buffer.from('{}'), {}, []),
   tags: {},
   signal,
   retryTimeoutSeconds,

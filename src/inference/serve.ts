@@ -21,7 +21,8 @@ import {
 } from '../contract/index.ts'
 import { artifactRef, type Named } from './artifact-ref.ts'
 import { streamDialects, type StreamReader } from './dialects/index.ts'
-import { exchangePayload, print, type RequestBody, type Tags } from './payload.ts'
+import { exchangePayload, print, replacedMembers, type Tags } from './payload.ts'
+import { parsedBody, type RequestBody } from './request-body.ts'
 import { summaryOf } from './summary.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
@@ -115,18 +116,24 @@ async function begin(scenario: Serving, call: Call): Promise<Exchange> {
 function prepared(scenario: Serving, call: Call, release: Release, letGo: () => void): Exchange {
   try {
     refuseForeignAdapter(scenario, call)
-    const fields = scenario.surface.hooks?.prepare?.(release, call.dialect, call.request.fields) ?? call.request.fields
-    const request = fields === call.request.fields ? call.request : { fields, bytes: Buffer.from(print(fields)) }
-    return { scenario, call, release, request, letGo }
+    return { scenario, call, release, request: preparedBody(scenario, call, release), letGo }
   } catch (error) {
     letGo()
     throw error
   }
 }
 
+/** A body that nobody changes is never built: it goes on as the bytes it came in. */
+function preparedBody({ surface }: Serving, { dialect, request, tags }: Call, release: Release): RequestBody {
+  const prepare = surface.hooks?.prepare
+  if (prepare === undefined) return request
+  const fields = prepare.call(surface.hooks, release, dialect, request.fields())
+  return fields === request.fields() ? request : parsedBody(Buffer.from(print(fields)), fields, replacedMembers(tags))
+}
+
 /** Where the scenario serves no weights of its own nobody names any: they are another's. */
-function refuseForeignAdapter({ runtime, surface }: Serving, { request: { fields } }: Call): void {
-  if (runtime.weights === undefined || surface.weights !== undefined || (fields['lora_path'] ?? null) === null) return
+function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts } }: Call): void {
+  if (runtime.weights === undefined || surface.weights !== undefined || (facts['lora_path'] ?? null) === null) return
   throw invalid('foreign_lora_path', 'lora_path must be left out: no adapter is served here')
 }
 
@@ -137,7 +144,7 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { dialect, path, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
-    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.fields) }
+    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.facts) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, model, release, purpose, signal })
     if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialect)
     isStreaming = answer.kind === 'stream'
@@ -190,7 +197,7 @@ function parseAnswer(body: Uint8Array): JsonObject {
 }
 
 export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
-  const summary = summaryOf(request.fields, answer, call.clock() - call.begunAt)
+  const summary = summaryOf(request.facts, answer, call.clock() - call.begunAt)
   call.trace?.answered(answer, summary)
   return summary
 }

@@ -1,8 +1,10 @@
 /** Existing records on their way in: an envelope of exactly three fields, one or up to a thousand at once. */
 import { z } from 'zod'
-import { IMPORT_BATCH_RECORDS_MAX, type JsonObject, type NewRecord } from '../contract/index.ts'
-import { admitReport, type Admission } from './admit-report.ts'
-import { encode, jsonObject, recordId, scoreOf } from './fields.ts'
+import { IMPORT_BATCH_RECORDS_MAX, type Json, type JsonObject } from '../contract/index.ts'
+import { elementsOf, firstOf, isListAt, isObjectAt, membersOf, type Member, type Span } from '../kit/index.ts'
+import { draftReport } from './admit-report.ts'
+import type { Draft } from './draft.ts'
+import { jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
 
 export const importEnvelope = z.strictObject(
@@ -23,29 +25,44 @@ export const importBatchOf = <T extends z.ZodType>(record: T) =>
   )
 const batch = importBatchOf(jsonObject)
 
-/** Tags of the request's headers, put into an inference's payload the way live traffic carries them. */
-export type Tagging = (payload: JsonObject) => JsonObject
+/** Puts the tags of the request's headers into an inference's payload, the way live traffic carries them. */
+export type Tagging = (payload: Buffer) => Buffer
 
-export function admitImport(body: JsonObject, admission: Admission, tag: Tagging, at = ''): NewRecord {
-  const { agent_record_id, request_type, payload } = checkShape(importEnvelope, body, at)
-  if (request_type === 'report') {
-    return { ...admitReport(payload, admission, at === '' ? 'payload' : `${at}.payload`), agent_record_id }
-  }
-  const tagged = tag(payload)
-  return {
-    agent_record_id,
-    request_type,
-    created_at: admission.clock(),
-    references: [],
-    artifact_ref: null,
-    score: scoreOf(tagged),
-    payload: encode(tagged),
-  }
+/** The envelope that begins there in checked JSON. */
+export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstOf(bytes)): Draft {
+  const members = [...membersOf(bytes, start)]
+  const { agent_record_id, request_type } = checkShape(importEnvelope, outlined(bytes, members), at)
+  const payload = members.find(({ key }) => key === 'payload')
+  if (payload === undefined) throw new Error('an envelope without a payload passed its check')
+  if (request_type === 'report') return { ...draftReport(bytes, at === '' ? 'payload' : `${at}.payload`, payload.start), agent_record_id }
+  const tagged = tag(bytes.subarray(payload.start, payload.end))
+  return { agent_record_id, request_type, references: [], score: scoreIn(tagged), payload: tagged, at: '' }
 }
 
-export function admitBatch(body: JsonObject, admission: Admission, tag: Tagging): readonly NewRecord[] {
-  const { records } = checkShape(batch, body)
-  return records.map((record, index) => admitImport(record, admission, tag, `records[${index}]`))
+export function draftBatch(bytes: Buffer, tag: Tagging): readonly Draft[] {
+  const members = [...membersOf(bytes)]
+  const list = members.find(({ key }) => key === 'records')
+  const spans = list !== undefined && isListAt(bytes, list.start) ? [...elementsOf(bytes, list.start)] : []
+  const isList = list !== undefined && isListAt(bytes, list.start)
+  const elements = spans.map(({ start }) => (isObjectAt(bytes, start) ? {} : null))
+  checkShape(batch, { ...outlined(bytes, members), ...(isList && { records: elements }) })
+  return spans.map(({ start }, index) => draftImport(bytes, tag, `records[${index}]`, start))
+}
+
+/** Enough of the members to be checked: what an object or a list holds is nothing to an envelope. */
+function outlined(bytes: Buffer, members: readonly Member[]): JsonObject {
+  return Object.fromEntries(members.map((member) => [member.key, outline(bytes, member)]))
+}
+
+function outline(bytes: Buffer, { start, end }: Span): Json {
+  if (isObjectAt(bytes, start)) return {}
+  return isListAt(bytes, start) ? [] : parseAt(bytes, { start, end })
+}
+
+function scoreIn(payload: Buffer): number | null {
+  let score: Json = null
+  for (const member of membersOf(payload)) if (member.key === 'score') score = outline(payload, member)
+  return scoreOf(score)
 }
 
 function extraFields(keys: readonly string[]): string {

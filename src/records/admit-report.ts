@@ -1,55 +1,50 @@
 /** A report on its way in: four fields are kept, each checked; everything else at the top is dropped. */
 import { z } from 'zod'
-import { invalid, isObject, REPORT_REFERENCES_MAX, type Json, type JsonObject, type NewRecord } from '../contract/index.ts'
-import { encode, jsonObject, recordId, scoreOf } from './fields.ts'
+import { invalid, isObject, type Json } from '../contract/index.ts'
+import { firstOf, joined, membersOf, type Span } from '../kit/index.ts'
+import type { Draft } from './draft.ts'
+import { jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
-
-/** What admission needs of the service and of the scenario's recipe. */
-export interface Admission {
-  readonly newId: () => string
-  readonly clock: () => number
-  readonly checkReport?: (report: JsonObject) => string | null
-}
 
 export const reportBody = z.object({
   agent_record_id: recordId.optional(),
   score: z.number({ error: 'must be a finite number; leave it out when there is none' }).nullish(),
   feedback: z.union([z.string(), jsonObject], { error: 'must be a string or an object' }).nullish(),
-  references: z
-    .array(recordId, { error: 'must be a list of receipts' })
-    .max(REPORT_REFERENCES_MAX, { error: `must quote at most ${REPORT_REFERENCES_MAX} receipts; send several reports` })
-    .meta({ uniqueItems: true })
-    .nullish(),
+  references: z.array(recordId, { error: 'must be a list of receipts' }).meta({ uniqueItems: true }).nullish(),
   metadata: jsonObject.nullish(),
 })
 
-export function admitReport(body: JsonObject, admission: Admission, at = ''): NewRecord {
+/** The report that begins there in checked JSON. What is kept of it is its own text. */
+export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): Draft {
+  const texts = new Map<string, Span>()
+  for (const member of membersOf(bytes, start)) if (member.key in reportBody.shape) texts.set(member.key, member)
+  const body = Object.fromEntries([...texts].map(([key, span]) => [key, parseAt(bytes, span)]))
   const { agent_record_id, ...fields } = checkShape(reportBody, body, at)
   const references = fields.references ?? []
   refuseRepeated(references, at)
-  const payload = keptFields({ ...fields, references })
-  refuseEligibility(payload['metadata'], at)
-  const problem = admission.checkReport?.(payload) ?? null
-  if (problem !== null) throw invalid('report_schema', `${prefix(at)}${problem}`)
+  refuseEligibility(fields.metadata ?? null, at)
+  const kept = keptFields(fields).flatMap((key) => {
+    const span = texts.get(key)
+    return span === undefined ? [] : [[key, bytes.subarray(span.start, span.end)] as const]
+  })
   return {
-    agent_record_id: agent_record_id ?? admission.newId(),
+    agent_record_id: agent_record_id ?? null,
     request_type: 'report',
-    created_at: admission.clock(),
     references,
-    artifact_ref: null,
-    score: scoreOf(payload),
-    payload: encode(payload),
+    score: scoreOf(fields.score),
+    payload: joined(bytes, { kept: [] }, new Map(kept)),
+    at: prefix(at),
   }
 }
 
 /** Absent, null and empty are one and the same report. */
-function keptFields(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const kept: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(fields)) {
-    const isEmpty = value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
-    if (!isEmpty || (key === 'feedback' && isObject(value))) kept[key] = value ?? null
-  }
-  return kept
+function keptFields(fields: Readonly<Record<string, Json | undefined>>): readonly string[] {
+  return Object.entries(fields)
+    .filter(([key, value]) => {
+      const isEmpty = value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+      return !isEmpty || (key === 'feedback' && isObject(value))
+    })
+    .map(([key]) => key)
 }
 
 function refuseRepeated(references: readonly string[], at: string): void {

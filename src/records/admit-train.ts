@@ -12,7 +12,7 @@ import {
   type TrainRequest,
 } from '../contract/index.ts'
 import { screenText } from '../kit/index.ts'
-import type { Admission } from './admit-report.ts'
+import type { Admission } from './draft.ts'
 import { boundedText, encode, recordId } from './fields.ts'
 import { requiresList, textsOf } from './requires.ts'
 import { checkShape } from './shape.ts'

@@ -1,12 +1,12 @@
 /** The fields that more than one kind of record has. */
 import { z } from 'zod'
 import { RECORD_ID_CHARACTERS_MAX, type Json, type JsonObject } from '../contract/index.ts'
-import { countCodePoints } from '../kit/index.ts'
+import { countCodePoints, type Span } from '../kit/index.ts'
 
 /** As a pattern, what `trim() !== ''` asks. */
 export const NOT_BLANK = String.raw`\S`
 
-const ID_RULE = `must be a non-blank string of 1 to ${RECORD_ID_CHARACTERS_MAX} characters`
+const ID_RULE = `must be a non-blank string of 1 to ${RECORD_ID_CHARACTERS_MAX} characters of well-formed Unicode`
 
 export const recordId = boundedText(RECORD_ID_CHARACTERS_MAX, ID_RULE)
 
@@ -14,7 +14,7 @@ export const recordId = boundedText(RECORD_ID_CHARACTERS_MAX, ID_RULE)
 export function boundedText(charactersMax: number, error: string): z.ZodString {
   return z
     .string({ error })
-    .refine((text) => text.trim() !== '' && countCodePoints(text) <= charactersMax, { error })
+    .refine((text) => text.trim() !== '' && text.isWellFormed() && countCodePoints(text) <= charactersMax, { error })
     .meta({ minLength: 1, maxLength: charactersMax, pattern: NOT_BLANK })
 }
 
@@ -24,11 +24,15 @@ export const jsonObject = z
   .meta({ type: 'object' })
 
 /** What the list routes show as a record's score: the payload's, when it is a number. */
-export function scoreOf(payload: JsonObject): number | null {
-  const score: Json | undefined = payload['score']
-  return typeof score === 'number' ? score : null
+export function scoreOf(score: Json | undefined): number | null {
+  return typeof score === 'number' && Number.isFinite(score) ? score : null
 }
 
 export function encode(payload: JsonObject): Uint8Array {
   return Buffer.from(JSON.stringify(payload))
+}
+
+export function parseAt(bytes: Buffer, { start, end }: Span): Json {
+  const value: Json = JSON.parse(bytes.toString('utf8', start, end))
+  return value
 }

@@ -1,15 +1,19 @@
 /** Admission and keeping, as values in and values out. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, NewRecord } from '../contract/index.ts'
-import { admitBatch, admitImport, admitReport, type Admission } from './index.ts'
+import { admit, draftBatch, draftImport, draftReport, type Admission, type Draft } from './index.ts'
 
 const admission: Admission = { newId: () => 'made', clock: () => 7 }
 const payloadOf = (record: NewRecord): JsonObject => JSON.parse(Buffer.from(record.payload).toString())
-const untagged = (payload: JsonObject): JsonObject => payload
+const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body))
+const admitReport = (body: object, by = admission): NewRecord => admit(draftReport(bytesOf(body)), by)
+const admitImport = (body: object): NewRecord => admit(draftImport(bytesOf(body), untagged), admission)
+const admitBatch = (body: object): readonly Draft[] => draftBatch(bytesOf(body), untagged)
+const untagged = (payload: Buffer): Buffer => payload
 
 describe('a report', () => {
   it('keeps four fields and drops every other', () => {
-    const record = admitReport({ score: 1, feedback: 'good', references: ['r'], metadata: { a: 1 }, extra: true }, admission)
+    const record = admitReport({ score: 1, feedback: 'good', references: ['r'], metadata: { a: 1 }, extra: true })
     expect(payloadOf(record)).toEqual({ score: 1, feedback: 'good', references: ['r'], metadata: { a: 1 } })
     expect(record).toMatchObject({
       agent_record_id: 'made',
@@ -22,8 +26,8 @@ describe('a report', () => {
   })
 
   it('is the same whether a field is absent, null or empty', () => {
-    const absent = admitReport({}, admission)
-    const empty = admitReport({ score: null, feedback: null, references: [], metadata: {} }, admission)
+    const absent = admitReport({})
+    const empty = admitReport({ score: null, feedback: null, references: [], metadata: {} })
     expect(payloadOf(empty)).toEqual(payloadOf(absent))
   })
 
@@ -38,7 +42,7 @@ describe('a report', () => {
     [{ metadata: { training: { eligible: false } } }, /metadata\.training\.eligible: was removed/],
     [{ agent_record_id: ' ' }, /agent_record_id: must be a non-blank string/],
   ])('that is not acceptable is refused with its field and its cure: %j', (body, message) => {
-    expect(() => admitReport(body, admission)).toThrow(message)
+    expect(() => admitReport(body)).toThrow(message)
   })
 
   it('answers to the schema its recipe declares', () => {
@@ -51,18 +55,18 @@ describe('an import', () => {
   const envelope = { agent_record_id: 'i', request_type: 'inference', payload: { messages: [], score: 0.5 } }
 
   it('takes an envelope of exactly three fields', () => {
-    expect(payloadOf(admitImport(envelope, admission, untagged))).toEqual(envelope.payload)
-    expect(() => admitImport({ ...envelope, scenario: 's' }, admission, untagged)).toThrow(/"scenario" is not accepted/)
-    expect(() => admitImport({ request_type: 'inference', payload: {} }, admission, untagged)).toThrow(/agent_record_id/)
+    expect(payloadOf(admitImport(envelope))).toEqual(envelope.payload)
+    expect(() => admitImport({ ...envelope, scenario: 's' })).toThrow(/"scenario" is not accepted/)
+    expect(() => admitImport({ request_type: 'inference', payload: {} })).toThrow(/agent_record_id/)
   })
 
   it('names no release: nothing here served it', () => {
-    expect(admitImport(envelope, admission, untagged)).toMatchObject({ artifact_ref: null, score: 0.5 })
+    expect(admitImport(envelope)).toMatchObject({ artifact_ref: null, score: 0.5 })
   })
 
   it('holds a report to the rules of reports, and names its place in a batch', () => {
     const bad = { agent_record_id: 'r', request_type: 'report', payload: { score: false } }
-    expect(() => admitImport(bad, admission, untagged)).toThrow(/^payload\.score:/)
-    expect(() => admitBatch({ records: [envelope, bad] }, admission, untagged)).toThrow(/^records\[1\]\.payload\.score:/)
+    expect(() => admitImport(bad)).toThrow(/^payload\.score:/)
+    expect(() => admitBatch({ records: [envelope, bad] })).toThrow(/^records\[1\]\.payload\.score:/)
   })
 })

@@ -95,11 +95,13 @@ describe('a body that is', () => {
 })
 
 describe('a body too deep to be printed again', () => {
-  it('is a 400 where it would have to be, not a failure of the service', async () => {
-    const body = `{"metadata":{},"input":${deep}}`
+  it('is tagged and kept all the same: its own text is never printed', async () => {
+    const body = `{"metadata":{"a":1.0},"input":${deep}}`
     const answer = await here.post('/v1/chat/completions', body, { 'x-svc-scenario': 'deep', 'x-svc-tag-task': 't' })
-    expect([answer.status, answer.json]).toMatchObject([400, { error: { code: 'nested_too_deep' } }])
-    expect(await recordsOf(here, 'deep')).toEqual([])
+    expect(answer.status).toBe(200)
+    const [record] = await recordsOf(here, 'deep')
+    const kept = await here.get(`/svc/scenarios/deep/records/${String(record?.['agent_record_id'])}`)
+    expect(kept.text).toContain(`"input":${deep},"metadata":{"a":1.0,"tags":{"task":"t"}},"response":`)
   })
 })
 

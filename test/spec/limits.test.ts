@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } 
 import { world, type Answer, type World } from '../support/world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, rowsOf, textAt } from './support/speak.ts'
+import { errorOf, importInference, inference, named, rowsOf } from './support/speak.ts'
 
 const MIB = 1024 * 1024
 const HERE = named('limits')
@@ -44,9 +44,27 @@ describe('bodies', () => {
   })
 })
 
+describe('bodies of our own routes', () => {
+  it.each([
+    ['/svc/report', 4 * MIB, '4 MiB'],
+    ['/svc/harness/proposals', 2 * MIB, '2 MiB'],
+    ['/svc/train', 256 * 1024, '256 KiB'],
+    ['/svc/scenarios', 256 * 1024, '256 KiB'],
+    ['/svc/scenarios/limits/update', 256 * 1024, '256 KiB'],
+    ['/svc/scenarios/limits/rollback', 256 * 1024, '256 KiB'],
+    ['/svc/scenarios/limits/promote', 256 * 1024, '256 KiB'],
+  ])('end at a limit that fits them, and a 413 names it: %s', async (path, bytes, limit) => {
+    const fitting = await here.post(path, bodyOf(bytes, '{"x":"', '"}'), HERE)
+    expect(fitting.status).not.toBe(413)
+    const answer = await here.post(path, bodyOf(bytes + 1, '{"x":"', '"}'), HERE)
+    expectRefusal(answer, 413, 'body_too_large')
+    expect(errorOf(answer)['message']).toContain(limit)
+  })
+})
+
 describe('a body of millions of small values', () => {
   it('is checked in little more memory than it takes itself', () => {
-    const module = new URL('../../src/http/strict-json.ts', import.meta.url).href
+    const module = new URL('../../src/http/bodies/strict-json.ts', import.meta.url).href
     const code = `import { parseStrictObject } from '${module}'
       parseStrictObject(Buffer.from('{"metadata":{"a":[' + '0,'.repeat(4e6) + '0]}}'))`
     const run = spawnSync(process.execPath, ['--max-old-space-size=192', '--input-type=module', '-e', code])
@@ -170,14 +188,16 @@ describe('nesting and references', () => {
     expectRefusal(await here.post('/svc/report', nested(257), HERE), 400, 'nested_too_deep')
   })
 
-  it('quote as many as 1000 receipts in one report and not more', async () => {
-    const records = Array.from({ length: 1000 }, (_, index) => inference(`quoted-${index}`))
-    await here.post('/svc/records/batch', { records }, named('quotes'))
-    const ids = records.map((record) => textAt(record, 'agent_record_id'))
-    expect((await here.post('/svc/report', { references: ids }, named('quotes'))).status).toBe(200)
-    const answer = await here.post('/svc/report', { references: [...ids, 'one-more'] }, named('quotes'))
-    expectRefusal(answer, 400, 'invalid_field')
-    expect(errorOf(answer)['message']).toMatch(/^references: .*1000/)
+  it('quote as many receipts in one report as its body holds', async () => {
+    const ids = Array.from({ length: 10_000 }, (_, index) => `quoted-${index}`)
+    for (let at = 0; at < ids.length; at += 1000)
+      await here.post('/svc/records/batch', { records: ids.slice(at, at + 1000).map((id) => inference(id)) }, named('quotes'))
+    const answer = await here.post('/svc/report', { agent_record_id: 'long', references: ids }, named('quotes'))
+    expect(answer.status).toBe(200)
+    expect((await here.get('/svc/scenarios/quotes/records/long')).json['references']).toEqual(ids)
+    const unknown = await here.post('/svc/report', { references: [...ids, 'one-more'] }, named('quotes'))
+    expectRefusal(unknown, 400, 'unknown_reference')
+    expect(errorOf(unknown)['message']).toMatch(/^references\[10000\]/)
   })
 })
 

@@ -68,6 +68,9 @@ describe('a proposal', () => {
     ['with a mutation without op', body([{ id: 'a' }]), 'mutations[0].op'],
     ['with a mutation whose id is no text', body([{ op: 'remove', id: 7 }]), 'mutations[0].id'],
     ['with options that are no object', body([{ op: 'create', id: 'a', options: 'x' }]), 'mutations[0].options'],
+    ['with an unknown op', body([{ op: 'replace', id: 'tone' }]), 'mutations[0].op must be create, update or remove'],
+    ['with a create without options', body([{ op: 'create', id: 'a' }]), 'mutations[0].options must be an object'],
+    ['with options on a remove', body([{ op: 'remove', id: 'tone', options: {} }]), 'mutations[0].options must be left out'],
     ['without a session', body([rule('a')], { session: null }), 'session'],
     ['with a blank session', body([rule('a')], { session: ' ' }), 'session'],
     ['without the release it runs', body([rule('a')], { release_id: 7 }), 'release_id'],
@@ -83,8 +86,6 @@ describe('a proposal', () => {
   })
 
   it.each<[string, JsonObject, string]>([
-    ['an unknown op', body([{ op: 'replace', id: 'tone' }]), 'mutations[0].op must be create, update or remove'],
-    ['options on a remove', body([{ op: 'remove', id: 'tone', options: {} }]), 'must be left out'],
     ['an id that is missing', body([{ op: 'remove', id: 'other' }]), 'there is no entry other to remove'],
     ['an id that exists', body([rule('tone')]), 'exists already'],
     ['another kind', body([{ op: 'update', id: 'tone', options: { name: 'skill' } }]), 'is of kind rules and stays so'],

@@ -12,7 +12,7 @@ import {
   type Runtime,
   type StepResult,
 } from '../../../src/contract/index.ts'
-import { serve, type Call } from '../../../src/inference/index.ts'
+import { parsedBody, serve, type Call } from '../../../src/inference/index.ts'
 import { newId } from '../../../src/kit/index.ts'
 import { Registry, ScenarioFiles, type Household, type Scenario } from '../../../src/scenarios/index.ts'
 import { processorOf, type TrainerHost } from '../../../src/training/index.ts'
@@ -195,7 +195,7 @@ function callOf(more: JsonObject): Call {
     dialect: 'chat',
     path: '/v1/chat/completions',
     headers: {},
-    request: { fields, bytes: Buffer.from(JSON.stringify(fields)) },
+    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, ['response']),
     tags: {},
     signal: new AbortController().signal,
     retryTimeoutSeconds: 60,

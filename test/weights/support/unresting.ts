@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { z } from 'zod'
 import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
 import type { Capture, Engine, NewRecord, Release, Runtime, RuntimeAnswer, WeightRuntime } from '../../../src/contract/index.ts'
-import { serve, serveStream, type Call } from '../../../src/inference/index.ts'
+import { parsedBody, serve, serveStream, type Call } from '../../../src/inference/index.ts'
 import { makeWeightRuntime } from '../../../src/weights/index.ts'
 import { makeFence } from '../../../src/weights/serving/fence.ts'
 import type { Random } from '../../crash/random.ts'
@@ -171,7 +171,7 @@ function callOf(random: Random): Call {
     dialect,
     path: PATHS[dialect],
     headers: {},
-    request: { fields, bytes: Buffer.from(JSON.stringify(fields)) },
+    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, ['response']),
     tags: {},
     signal: NEVER,
     retryTimeoutSeconds: 60,

@@ -1,6 +1,6 @@
 /** Strict JSON for the service's own routes: what it lets through can be stored, compared and printed without surprise. */
 import { isUtf8 } from 'node:buffer'
-import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../contract/index.ts'
+import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
 
 /**
  * The object a body holds. Refuses, naming the place: anything but an object, a key given twice (one of the two would be lost), a lone
@@ -86,9 +86,15 @@ const NUMBER_REST = /[0-9.eE+-]*/y
 function endOfNumber(text: string, start: number): number {
   NUMBER_REST.lastIndex = start
   const [written = ''] = NUMBER_REST.exec(text) ?? []
-  if (written.length > SAFE_DIGITS && /^\d+$/.test(written) && BigInt(Number(written)) !== BigInt(written))
+  if (written.length > SAFE_DIGITS && /^\d+$/.test(written) && !isKept(written))
     throw invalid('number_out_of_range', `the whole number at position ${start} has more digits than a number keeps; send it as text`)
   return start + written.length - 1
+}
+
+/** Beyond a double's range the value itself is refused, with its place. */
+function isKept(written: string): boolean {
+  const value = Number(written)
+  return !Number.isFinite(value) || BigInt(value) === BigInt(written)
 }
 
 /** The next quote that no odd run of backslashes stands before. */

@@ -1,0 +1,54 @@
+/** How much all bodies in flight take together: counted as they come, until their answers are over. */
+import { BODIES_BYTES_MAX, INLINE_BODY_BYTES_MAX, unavailable } from '../../contract/index.ts'
+
+const RETRY_AFTER_SECONDS = 1
+
+export class BodyBudget {
+  readonly #bytesMax: number
+  #bytes = 0
+
+  constructor(bytesMax = BODIES_BYTES_MAX) {
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  open(): BodyHold {
+    return new BodyHold((bytes) => this.#take(bytes))
+  }
+
+  #take(bytes: number): boolean {
+    if (bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false
+    this.#bytes += bytes
+    return true
+  }
+}
+
+/** What one request holds of the budget. Short bodies are never counted, and so never refused for the sake of long ones. */
+export class BodyHold {
+  readonly #take: (bytes: number) => boolean
+  #come = 0
+  #held = 0
+
+  constructor(take: (bytes: number) => boolean) {
+    this.#take = take
+  }
+
+  /** Throws where there is no room for these bytes. */
+  add(bytes: number): void {
+    this.#come += bytes
+    const more = Math.max(0, this.#come - INLINE_BODY_BYTES_MAX) - this.#held
+    if (!this.#take(more))
+      throw unavailable('bodies_in_flight', 'the large bodies being answered now take all there is room for; send the request again', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      })
+    this.#held += more
+  }
+
+  close(): void {
+    this.#take(-this.#held)
+    this.#held = 0
+  }
+}

@@ -1,0 +1,44 @@
+/** Bodies: read within a budget, checked here when they are short and beside this thread when they are long. */
+import { INLINE_BODY_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { outlinedBody, parsedBody, replacedMembers, type RequestBody, type Tags } from '../../inference/index.ts'
+import type { Draft } from '../../records/index.ts'
+import { BodyBudget } from './budget.ts'
+import { doJob, parseChecked } from './jobs.ts'
+import { parseLooseObject, parseStrictObject } from './strict-json.ts'
+import { BodyThreads } from './threads.ts'
+
+export type { BodyHold } from './budget.ts'
+export { readBody } from './read.ts'
+
+export class Bodies {
+  readonly budget = new BodyBudget()
+  readonly #threads = new BodyThreads()
+
+  /** The provider's to judge: it must be a JSON object, and goes on as it came. */
+  async line(bytes: Buffer, tags: Tags): Promise<RequestBody> {
+    const replaced = replacedMembers(tags)
+    if (isShort(bytes)) return parsedBody(bytes, parseLooseObject(bytes), replaced)
+    const { findings, bytes: same } = await this.#threads.run({ kind: 'outline', replaced }, bytes)
+    return outlinedBody(same, findings)
+  }
+
+  /** A body of our own routes, whole. */
+  async object(bytes: Buffer): Promise<JsonObject> {
+    if (isShort(bytes)) return parseStrictObject(bytes)
+    return parseChecked((await this.#threads.run({ kind: 'strict' }, bytes)).bytes)
+  }
+
+  /** The records a body brings. */
+  async drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): Promise<readonly Draft[]> {
+    if (!isShort(bytes)) return (await this.#threads.run({ kind, tags }, bytes)).findings
+    const drafts = doJob({ kind, tags }, bytes)
+    if (!Array.isArray(drafts)) throw new Error('a body of records gave none')
+    return drafts
+  }
+
+  close(): Promise<void> {
+    return this.#threads.close()
+  }
+}
+
+const isShort = (bytes: Buffer): boolean => bytes.length <= INLINE_BODY_BYTES_MAX

@@ -1,0 +1,106 @@
+/** A few threads for large bodies, started when the first one comes. A thread that dies takes one request along and no other. */
+import { Worker } from 'node:worker_threads'
+import { Refusal, unavailable } from '../../contract/index.ts'
+import type { Findings, Job } from './jobs.ts'
+import type { FromThread, ToThread } from './thread.ts'
+
+const THREADS_MAX = 2
+/** Far more than checking takes; a body that needs more ends its thread and not the service. */
+const HEAP_MIB_MAX = 1024
+const RETRY_AFTER_SECONDS = 1
+
+interface Waiting {
+  readonly message: ToThread
+  readonly resolve: (answer: FromThread) => void
+  readonly reject: (error: Error) => void
+}
+
+export class BodyThreads {
+  readonly #entry: URL
+  readonly #idle: Worker[] = []
+  readonly #all = new Set<Worker>()
+  readonly #waiting: Waiting[] = []
+  #isClosed = false
+
+  constructor(entry: URL = ownEntry()) {
+    this.#entry = entry
+  }
+
+  /** The bytes are the thread's from here on; they come back with what was found. */
+  async run<K extends Job['kind']>(job: Extract<Job, { kind: K }>, bytes: Buffer): Promise<{ findings: Findings[K]; bytes: Buffer }> {
+    const { promise, resolve, reject } = Promise.withResolvers<FromThread>()
+    this.#waiting.push({ message: { job, bytes: ownBuffer(bytes) }, resolve, reject })
+    this.#next()
+    const answer = await promise
+    if ('refused' in answer) throw new Refusal(answer.refused.kind, answer.refused.code, answer.refused.message)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers each job with what the table of findings says
+    return { findings: answer.findings as Findings[K], bytes: Buffer.from(answer.bytes) }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(lost())
+    await Promise.all([...this.#all].map((worker) => worker.terminate()))
+  }
+
+  #next(): void {
+    if (this.#isClosed) for (const { reject } of this.#waiting.splice(0)) reject(lost())
+    if (this.#waiting.length === 0) return
+    const worker = this.#idle.pop() ?? (this.#all.size < THREADS_MAX ? this.#start() : undefined)
+    const waiting = worker === undefined ? undefined : this.#waiting.shift()
+    if (worker !== undefined && waiting !== undefined) this.#give(worker, waiting)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry, { name: 'bodies', resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } })
+    this.#all.add(worker)
+    worker.unref()
+    worker.on('error', () => undefined)
+    worker.once('exit', () => {
+      this.#all.delete(worker)
+      const at = this.#idle.indexOf(worker)
+      if (at !== -1) this.#idle.splice(at, 1)
+    })
+    return worker
+  }
+
+  #give(worker: Worker, { message, resolve, reject }: Waiting): void {
+    const settle = (): void => {
+      worker.off('message', onAnswer)
+      worker.off('exit', onExit)
+      worker.unref()
+    }
+    const onAnswer = (answer: FromThread): void => {
+      settle()
+      this.#idle.push(worker)
+      resolve(answer)
+      this.#next()
+    }
+    const onExit = (): void => {
+      settle()
+      reject(lost())
+      this.#next()
+    }
+    worker.on('message', onAnswer)
+    worker.on('exit', onExit)
+    worker.ref()
+    worker.postMessage(message, [message.bytes])
+  }
+}
+
+/** The file a thread runs, from source and from a build alike. */
+function ownEntry(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+}
+
+/** Bytes that share their memory with others could not change hands. */
+function ownBuffer(bytes: Buffer): ArrayBuffer {
+  const { buffer } = bytes
+  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length
+  return isOwn ? buffer : new Uint8Array(bytes).buffer
+}
+
+const lost = (): Refusal =>
+  unavailable('body_check_failed', 'the thread that checks large bodies ended over this one; send the request again', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })

@@ -1,0 +1,186 @@
+/** Whether bytes are JSON, told without building what they say: memory stays at a byte per level, whatever the text holds. */
+import { isUtf8 } from 'node:buffer'
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, isSpace, MINUS, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+
+export interface JsonRules {
+  readonly depthMax: number
+  /** Whether a key may stand once in an object and not twice. */
+  readonly uniqueKeys: boolean
+}
+
+export type JsonFault =
+  | { readonly kind: 'not_utf8' }
+  | { readonly kind: 'malformed'; readonly at: number }
+  | { readonly kind: 'too_deep' }
+  | { readonly kind: 'repeated_key'; readonly key: string }
+
+/** What the text must go on with. */
+const VALUE = 0
+const VALUE_OR_CLOSE = 1
+const KEY = 2
+const KEY_OR_CLOSE = 3
+const COMMA_OR_CLOSE = 4
+const NOTHING = 5
+
+const IN_LIST = 0
+const IN_OBJECT = 1
+
+/** The first thing that is wrong with the text, or null. */
+export function faultInJson(bytes: Buffer, rules: JsonRules): JsonFault | null {
+  return isUtf8(bytes) ? new Check(bytes, rules).run() : { kind: 'not_utf8' }
+}
+
+class Check {
+  readonly #bytes: Buffer
+  readonly #rules: JsonRules
+  #open = new Uint8Array(256)
+  #depth = 0
+  /** The keys of each open object, once it has one. */
+  readonly #keys: (Set<string> | undefined)[] = []
+  #repeated: string | null = null
+
+  constructor(bytes: Buffer, rules: JsonRules) {
+    this.#bytes = bytes
+    this.#rules = rules
+  }
+
+  run(): JsonFault | null {
+    const bytes = this.#bytes
+    let expected = VALUE
+    let at = 0
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0
+      if (isSpace(byte)) continue
+      if (expected === KEY || expected === KEY_OR_CLOSE) {
+        if (byte === CLOSE_OBJECT && expected === KEY_OR_CLOSE) {
+          expected = this.#close()
+          continue
+        }
+        at = byte === QUOTE ? this.#endOfKey(at) : -1
+        if (this.#repeated !== null) return { kind: 'repeated_key', key: this.#repeated }
+        if (at === -1) break
+        expected = VALUE
+      } else if (expected === COMMA_OR_CLOSE) {
+        const isInObject = this.#open[this.#depth - 1] === IN_OBJECT
+        if (byte === COMMA) expected = isInObject ? KEY : VALUE
+        else if (byte === (isInObject ? CLOSE_OBJECT : CLOSE_LIST)) expected = this.#close()
+        else break
+      } else if (expected === NOTHING) {
+        break
+      } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+        if (this.#depth === this.#rules.depthMax) return { kind: 'too_deep' }
+        this.#push(byte === OPEN_OBJECT ? IN_OBJECT : IN_LIST)
+        expected = byte === OPEN_OBJECT ? KEY_OR_CLOSE : VALUE_OR_CLOSE
+      } else if (byte === CLOSE_LIST && expected === VALUE_OR_CLOSE) {
+        expected = this.#close()
+      } else {
+        const end = endOfScalar(bytes, at, byte)
+        if (end === -1) break
+        at = end
+        expected = this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
+      }
+    }
+    return expected === NOTHING && at === bytes.length ? null : { kind: 'malformed', at: at === -1 ? bytes.length : at }
+  }
+
+  #push(kind: number): void {
+    if (this.#depth === this.#open.length) {
+      const larger = new Uint8Array(this.#open.length * 2)
+      larger.set(this.#open)
+      this.#open = larger
+    }
+    this.#open[this.#depth] = kind
+    this.#depth += 1
+  }
+
+  #close(): number {
+    this.#depth -= 1
+    if (this.#keys.length > this.#depth) this.#keys.length = this.#depth
+    return this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
+  }
+
+  /** Where the colon behind the key stands, or -1. */
+  #endOfKey(start: number): number {
+    const end = endOfString(this.#bytes, start)
+    if (end === -1) return -1
+    if (this.#rules.uniqueKeys) this.#note(start, end)
+    let at = end + 1
+    while (isSpace(this.#bytes[at] ?? 0)) at += 1
+    return this.#bytes[at] === COLON ? at : -1
+  }
+
+  #note(start: number, end: number): void {
+    const key = readString(this.#bytes, start, end)
+    const level = this.#depth - 1
+    const known = this.#keys[level]
+    if (known === undefined) this.#keys[level] = new Set([key])
+    else if (known.has(key)) this.#repeated = key
+    else known.add(key)
+  }
+}
+
+/** The text between these two quotes, which was checked. */
+export function readString(bytes: Buffer, start: number, end: number): string {
+  const written = bytes.toString('utf8', start + 1, end)
+  return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
+}
+
+/** The last byte of the text, number or word that begins here, or -1. */
+function endOfScalar(bytes: Buffer, at: number, first: number): number {
+  if (first === QUOTE) return endOfString(bytes, at)
+  if (first === MINUS || isDigit(first)) return endOfNumber(bytes, at)
+  return endOfWord(bytes, at, first)
+}
+
+const FIRST_PRINTABLE = 0x20
+const ESCAPE_U = 0x75
+const ESCAPED = new Set([...'"\\/bfnrt'].map((mark) => mark.charCodeAt(0)))
+
+/** Where the closing quote stands, or -1. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === QUOTE) return at
+    if (byte < FIRST_PRINTABLE) return -1
+    if (byte !== BACKSLASH) continue
+    at += 1
+    const escaped = bytes[at] ?? 0
+    if (escaped === ESCAPE_U) {
+      for (let digit = 1; digit <= 4; digit += 1) if (!isHexDigit(bytes[at + digit] ?? 0)) return -1
+      at += 4
+    } else if (!ESCAPED.has(escaped)) return -1
+  }
+  return -1
+}
+
+const ZERO = 0x30
+const NINE = 0x39
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
+const isHexDigit = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+
+function endOfNumber(bytes: Buffer, start: number): number {
+  let at = bytes[start] === MINUS ? start + 1 : start
+  const first = bytes[at] ?? 0
+  if (!isDigit(first)) return -1
+  at = first === ZERO ? at + 1 : pastDigits(bytes, at)
+  if (bytes[at] === 0x2e) {
+    if (!isDigit(bytes[at + 1] ?? 0)) return -1
+    at = pastDigits(bytes, at + 1)
+  }
+  if (((bytes[at] ?? 0) | 0x20) !== 0x65) return at - 1
+  at += bytes[at + 1] === MINUS || bytes[at + 1] === 0x2b ? 2 : 1
+  return isDigit(bytes[at] ?? 0) ? pastDigits(bytes, at) - 1 : -1
+}
+
+function pastDigits(bytes: Buffer, start: number): number {
+  let at = start
+  while (isDigit(bytes[at] ?? 0)) at += 1
+  return at
+}
+
+const WORDS = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]))
+
+function endOfWord(bytes: Buffer, at: number, first: number): number {
+  const word = WORDS.get(first)
+  return word !== undefined && bytes.subarray(at, at + word.length).equals(word) ? at + word.length - 1 : -1
+}

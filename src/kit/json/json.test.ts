@@ -1,0 +1,75 @@
+/** JSON as text: what is JSON and what is none, and text that is put together again digit by digit. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cutOut, elementsOf, faultInJson, joined, membersOf } from '../index.ts'
+
+const RULES = { depthMax: 1000, uniqueKeys: false }
+const fault = (text: string | Buffer, rules = RULES) => faultInJson(Buffer.from(text), rules)
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const MARKS = [...'{}[]",:\\ \n\t\r0123456789.eE+-abfnrtuls/', '\u0001', 'é', 'true', 'null', '"a"', '\\u00e9', '\\ud83d']
+
+describe('text', () => {
+  it('is JSON exactly where JSON.parse says so', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.nat(), fc.constantFrom(...MARKS), (text, at, cut, mark) => {
+        const place = at % (text.length + 1)
+        for (const one of [text, text.slice(0, place) + mark + text.slice(place), text.slice(0, place) + text.slice(place + (cut % 3))])
+          expect([one, fault(one.toWellFormed()) === null]).toEqual([one, isJson(one.toWellFormed())])
+      }),
+      { numRuns: 500 },
+    )
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...MARKS), { maxLength: 12 }), (marks) => {
+        expect([marks, fault(marks.join('')) === null]).toEqual([marks, isJson(marks.join(''))])
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('is told apart from what is no UTF-8, nests too deep or says a key twice', () => {
+    expect(fault(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ kind: 'not_utf8' })
+    expect(fault('{"a":[[]]}', { depthMax: 2, uniqueKeys: false })).toEqual({ kind: 'too_deep' })
+    expect(fault('{"a":[[]]}', { depthMax: 3, uniqueKeys: false })).toBeNull()
+    expect(fault(`${'['.repeat(1e6)}${']'.repeat(1e6)}`, { depthMax: 1e6, uniqueKeys: true })).toBeNull()
+    const once = { depthMax: 9, uniqueKeys: true }
+    expect(fault('{"a":{"b":1,"\\u0062":2}}', once)).toEqual({ kind: 'repeated_key', key: 'b' })
+    expect(fault('{"a":[{"b":1},{"b":2}],"b":{"a":1}}', once)).toBeNull()
+    expect(fault('{"a":1,"a":2}')).toBeNull()
+  })
+})
+
+const textOf = (bytes: Buffer, { start, end }: { start: number; end: number }): string => bytes.toString('utf8', start, end)
+
+describe('parts of a text', () => {
+  it('are the members and elements that JSON.parse finds', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()), (object, list) => {
+        const bytes = Buffer.from(` ${JSON.stringify(object, null, 1)}\n`)
+        const members = [...membersOf(bytes)].map((member) => [member.key, JSON.parse(textOf(bytes, member))])
+        expect(Object.fromEntries(members)).toEqual(JSON.parse(bytes.toString()))
+        const items = Buffer.from(JSON.stringify(list, null, 1))
+        expect([...elementsOf(items, 0)].map((span) => JSON.parse(textOf(items, span)))).toEqual(JSON.parse(items.toString()))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it.each([
+    ['{"a":1.0,"response":2,"b":12345678901234567890}', '{"a":1.0,"b":12345678901234567890,"response":0}'],
+    ['{"response":2}', '{"response":0}'],
+    ['{ }', '{"response":0}'],
+    ['{"response":1,"a":"\\ud83d","response":2}', '{"a":"\\ud83d","response":0}'],
+  ])('are put together again as they were written: %s', (text, expected) => {
+    const bytes = Buffer.from(text)
+    expect(joined(bytes, cutOut(bytes, ['response']), new Map([['response', '0']])).toString()).toBe(expected)
+  })
+})

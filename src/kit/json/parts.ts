@@ -1,0 +1,133 @@
+/** Takes JSON text apart and puts it together again as text, so that every digit and every escape stays as it was sent. */
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isSpace, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+import { readString } from './check.ts'
+
+/** From the first byte up to, and without, the last number. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+export interface Member extends Span {
+  readonly key: string
+  /** Where its key begins; the span is its value's. */
+  readonly from: number
+}
+
+/** The members of the object that begins there. The text was checked: what is no JSON is not noticed here. */
+export function* membersOf(bytes: Buffer, start = firstOf(bytes)): Generator<Member> {
+  let at = pastSpace(bytes, start + 1)
+  while (bytes[at] === QUOTE) {
+    const from = at
+    const quote = endOfString(bytes, at)
+    const begin = pastSpace(bytes, pastSpace(bytes, quote + 1) + 1)
+    const end = endOfValue(bytes, begin)
+    yield { key: readString(bytes, from, quote), from, start: begin, end }
+    at = pastSpace(bytes, pastSpace(bytes, end) + 1)
+  }
+}
+
+/** The elements of the list that begins there. */
+export function* elementsOf(bytes: Buffer, start: number): Generator<Span> {
+  let at = pastSpace(bytes, start + 1)
+  while (at < bytes.length && bytes[at] !== CLOSE_LIST) {
+    const end = endOfValue(bytes, at)
+    yield { start: at, end }
+    const mark = pastSpace(bytes, end)
+    if (bytes[mark] !== COMMA) return
+    at = pastSpace(bytes, mark + 1)
+  }
+}
+
+export const firstOf = (bytes: Buffer): number => pastSpace(bytes, 0)
+export const isObjectAt = (bytes: Buffer, start: number): boolean => bytes[start] === OPEN_OBJECT
+export const isListAt = (bytes: Buffer, start: number): boolean => bytes[start] === OPEN_LIST
+
+/** An object's text without some of its members. */
+export interface Cut {
+  /** The stretches of text that stay, each of whole members. */
+  readonly kept: readonly Span[]
+  /** The values that were cut out, by key; of a key that stands twice, the last. */
+  readonly values: ReadonlyMap<string, Span>
+}
+
+export function cutOut(bytes: Buffer, keys: readonly string[], start = firstOf(bytes), see?: (member: Member) => void): Cut {
+  const kept: Span[] = []
+  const values = new Map<string, Span>()
+  let first = -1
+  let last = -1
+  const close = (): void => {
+    if (first !== -1) kept.push({ start: first, end: last })
+    first = -1
+  }
+  for (const member of membersOf(bytes, start)) {
+    see?.(member)
+    if (keys.includes(member.key)) {
+      values.set(member.key, { start: member.start, end: member.end })
+      close()
+      continue
+    }
+    if (first === -1) first = member.from
+    last = member.end
+  }
+  close()
+  return { kept, values }
+}
+
+/** An object of what a cut left and these members more, each already text. */
+export function joined(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: ReadonlyMap<string, Uint8Array | string>): Buffer {
+  const pieces: Uint8Array[] = kept.map(({ start, end }) => bytes.subarray(start, end))
+  const parts: Uint8Array[] = []
+  for (const piece of pieces) parts.push(parts.length === 0 ? BRACE : MARK, piece)
+  for (const [key, value] of members) {
+    parts.push(parts.length === 0 ? BRACE : MARK, Buffer.from(`${JSON.stringify(key)}:`))
+    parts.push(typeof value === 'string' ? Buffer.from(value) : value)
+  }
+  return Buffer.concat(parts.length === 0 ? [BRACE, END] : [...parts, END])
+}
+
+const BRACE = Buffer.from('{')
+const MARK = Buffer.from(',')
+const END = Buffer.from('}')
+
+function pastSpace(bytes: Buffer, start: number): number {
+  let at = start
+  while (isSpace(bytes[at] ?? 0)) at += 1
+  return at
+}
+
+/** Past the value that begins there. */
+function endOfValue(bytes: Buffer, start: number): number {
+  const first = bytes[start] ?? 0
+  if (first === QUOTE) return endOfString(bytes, start) + 1
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return pastScalar(bytes, start)
+  let depth = 0
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === QUOTE) at = endOfString(bytes, at)
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      depth -= 1
+      if (depth === 0) return at + 1
+    }
+  }
+  return bytes.length
+}
+
+function pastScalar(bytes: Buffer, start: number): number {
+  let at = start
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST || isSpace(byte)) break
+  }
+  return at
+}
+
+function endOfString(bytes: Buffer, start: number): number {
+  let at = start + 1
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === QUOTE) break
+    if (byte === BACKSLASH) at += 1
+  }
+  return at
+}
