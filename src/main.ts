@@ -227,7 +227,13 @@ function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
 async function openGateway({ config: { inference }, proxies }: LoadedConfig, load: Load): Promise<Gateway | null> {
   if (inference.gateway === null) return null
   const { url, api_key } = inference.gateway
-  return (await load('gateway', 'relay')).make({ url, api_key, timeout_s: inference.timeout_s, ...proxySetting(proxies) })
+  return (await load('gateway', 'relay')).make({
+    url,
+    api_key,
+    timeout_s: inference.timeout_s,
+    max_answer_bytes: inference.max_answer_bytes,
+    ...proxySetting(proxies),
+  })
 }
 
 async function loadRecipes(
@@ -293,6 +299,7 @@ function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, .
     newId,
     retryTimeoutSeconds: config.inference.retry_timeout_s,
     keepRawStreams: config.storage.keep_raw_streams,
+    answerBytesMax: config.inference.max_answer_bytes,
     runtime: house.runtime,
     model: house.model,
   }

@@ -110,6 +110,7 @@ describe('defaults', () => {
         upstream_api_key: null,
         timeout_s: 300,
         retry_timeout_s: 300,
+        max_answer_bytes: 67_108_864,
         gateway: null,
         engine: {
           url: null,

@@ -1,6 +1,6 @@
 /** Every key of the configuration: its type, its one default and the line that documents it. */
 import * as z from 'zod'
-import { ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import { ANSWER_BYTES_DEFAULT, ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
 import { engine, training } from './schema-training.ts'
 import {
@@ -80,6 +80,11 @@ const inference = section({
   retry_timeout_s: seconds('zero')
     .default(300)
     .describe('How long a call that lost a race against a weight update is tried again, in seconds.'),
+  max_answer_bytes: count()
+    .default(ANSWER_BYTES_DEFAULT)
+    .describe(
+      'How many bytes one answer may be, as it comes from the upstream. A longer stream is cut, with an error event, and kept as incomplete; a longer whole answer is a 502.',
+    ),
   gateway: gateway.nullable().default(null).describe('Turns the multimodal routes on.'),
   engine: engine.prefault({}).describe('The engine of the runtimes `llama`, `sglang` and `vllm`.'),
 })

@@ -50,7 +50,9 @@ export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024
 /** All request headers together; Node answers 431 above it. */
 export const HEADER_BYTES_MAX = 64 * KIB
-/** An answer of the upstream that is not a stream is held in memory until it is stored. */
+/** What one answer may be, whole or streamed, unless configured otherwise: it is held in memory until it is stored. */
+export const ANSWER_BYTES_DEFAULT = 64 * MIB
+/** What an engine or a gateway may say at once beside that. */
 export const UPSTREAM_ANSWER_BYTES_MAX = 256 * MIB
 /** An error body of the upstream up to this size is relayed as it is; of a longer one, its message. */
 export const UPSTREAM_ERROR_BYTES_MAX = 64 * KIB

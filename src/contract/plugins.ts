@@ -159,6 +159,8 @@ export interface ModelsCall {
 export interface RuntimeCall extends ModelsCall {
   readonly dialect: Dialect
   readonly body: Uint8Array
+  /** What the answer may be at most; more of it need not be read. */
+  readonly answerBytesMax?: number
   readonly release: Release
   /** Traffic is somebody's; an evaluation is an episode being scored, and nothing may be said to a person in it. */
   readonly purpose: 'traffic' | 'evaluation'

@@ -24,6 +24,7 @@ export interface Door {
   readonly newId: () => string
   readonly retryTimeoutSeconds: number
   readonly keepRawStreams: boolean
+  readonly answerBytesMax: number
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
   readonly model: ModelAddress

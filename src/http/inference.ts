@@ -67,7 +67,7 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
   const { request } = visit
   const tags = tagsOf(request.headers)
   const body = await door.bodies.line(await readBody(request, bytesMax, visit.hold), tags)
-  const { clock, retryTimeoutSeconds } = door
+  const { clock, retryTimeoutSeconds, answerBytesMax } = door
   return {
     id: door.newId(),
     dialect,
@@ -77,6 +77,7 @@ async function callOf(door: Door, visit: Visit, response: ServerResponse, dialec
     tags,
     signal: goneSignal(response),
     retryTimeoutSeconds,
+    answerBytesMax,
     clock,
     begunAt: clock(),
     trace: visit.trace,

@@ -52,6 +52,7 @@ const call: Call = {
   tags: {},
   signal: new AbortController().signal,
   retryTimeoutSeconds: 0,
+  answerBytesMax: 1e9,
   clock: () => 0,
   begunAt: 0,
 }

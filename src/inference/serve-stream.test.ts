@@ -78,6 +78,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
         tags: {},
         signal: new AbortController().signal,
         retryTimeoutSeconds: 0,
+        answerBytesMax: 1e9,
         clock: () => 0,
         begunAt: 0,
       },

@@ -1,6 +1,7 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
-import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
+import { answerTooLarge, isAnswerTooLarge } from './answer-too-large.ts'
 import type { StreamReader } from './dialects/index.ts'
 import { print } from './payload.ts'
 import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
@@ -65,9 +66,12 @@ class Relay {
 
   /** Passes frames on up to the terminal one, which it answers with; null when the stream ended without one. */
   async #relay(chunks: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
-    const { trace } = this.#exchange.call
+    const { trace, answerBytesMax } = this.#exchange.call
+    let bytes = 0
     for await (const chunk of chunks) {
       trace?.chunk()
+      bytes += chunk.byteLength
+      if (bytes > answerBytesMax) throw answerTooLarge(answerBytesMax)
       const frames = this.#splitter.push(chunk)
       if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
       const end = frames.findIndex((frame) => this.#take(frame))
@@ -109,9 +113,22 @@ class Relay {
   }
 
   async #interrupt(error: unknown): Promise<StreamEnd> {
+    if (isAnswerTooLarge(error) && !this.#exchange.call.signal.aborted) return this.#endWith(error)
     const cause = this.#exchange.call.signal.aborted ? CLOSED_BY_CLIENT : messageOf(error)
     this.#outlet.cut()
     return this.#keep(cause)
+  }
+
+  /** It was we who cut the answer off, and the client is still there: it hears so in the words of its format. */
+  async #endWith({ message, code }: Refusal): Promise<StreamEnd> {
+    try {
+      const end = await this.#keep(message)
+      this.#outlet.end(this.#reader.failing(message, code))
+      return end
+    } catch (error) {
+      this.#outlet.cut()
+      throw error
+    }
   }
 
   async #keep(cause: string | null): Promise<StreamEnd> {

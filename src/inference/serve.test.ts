@@ -52,6 +52,7 @@ const call = (retryTimeoutSeconds: number, signal = new AbortController().signal
   tags: {},
   signal,
   retryTimeoutSeconds,
+  answerBytesMax: 1e9,
   // Time stands still, so that the pauses alone decide how often a call is tried.
   clock: () => 0,
   begunAt: 0,

@@ -19,6 +19,7 @@ import {
   type StreamedAnswer,
   type WholeAnswer,
 } from '../contract/index.ts'
+import { answerTooLarge } from './answer-too-large.ts'
 import { artifactRef, type Named } from './artifact-ref.ts'
 import { streamDialects, type StreamReader } from './dialects/index.ts'
 import { exchangePayload, print, replacedMembers, type Tags } from './payload.ts'
@@ -44,6 +45,8 @@ export interface Call {
   readonly tags: Tags
   readonly signal: AbortSignal
   readonly retryTimeoutSeconds: number
+  /** What the answer may be at most, as it comes from the upstream. */
+  readonly answerBytesMax: number
   readonly clock: () => number
   /** When the whole request had come. */
   readonly begunAt: number
@@ -92,6 +95,7 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
       continue
     }
     if (answer.kind === 'stream') return openStream(exchange, answer)
+    if (answer.body.length > call.answerBytesMax) throw answerTooLarge(call.answerBytesMax)
     const fields = parseAnswer(answer.body)
     const training = verify(exchange, fields, answer.capture)
     const response = training === null ? answer.body : Buffer.from(print({ ...fields, training }))
@@ -141,11 +145,11 @@ function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts 
 async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<RuntimeAnswer> {
   let isStreaming = false
   try {
-    const { dialect, path, signal, trace } = call
+    const { dialect, path, answerBytesMax, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.facts) }
-    const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, model, release, purpose, signal })
+    const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
     if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialect)
     isStreaming = answer.kind === 'stream'
     return answer

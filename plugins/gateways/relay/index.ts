@@ -4,7 +4,7 @@ import {
   define,
   invalid,
   upstream,
-  UPSTREAM_ANSWER_BYTES_MAX,
+  ANSWER_BYTES_DEFAULT,
   type Gateway,
   type JsonObject,
   type WholeAnswer,
@@ -16,9 +16,10 @@ export default define('gateway', { make: (config) => makeRelay(config) })
 const TIMEOUT_SECONDS_DEFAULT = 300
 
 function makeRelay(config: JsonObject): Gateway {
-  const { url, api_key, timeout_s = TIMEOUT_SECONDS_DEFAULT } = config
+  const { url, api_key, timeout_s = TIMEOUT_SECONDS_DEFAULT, max_answer_bytes = ANSWER_BYTES_DEFAULT } = config
   if (typeof url !== 'string') throw invalid('gateway_url', 'inference.gateway.url: name the gateway to relay to')
   if (typeof timeout_s !== 'number') throw invalid('gateway_timeout', 'timeout_s: a number of seconds')
+  if (typeof max_answer_bytes !== 'number') throw invalid('gateway_answer', 'max_answer_bytes: a number of bytes')
   const { dispatcher, origin, prefix, proxy } = connectionsTo(url, timeout_s * 1000, config)
   const unreachable = (cause: unknown): never => {
     throw failureOf(cause, { name: 'the multimodal gateway', origin, proxy, setting: 'inference.gateway.url' })
@@ -29,24 +30,30 @@ function makeRelay(config: JsonObject): Gateway {
     async relay(route, body, signal): Promise<WholeAnswer> {
       const path = `${prefix}/v1/${route}`
       const answer = await dispatcher.request({ origin, method: 'POST', path, headers, body, signal }).catch(unreachable)
-      return { kind: 'whole', status: answer.statusCode, headers: flatten(answer.headers), body: await wholeBody(answer.body, unreachable) }
+      return {
+        kind: 'whole',
+        status: answer.statusCode,
+        headers: flatten(answer.headers),
+        body: await wholeBody(answer.body, max_answer_bytes, unreachable),
+      }
     },
   }
 }
 
-async function wholeBody(chunks: AsyncIterable<Uint8Array>, unreachable: (cause: unknown) => never): Promise<Buffer> {
+async function wholeBody(chunks: AsyncIterable<Uint8Array>, bytesMax: number, unreachable: (cause: unknown) => never): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
     for await (const chunk of chunks) {
       bytes += chunk.length
-      if (bytes > UPSTREAM_ANSWER_BYTES_MAX) break
+      if (bytes > bytesMax) break
       parts.push(chunk)
     }
   } catch (cause) {
     unreachable(cause)
   }
-  if (bytes > UPSTREAM_ANSWER_BYTES_MAX) throw upstream('upstream_too_large', 'the gateway answered with more than this service holds')
+  if (bytes > bytesMax)
+    throw upstream('answer_too_large', `the gateway answered with more than ${bytesMax} bytes (inference.max_answer_bytes); raise that`)
   return Buffer.concat(parts)
 }
 

@@ -1,6 +1,6 @@
 /** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
 import type { Dispatcher } from 'undici'
-import { upstream, UPSTREAM_ANSWER_BYTES_MAX, type Refusal, type RuntimeAnswer } from '../../../src/contract/index.ts'
+import { upstream, type Refusal, type RuntimeAnswer } from '../../../src/contract/index.ts'
 import { ChunkQueue } from './chunks.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -9,6 +9,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: RuntimeAnswer) => void
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
+  readonly #bytesMax: number
   readonly #onAbort: () => void
   readonly #whyNot: (error: Error) => Refusal
   #controller: Dispatcher.DispatchController | null = null
@@ -22,9 +23,11 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     resolve: (answer: RuntimeAnswer) => void,
     reject: (error: unknown) => void,
     signal: AbortSignal,
+    bytesMax: number,
     whyNot: (error: Error) => Refusal,
   ) {
     this.#whyNot = whyNot
+    this.#bytesMax = bytesMax
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
@@ -59,8 +62,13 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
       return
     }
     this.#bytes += chunk.length
-    if (this.#bytes > UPSTREAM_ANSWER_BYTES_MAX) controller.abort(new Error('the answer is larger than this service holds'))
-    else this.#parts.push(chunk)
+    if (this.#bytes <= this.#bytesMax) {
+      this.#parts.push(chunk)
+      return
+    }
+    this.#parts = []
+    this.#reject(tooLarge(this.#bytesMax))
+    controller.abort(new Error('the answer is too large'))
   }
 
   onResponseEnd(): void {
@@ -86,6 +94,12 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
 }
+
+const tooLarge = (bytes: number): Refusal =>
+  upstream(
+    'answer_too_large',
+    `the upstream answered with more than ${bytes} bytes (inference.max_answer_bytes); raise that, or ask for less`,
+  )
 
 function isEventStream(headers: Headers): boolean {
   return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import {
   define,
   upstream,
+  UPSTREAM_ANSWER_BYTES_MAX,
   type JsonObject,
   type ModelAddress,
   type ModelsCall,
@@ -41,7 +42,7 @@ class Provider implements Runtime {
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
     const isMessages = call.dialect === 'messages' || call.dialect === 'count_tokens'
-    return this.#ask('POST', call, isMessages, call.body)
+    return this.#ask('POST', call, isMessages, call.body, call.answerBytesMax)
   }
 
   async models(call: ModelsCall): Promise<WholeAnswer> {
@@ -50,14 +51,14 @@ class Provider implements Runtime {
     return answer
   }
 
-  #ask(method: 'GET' | 'POST', call: ModelsCall, isMessages: boolean, body: Uint8Array | null) {
+  #ask(method: 'GET' | 'POST', call: ModelsCall, isMessages: boolean, body: Uint8Array | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
     const { dispatcher, origin, prefix, proxy } = this.#upstreamOf(call.model.url)
     const headers: Record<string, string> = { ...call.headers, ...credential(call.model, isMessages), 'accept-encoding': 'identity' }
     if (isMessages) headers['anthropic-version'] ??= ANTHROPIC_VERSION
     if (body !== null) headers['content-type'] = 'application/json'
     const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
     return new Promise<RuntimeAnswer>((resolve, reject) => {
-      const handler = new AnswerHandler(resolve, reject, call.signal, whyNot)
+      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot)
       dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body }, handler)
     })
   }

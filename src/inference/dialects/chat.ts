@@ -63,6 +63,10 @@ class ChatReader implements StreamReader {
     const chunk = { ...identityOf(this.#head), object: 'chat.completion.chunk', choices: [], ...receiptFields(receipt) }
     return Buffer.concat([writeEvent(null, JSON.stringify(chunk)), terminal])
   }
+
+  failing(message: string, code: string): Buffer {
+    return writeEvent(null, JSON.stringify({ error: { message, type: 'api_error', code } }))
+  }
 }
 
 function identityOf(head: JsonObject): JsonObject {

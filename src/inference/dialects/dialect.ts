@@ -12,6 +12,8 @@ export interface StreamReader {
   readonly failure: string | null
   /** What stands in place of the terminal frame, the receipt in it. */
   ending(terminal: Buffer, receipt: string): Buffer
+  /** The event by which a provider says that a stream failed half way. */
+  failing(message: string, code: string): Buffer
 }
 
 export interface StreamDialect {

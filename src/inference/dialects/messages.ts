@@ -91,6 +91,10 @@ class MessagesReader implements StreamReader {
     const stop = readObject(terminal) ?? { type: 'message_stop' }
     return writeEvent(readEvent(terminal)?.event ?? null, JSON.stringify({ ...stop, ...receiptFields(receipt) }))
   }
+
+  failing(message: string): Buffer {
+    return writeEvent('error', JSON.stringify({ type: 'error', error: { type: 'api_error', message } }))
+  }
 }
 
 function finishBlock({ block, input }: Block): JsonObject {

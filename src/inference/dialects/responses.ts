@@ -86,6 +86,11 @@ class ResponsesReader implements StreamReader {
       DONE,
     ])
   }
+
+  failing(message: string, code: string): Buffer {
+    const event = { type: 'error', sequence_number: this.#sequence + 1, code, message, param: null }
+    return writeEvent('error', JSON.stringify(event))
+  }
 }
 
 function grow(

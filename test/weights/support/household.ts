@@ -199,6 +199,7 @@ function callOf(more: JsonObject): Call {
     tags: {},
     signal: new AbortController().signal,
     retryTimeoutSeconds: 60,
+    answerBytesMax: 1e9,
     clock: () => 1,
     begunAt: 1,
   }

@@ -175,6 +175,7 @@ function callOf(random: Random): Call {
     tags: {},
     signal: NEVER,
     retryTimeoutSeconds: 60,
+    answerBytesMax: 1e9,
     clock: () => Date.now() / 1000,
     begunAt: 0,
   }
