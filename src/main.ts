@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
 import { loadPlugin, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
+  invalid,
   ROUTE_PREFIX,
   type Adapter,
   type Commit,
@@ -19,7 +20,8 @@ import {
 } from './contract/index.ts'
 import { Bodies, Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
-import { Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+import { importReef, refuseOriginal, refuseUnfinished, whileImporting, type ImportReport, type ImportSource } from './reef/index.ts'
+import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
@@ -136,8 +138,19 @@ function loaderOf({ baseDirectory }: LoadedConfig, plugins: Builtins): Load {
   return (kind, name) => loadPlugin(kind, name, plugins, baseDirectory)
 }
 
-/** The configured store alone, for the service and for whoever examines a store without one. */
+/** The configured store alone, for the service and for whoever examines a store without one. Folders that are not its own stay as they are. */
 export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<Store> {
+  await checkFolders(loaded)
+  return makeStore(loaded, load)
+}
+
+/** Throws for folders that hold something else than this service's data, or half an import. */
+export async function checkFolders({ config }: LoadedConfig): Promise<void> {
+  await refuseOriginal(config.storage)
+  refuseUnfinished(config.storage)
+}
+
+async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
   const { record_backend, agent_record_dir, record_capacity_bytes } = loaded.config.storage
   const plugin = await load('store', record_backend)
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
@@ -160,6 +173,55 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
     load: (warn: (message: string) => void) => loadRecipe({ name: use, baseDirectory }, sections, builtins, warn),
   }))
   return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
+}
+
+export interface ImportWish extends ImportSource {
+  /** One of the configured recipes; null for the default one. */
+  readonly recipe: string | null
+  /** Tries everything and writes nothing. */
+  readonly isTrial: boolean
+}
+
+/** Carries the folders of the original system over into the configured ones, while no service runs on them. */
+export async function importFolders(loaded: LoadedConfig, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+  const { storage } = loaded.config
+  if (storage.record_backend === 'memory')
+    throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
+  await refuseOriginal(storage)
+  const load = loaderOf(loaded, builtins)
+  const recipe = await importRecipe(loaded, wish.recipe)
+  const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
+  if (wish.isTrial) return importReef({ ...common, places: null })
+  const store = await makeStore(loaded, load)
+  try {
+    const contents = await openContents(loaded, load)
+    const files = new ScenarioFiles(storage.agent_record_dir)
+    const writeModel: ImportPlaces['writeModel'] = async (created, settings) => {
+      if ((await files.readModel(created)) === null) await files.writeModel(created, settings)
+    }
+    try {
+      return await whileImporting(storage, () => importReef({ ...common, places: { store, contents, writeModel } }))
+    } finally {
+      await contents.close()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+type ImportProgress = Parameters<typeof importReef>[0]['progress']
+type ImportPlaces = NonNullable<Parameters<typeof importReef>[0]['places']>
+
+async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promise<Parameters<typeof importReef>[0]['recipe']> {
+  const name = wanted ?? loaded.config.recipe
+  const recipes = await loadRecipes(loaded, builtins, makeLog(clock))
+  const configured = recipes.get(name)
+  if (configured === undefined)
+    throw invalid(
+      'unknown_recipe',
+      `${JSON.stringify(name)} is no recipe of this configuration; there are: ${[...recipes.keys()].join(', ')}`,
+    )
+  return { name, recipe: configured.recipe, components: componentsOf(configured) }
 }
 
 /** Why episodes cannot be kept apart from this machine, or null. */

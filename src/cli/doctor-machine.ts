@@ -151,9 +151,10 @@ async function isAnswering(url: string): Promise<boolean> {
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
   const check = 'store'
   const { agent_record_dir: directory, record_backend: backend } = loaded.config.storage
-  if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will make it' }]
   const house = await surroundings.house()
   try {
+    await house.checkFolders(loaded)
+    if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will make it' }]
     const store = await house.openStore(loaded)
     const { records } = await store.usage()
     await store.close()

@@ -8,6 +8,7 @@ import { PRODUCT } from '../contract/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { complain } from './explain.ts'
+import { addImportCommands } from './import.ts'
 import { init } from './init.ts'
 import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
@@ -25,6 +26,8 @@ Examples:
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
   svc verify -c svc.yaml                      whether every stored record is still what was stored
   svc config schema > svc.schema.json         for your editor
+  svc import reef --records DIR --artifacts DIR
+                                              carry the data of the system reef over
   svc runtime add llama                       what the runtime llama needs beside the service
   svc trainer start --model tiny=./tiny       train adapters on this machine
 
@@ -83,6 +86,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
   addOwnCommands(program, run)
+  addImportCommands(program, run)
   addRuntimeCommands(program, run)
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)

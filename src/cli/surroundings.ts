@@ -1,7 +1,7 @@
 /** What a command needs from outside itself, so that tests can stand in for the terminal, the signals and the service. */
 import type { Store } from '../contract/index.ts'
 import type { CommandLineReading, Environment, LoadedConfig } from '../config/index.ts'
-import type { ServiceOptions } from '../main.ts'
+import type { importFolders, ServiceOptions } from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
 export interface RunningService {
@@ -14,6 +14,8 @@ export interface RunningService {
 export interface House {
   startService(loaded: LoadedConfig, options?: Pick<ServiceOptions, 'log'>): Promise<RunningService>
   openStore(loaded: LoadedConfig): Promise<Store>
+  checkFolders(loaded: LoadedConfig): Promise<void>
+  importFolders: typeof importFolders
 }
 
 export type StopSignal = 'SIGINT' | 'SIGTERM'

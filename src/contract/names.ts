@@ -72,3 +72,12 @@ export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-
 /** A password in the URL of a repository, or anything before an http host: there a user's name is often a key. */
 export const hasCredentials = (repository: string): boolean =>
   /^(?:https?:\/\/[^/?#]*@|[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@)/i.test(repository)
+
+/** Names of the system reef, whose folders can be imported and whose clients can be answered. */
+export const ORIGINAL = {
+  product: 'reef',
+  /** The file at the root of each of its releases. */
+  manifest: 'reef-artifact.json',
+  /** Refs that every repository of it has, and none of ours. */
+  refs: ['refs/reef/base', 'refs/reef/head'],
+} as const

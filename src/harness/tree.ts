@@ -48,6 +48,17 @@ function isEntry(value: Json): value is Json & Entry {
   return isObject(value) && typeof value['id'] === 'string' && typeof value['name'] === 'string' && isObject(value['config'])
 }
 
+/** Files that were rendered elsewhere, with the entries they were rendered from beside them; where the files hold those already they stay as they are. */
+export function withEntries(adapter: Adapter | undefined, files: Files, entries: readonly Entry[]): Files {
+  const path = adapter === undefined ? ENTRIES_FILE : entriesPath(adapter)
+  return Object.hasOwn(files, path) ? files : { ...files, [path]: printJson(entries.map(jsonOf)) }
+}
+
+/** The entries in what may be a list of them; null when it is none. */
+export function entriesFrom(value: Json | undefined): readonly Entry[] | null {
+  return Array.isArray(value) && value.every(isEntry) ? value : null
+}
+
 /** What clients pull of a content. */
 export function pulledFiles(content: Files): Files {
   const { [ENTRIES_FILE]: _, ...files } = content

@@ -4,6 +4,7 @@
  */
 export { replacedMembers, taggedPayload, type Tags } from './payload.ts'
 export { outlinedBody, outlineOf, parsedBody, type Outline, type RequestBody } from './request-body.ts'
+export { replay } from './replay.ts'
 export { serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'
 export { serveStream, type Outlet } from './serve-stream.ts'
 export { refusalOfUpstream } from './upstream-refusal.ts'

@@ -23,7 +23,7 @@ export interface Command {
 const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
 
 /** The environment is given whole: nothing of the machine's own reaches the command but what a process cannot do without. */
-function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
+export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, HOME, ...environment } })
   const printed = { out: '', err: '' }

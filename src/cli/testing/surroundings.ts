@@ -51,6 +51,8 @@ export function fakeSurroundings(
       Promise.resolve({
         startService: () => Promise.reject(new Error('no service in this test')),
         openStore: () => Promise.reject(new Error('no store in this test')),
+        checkFolders: () => Promise.resolve(),
+        importFolders: () => Promise.reject(new Error('no import in this test')),
         ...house,
       }),
     parts: () => Promise.resolve([]),

@@ -79,6 +79,17 @@ describe('publishing', () => {
   })
 })
 
+it('a remote that holds releases of the system reef is not opened, and none of its refs is moved', async () => {
+  const remote = freshRemote()
+  const store = await openAt(remote, freshCache())
+  const release = await publish(store, {})
+  await store.point('s', release)
+  gitSays(remote, 'update-ref', 'refs/reef/base', release.release_id)
+  const before = refsOf(remote)
+  await expect(openAt(remote, freshCache())).rejects.toMatchObject({ kind: 'unavailable', code: 'remote_original' })
+  expect(refsOf(remote)).toEqual(before)
+})
+
 describe('a remote that fails', () => {
   it('keeps no pointer from moving here, and gets everything it missed with the next one', async () => {
     const [remote, cache] = [freshRemote(), freshCache()]

@@ -2,7 +2,7 @@
  * A repository elsewhere that follows the one on this machine: what is published is durable here first and pushed then. What a failed
  * push left behind is not written down anywhere; it is the difference between the refs here and there, and the next push carries it.
  */
-import { REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
+import { ORIGINAL, REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
 import { gitOverNetwork } from '../process.ts'
 import { settleGoals } from './goals.ts'
 import type { Change, Find, Goal, RefPlace } from './goals.ts'
@@ -18,6 +18,7 @@ const PUSH_REFS_MAX = 200
 export async function openRemote(repository: string, url: string, local: RefPlace, find: Find): Promise<Remote> {
   const refs = new RemoteRefs(repository, url)
   await refs.refresh(OPEN_TIMEOUT_SECONDS)
+  if (ORIGINAL.refs.some((ref) => refs.known.has(ref))) throw ofTheOriginal()
   const remote = new Remote(local, refs, find)
   await remote.catchUp()
   return remote
@@ -121,6 +122,12 @@ const unreachable = (cause: unknown): Error =>
     'remote_unreachable',
     'the remote artifact repository cannot be reached or is not one; check storage.artifact_repository, the network and the credentials git uses for it',
     { cause },
+  )
+
+const ofTheOriginal = (): Error =>
+  unavailable(
+    'remote_original',
+    'the remote artifact repository holds releases of the system reef, which are not written over; set another repository, clone that one with git clone --mirror, and carry it over with: svc import reef --records DIR --artifacts CLONE',
   )
 
 const isUnreachable = (error: unknown): boolean => isRefusal(error) && error.code === 'remote_unreachable'

@@ -1,0 +1,124 @@
+/** `svc import reef`: carries the data of the original system over, and says what is where and what could not come along. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { InvalidArgumentError, type Command } from 'commander'
+import type { importFolders, ImportWish } from '../main.ts'
+import { startBar } from './bar.ts'
+import { loadFor } from './config.ts'
+import { complain } from './explain.ts'
+import type { Run } from './program.ts'
+import { jsonText, shown } from './screen/text.ts'
+import { counted, several } from './screen/words.ts'
+import { EXIT } from './surroundings.ts'
+import type { ConfigOptions, Surroundings } from './surroundings.ts'
+
+interface ImportOptions extends ConfigOptions {
+  readonly records: string
+  readonly artifacts?: string
+  readonly recipe?: string
+  readonly rename?: ReadonlyMap<string, string>
+  readonly dryRun?: boolean
+}
+
+type Report = Awaited<ReturnType<typeof importFolders>>
+type Tally = Report['scenarios'][number]
+
+const HELP = `
+Stop both services first: the one that wrote the folders, and this one. The folders are read and never written.
+Carried over: scenarios, records with their ids, times and references, streamed answers put together, reports, train
+requests, what was consumed, every step with its metrics, releases with the entries of their harness, model settings
+without keys. Releases get new ids here; the row of a step says under "imported" which it had.
+Not carried over, and told: live weights, archived scenarios, keys, totals and digests of records lost to capacity.
+Broken off, even by kill -9, it goes on when it is run again; a service does not start on half of it.
+Exit codes: 0 everything is here, 1 something could not be carried over, 2 nothing was done.
+
+Example:
+  svc import reef -c svc.yaml --records .reef/agent-record --artifacts .reef/artifacts.git --dry-run`
+
+export function addImportCommands(program: Command, run: Run): void {
+  const group = program.command('import').description('carry data of another system over')
+  const reef = group.command('reef').description('carry the data of the system reef over into the configured folders')
+  run<ImportOptions>(reef, importCommand)
+    .usage('--records DIR --artifacts DIR [-c FILE] [--dry-run]')
+    .requiredOption('--records <dir>', 'its folder of records (storage.agent_record_dir there, by default .reef/agent-record)')
+    .option('--artifacts <dir>', 'its artifact repository (by default .reef/artifacts.git); without it releases stay behind')
+    .option('-c, --config <file>', 'the configuration file (YAML) of this service')
+    .option('--recipe <name>', 'the recipe of this configuration that the scenarios get (default: its default one)')
+    .option('--rename <old=new>', 'another name for a scenario; may be given several times', renamed)
+    .option('--dry-run', 'read and judge everything, and write nothing')
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', HELP)
+}
+
+function renamed(text: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+  const at = text.lastIndexOf('=')
+  if (at < 1 || at === text.length - 1) throw new InvalidArgumentError('It must be OLD=NEW.')
+  return new Map([...before, [text.slice(0, at), text.slice(at + 1)]])
+}
+
+async function importCommand(options: ImportOptions, surroundings: Surroundings): Promise<number> {
+  const missing = missingFolder(options)
+  if (missing !== null) {
+    surroundings.err(missing)
+    return EXIT.misconfigured
+  }
+  const loaded = await loadFor(options, surroundings)
+  const house = await surroundings.house()
+  // Records and releases hold what people wrote: they are their owner's alone.
+  process.umask(0o077)
+  const bar = startBar(surroundings)
+  let report: Report
+  try {
+    report = await house.importFolders(loaded, wishOf(options), bar.at)
+  } catch (error) {
+    complain(error, loaded, surroundings)
+    return EXIT.misconfigured
+  } finally {
+    bar.end()
+  }
+  surroundings.out(options.json === true ? jsonText(report, 2) : printed(report))
+  return report.remarks.some(({ kind }) => kind === 'problem') ? EXIT.failed : EXIT.fine
+}
+
+function missingFolder({ records, artifacts }: ImportOptions): string | null {
+  for (const [option, path] of [
+    ['--records', records] as const,
+    ...(artifacts === undefined ? [] : [['--artifacts', artifacts] as const]),
+  ]) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return `${option}: there is no folder ${shown(resolve(path))}`
+  }
+  return null
+}
+
+function wishOf({ records, artifacts, recipe, rename, dryRun }: ImportOptions): ImportWish {
+  return {
+    records: resolve(records),
+    artifacts: artifacts === undefined ? null : resolve(artifacts),
+    renames: rename ?? new Map(),
+    recipe: recipe ?? null,
+    isTrial: dryRun === true,
+  }
+}
+
+const KINDS = ['inference', 'report', 'train', 'steps', 'releases', 'consumed'] as const
+
+function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
+  const lines = scenarios.flatMap((tally) => tableOf(tally, isTrial))
+  const told = remarks.map(({ scenario, kind, text }) => {
+    const who = scenario === null ? '' : `${shown(JSON.stringify(scenario))}: `
+    return `${kind === 'problem' ? 'NOT CARRIED OVER' : 'note'}  ${who}${shown(text)}`
+  })
+  const problems = remarks.filter(({ kind }) => kind === 'problem').length
+  const outcome = problems === 0 ? 'nothing was left behind' : `${several(problems, 'line')} above say what was left behind`
+  const what = isTrial ? 'could be carried over; nothing was written' : 'carried over'
+  return [...lines, ...told, ...(told.length > 0 ? [''] : []), `${several(scenarios.length, 'scenario')} ${what}: ${outcome}`].join('\n')
+}
+
+function tableOf({ scenario, imported_as: name, source, destination }: Tally, isTrial: boolean): readonly string[] {
+  const title = `${shown(JSON.stringify(scenario))}${name === scenario ? '' : ` as ${shown(JSON.stringify(name))}`}`
+  const rows = KINDS.map((kind) => {
+    const here = isTrial ? '' : `  here ${counted(destination[kind]).padStart(9)}`
+    return `  ${kind.padEnd(10)}  there ${counted(source[kind]).padStart(9)}${here}`
+  })
+  return [title, ...rows, '']
+}

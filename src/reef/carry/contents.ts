@@ -1,0 +1,167 @@
+/** The files of a release, taken out of the original's repository and kept as a content of ours: without its manifest, with the entries beside them. */
+import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import {
+  isLargeFile,
+  ORIGINAL,
+  pathProblem,
+  readPointer,
+  TEXT_FILE_BYTES_MAX,
+  type Adapter,
+  type Entry,
+  type Files,
+  type Release,
+} from '../../contract/index.ts'
+import { entriesIn, withEntries } from '../../harness/index.ts'
+import { gitBlobTo, gitFiles, gitObjects, type TreeFile } from '../source/git.ts'
+import type { Target } from './target.ts'
+
+/** What git keeps for itself and the original for its records: clients are served neither. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([ORIGINAL.manifest, '.gitattributes'])
+const BLOBS_AT_ONCE = 64
+const FILES_MAX = 100_000
+
+export interface Wanted {
+  readonly repository: string
+  readonly releaseId: string
+  /** Null where nobody knows them. */
+  readonly entries: readonly Entry[] | null
+  readonly adapter: Adapter | undefined
+  /** The components the recipe trains, in folders of their own; empty for a single content. */
+  readonly components: readonly string[]
+  /** The component that the entries belong to. */
+  readonly harness: string | null
+  /** A seed whose files are these and which knows its entries. */
+  readonly seed: Files
+  /** Called for the files of a harness that nobody knows the entries of. */
+  readonly withoutEntries: () => void
+}
+
+export type Contents = Pick<Release, 'content_id' | 'components'>
+
+/** Throws with why it cannot be had whole; nothing is kept in part. */
+export async function takeContents(wanted: Wanted, target: Target): Promise<Contents> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-import-'))
+  try {
+    return await writeContents(await readFiles(wanted, folder), wanted, target)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** What a scenario of this recipe begins with when nothing else is known. */
+export function seedContents(wanted: Shape, target: Target): Promise<Contents> {
+  return writeContents({ folder: '', texts: wanted.seed, large: [] }, wanted, target)
+}
+
+type Shape = Omit<Wanted, 'repository' | 'releaseId'>
+
+async function writeContents(taken: Taken, wanted: Shape, target: Target): Promise<Contents> {
+  if (wanted.components.length === 0) return { content_id: await write(taken, '', wanted, target) }
+  const parts: Record<string, string> = {}
+  for (const name of wanted.components) parts[name] = await write(taken, `${name}/`, wanted, target)
+  return { content_id: await target.write({ kind: 'composed', components: parts }), components: parts }
+}
+
+interface Taken {
+  readonly folder: string
+  /** Small texts. */
+  readonly texts: Readonly<Record<string, string>>
+  /** Everything else, in the folder under the same paths. */
+  readonly large: readonly string[]
+}
+
+async function readFiles({ repository, releaseId }: Wanted, folder: string): Promise<Taken> {
+  const listed = (await gitFiles(repository, releaseId)).filter(({ path }) => !BOOKKEEPING.has(path))
+  if (listed.length > FILES_MAX) throw new Error(`it holds more than ${FILES_MAX} files`)
+  for (const file of listed) refuseOdd(file)
+  const texts: Record<string, string> = {}
+  const large: string[] = []
+  for (let at = 0; at < listed.length; at += BLOBS_AT_ONCE) {
+    const some = listed.slice(at, at + BLOBS_AT_ONCE)
+    const small = some.filter(({ bytes }) => bytes <= TEXT_FILE_BYTES_MAX)
+    const blobs = await gitObjects(
+      repository,
+      small.map(({ id }) => id),
+    )
+    for (const [index, file] of small.entries()) {
+      const body = blobs[index]?.body
+      if (body === undefined) throw new Error(`${quoted(file.path)} is not in the repository`)
+      const pointer = readPointer(body)
+      if (pointer === null && !isLargeFile(file.path, body)) {
+        texts[file.path] = body.toString()
+        continue
+      }
+      large.push(file.path)
+      const to = await placeFor(folder, file.path)
+      if (pointer === null) await writeFile(to, body, { flag: 'wx' })
+      else await takeLarge(repository, pointer, file.path, to)
+    }
+    for (const file of some.filter(({ bytes }) => bytes > TEXT_FILE_BYTES_MAX)) {
+      large.push(file.path)
+      await gitBlobTo(repository, file.id, await placeFor(folder, file.path))
+    }
+  }
+  return { folder, texts, large }
+}
+
+function refuseOdd({ mode, path, bytes }: TreeFile): void {
+  const problem = pathProblem(path)
+  if (problem !== null) throw new Error(`path ${quoted(path)} ${problem}`)
+  if (mode === '120000') throw new Error(`${quoted(path)} is a symbolic link`)
+  if (mode === '160000') throw new Error(`${quoted(path)} is a repository of its own`)
+  if (bytes < 0) throw new Error(`${quoted(path)} is not in the repository`)
+}
+
+/** Git-lfs keeps large files beside the objects, by their digest. */
+async function takeLarge(
+  repository: string,
+  pointer: { readonly sha256: string; readonly bytes: number },
+  path: string,
+  to: string,
+): Promise<void> {
+  const { sha256, bytes } = pointer
+  const from = join(repository, 'lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+  if (!existsSync(from)) throw new Error(`the bytes of ${quoted(path)} are not in lfs/objects: the repository has its pointer alone`)
+  if ((await stat(from)).size !== bytes) throw new Error(`the bytes of ${quoted(path)} in lfs/objects are not whole`)
+  await copyFile(from, to, constants.COPYFILE_FICLONE)
+}
+
+async function placeFor(folder: string, path: string): Promise<string> {
+  const place = join(folder, path)
+  await mkdir(dirname(place), { recursive: true })
+  return place
+}
+
+async function write({ folder, texts, large }: Taken, prefix: string, wanted: Shape, target: Target): Promise<string> {
+  const inside = (paths: readonly string[]): readonly string[] => paths.filter((path) => path.startsWith(prefix))
+  const own = Object.fromEntries(inside(Object.keys(texts)).map((path) => [path.slice(prefix.length), texts[path] ?? '']))
+  const files = prefix === '' || prefix === `${wanted.harness}/` ? completed(own, prefix, wanted) : own
+  if (inside(large).length === 0) return target.write({ kind: 'files', files })
+  for (const [path, text] of Object.entries(files)) await writeFile(await placeFor(folder, prefix + path), text)
+  return target.write({ kind: 'checkpoint', path: join(folder, prefix) })
+}
+
+/** Without entries the files may still be those of the seed, which knows them. */
+function completed(files: Files, prefix: string, { adapter, entries, seed, withoutEntries }: Shape): Files {
+  if (entries !== null) return withEntries(adapter, files, entries)
+  const own = Object.fromEntries(
+    Object.entries(seed).flatMap(([path, text]) => (path.startsWith(prefix) ? [[path.slice(prefix.length), text]] : [])),
+  )
+  const isSame = Object.entries(files).every(([path, text]) => own[path] === text)
+  const whole = isSame && Object.keys(own).length === Object.keys(files).length + 1 ? own : files
+  if (adapter !== undefined && !holdsEntries(adapter, whole)) withoutEntries()
+  return whole
+}
+
+function holdsEntries(adapter: Adapter, files: Files): boolean {
+  try {
+    return entriesIn(adapter, files).length >= 0
+  } catch {
+    return false
+  }
+}
+
+const quoted = (path: string): string => JSON.stringify(path)

@@ -1,0 +1,303 @@
+/** The rows of a scenario, from the steps of the original: each says what it was made from, so that a second run finds it and goes on behind it. */
+import { isObject, type Commit, type Entry, type JsonObject, type Release } from '../../contract/index.ts'
+import { entriesFrom } from '../../harness/index.ts'
+import type { SourceCommit } from '../source/log.ts'
+import { componentsIn, entriesOf, type Manifest, type SourceRepository } from '../source/repository.ts'
+import { seedContents, takeContents, type Contents, type Wanted } from './contents.ts'
+import type { Remarks } from './tally.ts'
+import type { Target } from './target.ts'
+
+/** Where a row says what it was at the original. */
+export const IMPORTED = 'imported'
+/** Rows that may be missing between two steps of a log before the rest of it is given up. */
+const GAP_MAX = 10_000
+
+export interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
+  readonly recipe: string
+}
+
+export interface HistoryParts {
+  readonly scenario: string
+  readonly name: string
+  readonly target: Target
+  readonly remarks: Remarks
+  readonly repository: SourceRepository | null
+  readonly shape: Shape
+  readonly newId: () => string
+}
+
+type Draft = Omit<Commit, 'step' | 'recorded_at' | 'state' | 'consumed_ids'> & { readonly state?: JsonObject }
+
+export class History {
+  readonly #parts: HistoryParts
+  readonly #rows: Commit[]
+  /** How many of the rows were here before this run. */
+  readonly #known: number
+  /** Releases here, by their id there. */
+  readonly #releases = new Map<string, Release>()
+  readonly #consumed = new Map<string, Set<string>>()
+  #next = 0
+  #head: Release | null = null
+  /** Of the head, for a release that brings none of its own. */
+  #entries: readonly Entry[] | null = null
+
+  private constructor(parts: HistoryParts, rows: readonly Commit[]) {
+    this.#parts = parts
+    this.#rows = [...rows]
+    this.#known = rows.length
+  }
+
+  static async open(parts: HistoryParts): Promise<History> {
+    return new History(parts, await parts.target.rows(parts.name))
+  }
+
+  get releases(): ReadonlyMap<string, string> {
+    return new Map([...this.#releases].map(([there, { release_id }]): [string, string] => [there, release_id]))
+  }
+
+  get step(): number {
+    return this.#next - 1
+  }
+
+  /** The rows that stand for something there. */
+  get rows(): readonly Commit[] {
+    return this.#rows.slice(0, this.#next)
+  }
+
+  /** Null means that the release it began with is not known: it begins with the seed of the recipe. */
+  async begin(manifest: Manifest | null, entries: readonly Entry[] | null, at: number): Promise<void> {
+    const { shape, newId } = this.#parts
+    const there = manifest?.release ?? null
+    const was: JsonObject = { from: 'reef', release_id: there?.releaseId ?? null, content_id: there?.contentId ?? null }
+    const known = this.#knownRow(was)
+    if (known !== null) return this.#take(known, there?.releaseId ?? null)
+    const contents = await this.#beginContents(manifest, entries)
+    const release = await this.#seal(contents, null, { step: 0, operation: 'create', at: manifest === null ? 0 : at })
+    const state = { recipe: shape.recipe, folder: newId() }
+    const draft: Draft = { operation: 'create', release, pending: false, outcome: 'published', metrics: { [IMPORTED]: was }, state }
+    this.#entries = entries
+    await this.#commit(draft, [], at)
+    if (there !== null) this.#releases.set(there.releaseId, release)
+  }
+
+  async #beginContents(manifest: Manifest | null, entries: readonly Entry[] | null): Promise<Contents> {
+    if (manifest !== null && this.#fits(manifest)) {
+      try {
+        return await this.#contents(manifest.release.releaseId, entries)
+      } catch (error) {
+        this.#problem('release', `the release it began with is not carried over: ${wordsOf(error)}; it begins with the seed of the recipe`)
+      }
+    }
+    return seedContents({ ...this.#parts.shape, entries: null, withoutEntries: () => undefined }, this.#parts.target)
+  }
+
+  /** One step; those that are missing before it are filled in, so that steps keep their numbers. */
+  async add(commit: SourceCommit): Promise<boolean> {
+    if (commit.step < this.#next) {
+      this.#problem('step', `step ${commit.step} stands in the log a second time: it is left out`)
+      return true
+    }
+    if (commit.step - this.#next > GAP_MAX) {
+      this.#problem('step', `step ${commit.step} follows step ${this.step}: the rest of the log is left out`)
+      return false
+    }
+    while (this.#next < commit.step) await this.#fill(commit.recordedAt)
+    await this.#add(commit)
+    return true
+  }
+
+  async #add(commit: SourceCommit): Promise<void> {
+    const { release, recordedAt, component } = commit
+    const was: JsonObject = { release_id: release.releaseId, content_id: release.contentId }
+    const operation = commit.operation === 'training' ? 'train' : commit.operation
+    const known = this.#knownRow(was, operation, recordedAt)
+    if (known !== null) return this.#take(known, release.releaseId)
+    const made = await this.#releaseOf(commit)
+    const problem = made !== null && 'problem' in made ? made.problem : null
+    if (problem !== null) this.#problem('release', problem)
+    const published = made === null || 'problem' in made ? null : made
+    const outcome = outcomeOf(commit, published)
+    const target = commit.target === null ? undefined : (this.#releases.get(commit.target)?.release_id ?? commit.target)
+    const draft: Draft = {
+      operation,
+      release: published,
+      pending: outcome === 'pending',
+      outcome,
+      metrics: { ...commit.metrics, [IMPORTED]: { ...was, ...(problem !== null && { problem }) } },
+      ...(target !== undefined && { rollback_target_release_id: target }),
+      ...(component !== null && this.#parts.shape.components.includes(component) && { component }),
+      ...(!commit.isVerified && { state: { operation_verified: false } }),
+    }
+    await this.#commit(draft, commit.consumed, recordedAt)
+    if (published !== null) this.#releases.set(release.releaseId, published)
+  }
+
+  /** What was dropped without a step counts as consumed: one more row says so, per component. */
+  async addReceipts(ids: readonly string[], receipts: number, component: string | null, at: number): Promise<void> {
+    const was: JsonObject = { receipts }
+    const known = this.#knownRow(was, 'train', at)
+    if (known !== null) return this.#take(known, null)
+    if (this.#next < this.#known) {
+      this.#parts.remarks.add(
+        'note',
+        this.#parts.scenario,
+        'went on',
+        'it went on here since it was imported: batches dropped at the original since then are not marked',
+      )
+      return
+    }
+    const metrics = { skipped: 'batches that the original dropped without a step', [IMPORTED]: was }
+    const draft: Draft = {
+      operation: 'train',
+      release: null,
+      pending: false,
+      outcome: 'skipped',
+      metrics,
+      ...(component !== null && { component }),
+    }
+    await this.#commit(draft, ids, at)
+  }
+
+  async finish(): Promise<void> {
+    if (this.#head === null) return
+    const promoted = new Set(this.#rows.map((row) => row.rollback_target_release_id))
+    const held = this.#rows.flatMap(({ pending, release }) =>
+      pending && release !== null && !promoted.has(release.release_id) ? [release] : [],
+    )
+    await this.#parts.target.point(this.#parts.name, this.#head, held)
+  }
+
+  /** The row that is here already for this step; null when none is. Another one means that the scenario here is another. */
+  #knownRow(was: JsonObject, operation: Commit['operation'] = 'create', at?: number): Commit | null {
+    const row = this.#rows[this.#next]
+    if (row === undefined) return null
+    const imported = isObject(row.metrics[IMPORTED]) ? row.metrics[IMPORTED] : {}
+    const isSame = Object.entries(was).every(([key, value]) => imported[key] === value)
+    if (isSame && row.operation === operation && (at === undefined || row.recorded_at === at)) return row
+    if ('receipts' in was) return null
+    throw new OtherHistory(this.#next)
+  }
+
+  #take(row: Commit, there: string | null): void {
+    const imported = row.metrics[IMPORTED]
+    const problem = isObject(imported) ? imported['problem'] : undefined
+    if (typeof problem === 'string') this.#problem('release', problem)
+    if (row.release !== null && there !== null) this.#releases.set(there, row.release)
+    this.#passed(row)
+  }
+
+  async #fill(at: number): Promise<void> {
+    const was: JsonObject = { missing: true }
+    const known = this.#knownRow(was, 'train')
+    if (known !== null) return this.#take(known, null)
+    this.#problem('step', `step ${this.#next} cannot be read from the log: an empty row stands in its place`)
+    const metrics = { skipped: 'the row of this step could not be read when it was imported', [IMPORTED]: was }
+    await this.#commit({ operation: 'train', release: null, pending: false, outcome: 'skipped', metrics }, [], at)
+  }
+
+  /** The release of a step that made one; null for a step that made none. */
+  async #releaseOf(commit: SourceCommit): Promise<Release | { readonly problem: string } | null> {
+    const { release, step, recordedAt } = commit
+    const { repository } = this.#parts
+    if (repository === null || this.#releases.has(release.releaseId)) return null
+    if (release.kind === 'live_weights' || release.releaseId.startsWith('live:')) {
+      return { problem: `step ${step} published live weights, which lay in an engine alone: its row is kept without a release` }
+    }
+    if (!commit.isCheckpoint && !commit.isPending) return null
+    const manifest = await repository.manifest(release.releaseId).catch(() => null)
+    const lost = (why: string): { readonly problem: string } => ({
+      problem: `release ${JSON.stringify(release.releaseId)} of step ${step} is not carried over: ${why}; its row is kept`,
+    })
+    if (manifest === null) return lost('it is not in the repository')
+    if (!this.#fits(manifest)) return lost('it does not consist of what the recipe trains')
+    try {
+      const entries = await this.#entriesOf(commit, manifest)
+      const contents = await this.#contents(release.releaseId, entries)
+      const operation = commit.operation === 'training' ? 'train' : commit.operation
+      const sealed = await this.#seal(contents, release.parentId, { step, operation, at: recordedAt })
+      if (!commit.isPending) this.#entries = entries
+      return sealed
+    } catch (error) {
+      return lost(wordsOf(error))
+    }
+  }
+
+  async #entriesOf(commit: SourceCommit, manifest: Manifest): Promise<readonly Entry[] | null> {
+    const own = entriesFrom(commit.entries) ?? entriesFrom(entriesOf(manifest))
+    if (own !== null) return own
+    const target = commit.target === null ? null : await this.#parts.repository?.manifest(commit.target)
+    return (target ? entriesFrom(entriesOf(target)) : null) ?? this.#entries
+  }
+
+  #contents(releaseId: string, entries: readonly Entry[] | null): Promise<Contents> {
+    const { shape, target, repository, remarks, scenario } = this.#parts
+    const withoutEntries = (): void =>
+      remarks.add(
+        'note',
+        scenario,
+        'no entries',
+        `release ${releaseId} says nothing of the entries of its harness: it is served as it is, and no step can change it`,
+      )
+    return takeContents({ ...shape, entries, repository: repository?.path ?? '', releaseId, withoutEntries }, target)
+  }
+
+  /** A recipe that trains several components needs a folder for each; one that trains none takes any release as it is. */
+  #fits(manifest: Manifest): boolean {
+    const found = componentsIn(manifest)
+    const { components, adapter } = this.#parts.shape
+    return components.length === 0 ? found.length === 0 || adapter === undefined : found.join('/') === components.toSorted().join('/')
+  }
+
+  async #seal(contents: Contents, parentId: string | null, mark: Parameters<Target['seal']>[2]): Promise<Release> {
+    const parent = this.#releases.get(parentId ?? '') ?? this.#head
+    const release = await this.#parts.target.seal(contents.content_id, parent, mark)
+    return { ...release, ...(contents.components && { components: contents.components }) }
+  }
+
+  async #commit(draft: Draft, consumed: readonly string[], at: number): Promise<void> {
+    const { state = {}, ...given } = draft
+    const done = this.#consumedBy(draft.component ?? '')
+    const consumed_ids = [...new Set(consumed)].filter((id) => !done.has(id))
+    const row: Commit = { ...given, step: this.#next, recorded_at: at, consumed_ids, state }
+    await this.#parts.target.commit(this.#parts.name, row)
+    this.#rows.push(row)
+    this.#passed(row)
+  }
+
+  #passed(row: Commit): void {
+    const done = this.#consumedBy(row.component ?? '')
+    for (const id of row.consumed_ids) done.add(id)
+    if (row.release !== null && !row.pending) this.#head = row.release
+    this.#next += 1
+  }
+
+  #consumedBy(component: string): Set<string> {
+    const done = this.#consumed.get(component) ?? new Set<string>()
+    this.#consumed.set(component, done)
+    return done
+  }
+
+  #problem(about: string, text: string): void {
+    this.#parts.remarks.add('problem', this.#parts.scenario, about, text)
+  }
+}
+
+/** The scenario of this name here is not what an earlier run made of the original's. */
+export class OtherHistory extends Error {
+  constructor(step: number) {
+    super(
+      `a scenario of this name is here already, and its step ${step} is another one: it is left alone; import under another name with --rename`,
+    )
+  }
+}
+
+/** What a step came to, in our words. */
+function outcomeOf({ isPending, metrics }: SourceCommit, release: Release | null): Commit['outcome'] {
+  if (release !== null) return isPending ? 'pending' : 'published'
+  if (metrics['selected'] === false) return 'rejected'
+  const notes = metrics['proposal_notes']
+  const failure = metrics['error'] ?? (isObject(notes) ? notes['failure'] : undefined)
+  return typeof failure === 'string' && failure.trim() !== '' ? 'failed' : 'skipped'
+}
+
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message.split('\n', 1).join('') : String(error))

@@ -1,0 +1,139 @@
+/** Records on their way from the original's database into the store: ids, times and references as they are, streamed answers put together. */
+import { isUtf8 } from 'node:buffer'
+import { isObject, isRefusal, RECORD_ID_CHARACTERS_MAX, type JsonObject, type NewRecord, type RequestType } from '../../contract/index.ts'
+import { replay } from '../../inference/index.ts'
+import { countCodePoints } from '../../kit/index.ts'
+import type { SourceDatabase, SourceRecord } from '../source/database.ts'
+import { parsed } from '../source/folder.ts'
+import { readRelease, textsIn } from '../source/log.ts'
+import { withMember } from './member.ts'
+import type { Remarks } from './tally.ts'
+import type { Target } from './target.ts'
+
+const RECORDS_PER_APPEND = 256
+const BYTES_PER_APPEND = 8 * 1024 * 1024
+const TYPES: ReadonlySet<string> = new Set(['inference', 'report', 'train'])
+
+export interface Carrying {
+  readonly scenario: string
+  readonly name: string
+  readonly target: Target
+  readonly remarks: Remarks
+  /** The release here that a release there became. */
+  readonly releases: ReadonlyMap<string, string>
+  readonly keepRaw: boolean
+  /** So many bytes more were read. */
+  readonly done: (bytes: number) => void
+}
+
+/** Everything that can be read, in the order it was stored. What is stored already is not stored again. Answers how many were there, by type. */
+export async function carryRecords(database: SourceDatabase, carrying: Carrying): Promise<ReadonlyMap<string, number>> {
+  const types = new Map<string, number>()
+  let batch: NewRecord[] = []
+  let bytes = 0
+  let read = 0
+  const flush = async (): Promise<void> => {
+    await append(batch, carrying)
+    carrying.done(read)
+    batch = []
+    bytes = 0
+    read = 0
+  }
+  try {
+    for (const row of database.records()) {
+      read += row.payloadBytes
+      types.set(row.type ?? '', (types.get(row.type ?? '') ?? 0) + 1)
+      const record = convert(row, carrying)
+      if (record === null) continue
+      batch.push(record)
+      bytes += record.payload.byteLength
+      if (batch.length >= RECORDS_PER_APPEND || bytes >= BYTES_PER_APPEND) await flush()
+    }
+  } catch (error) {
+    if (isRefusal(error)) throw error
+    problem(carrying, 'damaged records', `its records cannot be read further: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  await flush()
+  return types
+}
+
+/** One that is stored here with other content is left out by itself. */
+async function append(batch: readonly NewRecord[], carrying: Carrying): Promise<void> {
+  if (batch.length === 0) return
+  try {
+    await carrying.target.append(carrying.name, batch)
+  } catch (error) {
+    if (!isRefusal(error) || error.kind !== 'conflict') throw error
+    const [only, ...others] = batch
+    if (only === undefined) return
+    if (others.length === 0)
+      problem(carrying, 'other content', `record ${JSON.stringify(only.agent_record_id)} is stored here with other content`)
+    else for (const record of batch) await append([record], carrying)
+  }
+}
+
+function convert(row: SourceRecord, carrying: Carrying): NewRecord | null {
+  const { id, type, createdAt, payload } = row
+  const refuse = (about: string, why: string): null => {
+    problem(carrying, about, `record ${JSON.stringify(id ?? `at sequence ${row.sequence}`)} ${why}`)
+    return null
+  }
+  if (id === null || id === '' || countCodePoints(id) > RECORD_ID_CHARACTERS_MAX)
+    return refuse('bad id', 'has an id that is not taken here')
+  if (row.scenario !== carrying.scenario) return refuse('other scenario', 'belongs to another scenario')
+  if (!isType(type)) return refuse('unknown type', `is of an unknown type`)
+  if (payload === null) return refuse('too large', `is ${row.payloadBytes} bytes: larger than a record may be`)
+  const body = isUtf8(payload) ? parsed(Buffer.from(payload).toString()) : undefined
+  if (!isObject(body)) return refuse('no JSON', 'holds no JSON object')
+  if (createdAt === null || !Number.isFinite(createdAt)) return refuse('no time', 'has no time')
+  const release = readRelease(parsed(row.artifact ?? 'null'))?.releaseId ?? null
+  return {
+    agent_record_id: id,
+    request_type: type,
+    created_at: createdAt,
+    references: textsIn(parsed(row.references ?? '[]')),
+    artifact_ref: release === null ? null : (carrying.releases.get(release) ?? release),
+    score: typeof body['score'] === 'number' ? body['score'] : null,
+    payload: type === 'inference' ? together(payload, body, id, carrying) : payload,
+  }
+}
+
+const isType = (type: string | null): type is RequestType => type !== null && TYPES.has(type)
+
+/** The original keeps the text of a stream; here its answer is kept as if it had not been streamed. The rest of the payload stays byte for byte. */
+function together(payload: Uint8Array, body: JsonObject, id: string, carrying: Carrying): Uint8Array {
+  const { response } = body
+  if (!isObject(response) || response['stream'] !== true) return payload
+  const raw = streamText(response)
+  if (raw === null) return payload
+  const replayed = replay(raw)
+  if (replayed === null) {
+    carrying.remarks.add(
+      'note',
+      carrying.scenario,
+      'streams as they are',
+      `record ${JSON.stringify(id)}: its stream has no known format, and is kept as it is`,
+    )
+    return payload
+  }
+  const cause = replayed.failure ?? textAt(response, 'error') ?? (replayed.isWhole ? null : 'the stream ended before its terminal event')
+  const end = cause === null ? { complete: true } : { complete: false, cause }
+  const kept = carrying.keepRaw ? { raw: raw.toString() } : {}
+  return withMember(payload, 'response', JSON.stringify({ ...replayed.answer, stream: true, ...end, ...kept }))
+}
+
+function streamText(response: JsonObject): Buffer | null {
+  const text = textAt(response, 'body')
+  if (text !== null) return Buffer.from(text)
+  const bytes = textAt(response, 'body_base64')
+  return bytes === null ? null : Buffer.from(bytes, 'base64')
+}
+
+function textAt(value: JsonObject, key: string): string | null {
+  const member = value[key]
+  return typeof member === 'string' ? member : null
+}
+
+function problem({ remarks, scenario }: Carrying, about: string, text: string): void {
+  remarks.add('problem', scenario, about, text)
+}

@@ -1,0 +1,262 @@
+/** One scenario carried over: its rows first, so that what was consumed is known before the records are there, then its settings and records. */
+import { isObject, isRefusal, type Commit, type Entry } from '../../contract/index.ts'
+import { entriesFrom } from '../../harness/index.ts'
+import { SourceDatabase } from '../source/database.ts'
+import type { ScenarioFolder } from '../source/folder.ts'
+import { readLog, type SourceCommit } from '../source/log.ts'
+import { stepOf, type Manifest, type SourceRepository } from '../source/repository.ts'
+import { History, IMPORTED, OtherHistory, wordsOf, type Shape } from './history.ts'
+import { carryRecords } from './records.ts'
+import { findSettings } from './settings.ts'
+import type { Counts, Remarks, ScenarioTally } from './tally.ts'
+import type { Target } from './target.ts'
+
+export interface Found extends ScenarioFolder {
+  readonly scenario: string
+  /** Under which name it is carried over. */
+  readonly name: string
+  /** Its newest release, where the repository names one. */
+  readonly head: string | null
+}
+
+export interface Carrier {
+  readonly target: Target
+  readonly remarks: Remarks
+  readonly repository: SourceRepository | null
+  readonly shape: Shape
+  readonly keepRaw: boolean
+  readonly newId: () => string
+  readonly done: (bytes: number) => void
+}
+
+/** Null when nothing of it could be carried over. */
+export async function carryScenario(found: Found, carrier: Carrier): Promise<ScenarioTally | null> {
+  const database = await openDatabase(found, carrier)
+  try {
+    const source = new SourceCounts()
+    const history = await History.open({ ...carrier, ...found })
+    await carryHistory(found, carrier, history, database, source)
+    await carrySettings(found, carrier, history)
+    if (database !== null) {
+      tellEvicted(found, carrier, database)
+      source.types = await carryRecords(database, { ...found, ...carrier, releases: history.releases })
+    }
+    return {
+      scenario: found.scenario,
+      imported_as: found.name,
+      source: source.counts(),
+      destination: await destinationCounts(found, carrier, history),
+    }
+  } catch (error) {
+    if (!(error instanceof OtherHistory)) throw error
+    carrier.remarks.add('problem', found.scenario, 'exists', error.message)
+    return null
+  } finally {
+    await database?.close()
+  }
+}
+
+async function openDatabase({ scenario, database }: Found, { remarks }: Carrier): Promise<SourceDatabase | null> {
+  if (database === undefined) return null
+  let opened: SourceDatabase | null = null
+  try {
+    opened = await SourceDatabase.open(database)
+    opened.scenario()
+    return opened
+  } catch (error) {
+    await opened?.close()
+    remarks.add('problem', scenario, 'database', `its records cannot be read: ${wordsOf(error)}`)
+    return null
+  }
+}
+
+class SourceCounts {
+  types: ReadonlyMap<string, number> = new Map()
+  steps = 0
+  readonly releases = new Set<string>()
+  readonly consumed = new Set<string>()
+
+  add({ release, isCheckpoint, isPending, consumed }: SourceCommit): void {
+    this.steps += 1
+    if (isCheckpoint || isPending) this.releases.add(release.releaseId)
+    for (const id of consumed) this.consumed.add(id)
+  }
+
+  counts(): Counts {
+    const of = (type: string): number => this.types.get(type) ?? 0
+    return {
+      inference: of('inference'),
+      report: of('report'),
+      train: of('train'),
+      steps: this.steps,
+      releases: this.releases.size,
+      consumed: this.consumed.size,
+    }
+  }
+}
+
+async function carryHistory(
+  found: Found,
+  carrier: Carrier,
+  history: History,
+  database: SourceDatabase | null,
+  source: SourceCounts,
+): Promise<void> {
+  const manifest = await beginningOf(found, carrier)
+  if (manifest !== null) source.releases.add(manifest.release.releaseId)
+  await history.begin(manifest, await beginningEntries(found, manifest), await begunAt(found, manifest))
+  for await (const line of linesOf(found)) {
+    if ('problem' in line) {
+      const told = line.isTorn ? 'is torn: the step it began never happened' : `${line.problem}: it is left out`
+      carrier.remarks.add(line.isTorn ? 'note' : 'problem', found.scenario, 'log', `line ${line.line} of its commit log ${told}`)
+      continue
+    }
+    if (line.commit.scenario !== found.scenario) {
+      carrier.remarks.add(
+        'problem',
+        found.scenario,
+        'log',
+        `line ${line.line} of its commit log belongs to another scenario: it is left out`,
+      )
+      continue
+    }
+    source.add(line.commit)
+    if (!(await history.add(line.commit))) break
+  }
+  const newest = await newestStep(found, carrier)
+  if (newest !== null && newest.step > history.step) {
+    source.add(newest)
+    await history.add(newest)
+  }
+  if (database !== null) await carryReceipts(found, carrier, history, database, source)
+  await history.finish()
+}
+
+const linesOf = ({ log }: Found): ReturnType<typeof readLog> => (log === undefined ? nothing() : readLog(log))
+
+async function* nothing(): ReturnType<typeof readLog> {}
+
+/** From its newest release, or where the repository names none from the first one of its log. */
+async function beginningOf(found: Found, { repository, remarks }: Carrier): Promise<Manifest | null> {
+  if (repository === null) return null
+  const first = await firstCommit(found)
+  const starts = [found.head, first?.release.releaseId, first?.release.parentId].filter((id) => typeof id === 'string')
+  for (const start of starts) {
+    const manifest = await repository.beginning(start).catch(() => null)
+    if (manifest !== null) return manifest
+  }
+  if (starts.length > 0)
+    remarks.add(
+      'problem',
+      found.scenario,
+      'release',
+      'the release it began with is not in the repository: it begins with the seed of the recipe',
+    )
+  return null
+}
+
+async function firstCommit(found: Found): Promise<SourceCommit | null> {
+  for await (const line of linesOf(found)) if ('commit' in line) return line.commit
+  return null
+}
+
+/** A step that published nothing names the release it ran on, and the entries of that. */
+async function beginningEntries(found: Found, manifest: Manifest | null): Promise<readonly Entry[] | null> {
+  if (manifest === null) return null
+  for await (const line of linesOf(found)) {
+    if (!('commit' in line)) continue
+    if (line.commit.release.releaseId !== manifest.release.releaseId) return null
+    const entries = entriesFrom(line.commit.entries)
+    if (entries !== null) return entries
+  }
+  return null
+}
+
+async function begunAt(found: Found, manifest: Manifest | null): Promise<number> {
+  return manifest?.committedAt ?? (await firstCommit(found))?.recordedAt ?? 0
+}
+
+/** A crash may have come between a release and the line of its step. */
+async function newestStep({ scenario, head }: Found, { repository }: Carrier): Promise<SourceCommit | null> {
+  if (repository === null || head === null) return null
+  const manifest = await repository.manifest(head).catch(() => null)
+  return manifest === null ? null : stepOf(manifest, scenario)
+}
+
+async function carryReceipts(
+  found: Found,
+  { shape, remarks }: Carrier,
+  history: History,
+  database: SourceDatabase,
+  source: SourceCounts,
+): Promise<void> {
+  try {
+    const receipts = [...database.receipts(found.scenario)]
+    if (receipts.length === 0) return
+    const at = Math.max(...receipts.map(({ recordedAt }) => recordedAt))
+    for (const { consumed } of receipts) for (const id of consumed) source.consumed.add(id)
+    for (const component of shape.components.length === 0 ? [null] : shape.components) {
+      const own = receipts.filter(({ metadata }) => component === null || (metadata['component'] ?? component) === component)
+      if (own.length > 0)
+        await history.addReceipts(
+          own.flatMap(({ consumed }) => consumed),
+          own.length,
+          component,
+          at,
+        )
+    }
+  } catch (error) {
+    if (isRefusal(error)) throw error
+    remarks.add('problem', found.scenario, 'receipts', `its consumption receipts cannot be read: ${wordsOf(error)}`)
+  }
+}
+
+/** Settings that somebody made here stay as they are. */
+async function carrySettings({ scenario, settings }: Found, { target, remarks }: Carrier, history: History): Promise<void> {
+  const [created] = history.rows
+  if (settings === undefined || created === undefined) return
+  const read = await findSettings(settings)
+  if ('problem' in read) return remarks.add('problem', scenario, 'settings', read.problem)
+  await target.settings(created, read.settings)
+  if (read.hadKey)
+    remarks.add('note', scenario, 'key', 'its model settings are carried over without the key: send it again with the update route')
+}
+
+function tellEvicted({ scenario }: Found, { remarks }: Carrier, database: SourceDatabase): void {
+  try {
+    const { records, bytes, fingerprints } = database.evicted(scenario)
+    if (records > 0)
+      remarks.add(
+        'note',
+        scenario,
+        'evicted',
+        `the original lost ${records} records of ${bytes} bytes to its capacity: that count starts again here`,
+      )
+    if (fingerprints > 0)
+      remarks.add(
+        'note',
+        scenario,
+        'fingerprints',
+        `${fingerprints} digests of lost records are not carried over, since they are made otherwise here: such a record is taken for new when it is sent again`,
+      )
+  } catch (error) {
+    remarks.add('problem', scenario, 'evicted', `its totals of lost records cannot be read: ${wordsOf(error)}`)
+  }
+}
+
+async function destinationCounts({ name }: Found, { target }: Carrier, history: History): Promise<Counts> {
+  const rows = history.rows
+  return {
+    inference: await target.count(name, 'inference'),
+    report: await target.count(name, 'report'),
+    train: await target.count(name, 'train'),
+    steps: rows.filter(isStepThere).length,
+    releases: rows.filter(({ release }) => release !== null).length,
+    consumed: new Set(rows.flatMap(({ consumed_ids }) => consumed_ids)).size,
+  }
+}
+
+function isStepThere({ step, metrics }: Commit): boolean {
+  const imported = metrics[IMPORTED]
+  return step > 0 && isObject(imported) && typeof imported['release_id'] === 'string'
+}

@@ -1,0 +1,137 @@
+/** The whole import: finds the scenarios in both folders, carries one after the other, and answers with what is where. */
+import { lstat } from 'node:fs/promises'
+import { isRefusal, type Recipe } from '../contract/index.ts'
+import { scenarioName } from '../scenarios/index.ts'
+import { carryScenario, type Carrier, type Found } from './carry/scenario.ts'
+import { Remarks, type Remark, type ScenarioTally } from './carry/tally.ts'
+import { realTarget, trialTarget, type Places } from './carry/target.ts'
+import { SourceDatabase } from './source/database.ts'
+import { listFolder, nameDigest, type ScenarioFolder } from './source/folder.ts'
+import { readLog } from './source/log.ts'
+import { SourceRepository } from './source/repository.ts'
+
+export interface ImportSource {
+  readonly records: string
+  /** Null leaves the releases where they are. */
+  readonly artifacts: string | null
+  /** The name here of a scenario there. */
+  readonly renames: ReadonlyMap<string, string>
+}
+
+interface ImportRecipe {
+  readonly name: string
+  readonly recipe: Recipe
+  /** Its folders, where it trains several components. */
+  readonly components: readonly string[]
+}
+
+export interface ImportParts {
+  readonly source: ImportSource
+  readonly recipe: ImportRecipe
+  /** Null tries everything and keeps nothing. */
+  readonly places: Places | null
+  readonly keepRaw: boolean
+  readonly newId: () => string
+  readonly progress: (done: number, total: number) => void
+}
+
+export interface ImportReport {
+  readonly dry_run: boolean
+  readonly scenarios: readonly ScenarioTally[]
+  readonly remarks: readonly Remark[]
+}
+
+export async function importReef({ source, recipe, places, keepRaw, newId, progress }: ImportParts): Promise<ImportReport> {
+  const remarks = new Remarks()
+  const repository = source.artifacts === null ? null : new SourceRepository(source.artifacts)
+  const found = await findScenarios(source, repository, remarks)
+  const total = (await Promise.all(found.map(sizeOf))).reduce((sum, bytes) => sum + bytes, 0)
+  let done = 0
+  const carrier: Carrier = {
+    target: places === null ? trialTarget() : realTarget(places),
+    remarks,
+    repository,
+    shape: shapeOf(recipe),
+    keepRaw,
+    newId,
+    done: (bytes) => progress(Math.min((done += bytes), total), total),
+  }
+  const scenarios: ScenarioTally[] = []
+  for (const each of found) {
+    const tally = await carryScenario(each, carrier)
+    if (tally !== null) scenarios.push(tally)
+  }
+  return { dry_run: places === null, scenarios, remarks: remarks.all }
+}
+
+function shapeOf({ name, recipe, components }: ImportRecipe): Carrier['shape'] {
+  const seed = recipe.seed ?? {}
+  const harness = components.find((component) => Object.keys(seed).some((path) => path.startsWith(`${component}/`))) ?? null
+  return { recipe: name, adapter: recipe.adapter, components, harness, seed }
+}
+
+async function sizeOf({ database }: Found): Promise<number> {
+  return database === undefined ? 0 : (await lstat(database)).size
+}
+
+/** By name: those the repository names, and those that have files alone. */
+async function findScenarios(source: ImportSource, repository: SourceRepository | null, remarks: Remarks): Promise<readonly Found[]> {
+  const folder = await listFolder(source.records)
+  for (const odd of folder.odd) remarks.add('problem', null, 'file', odd)
+  const { heads, odd } = repository === null ? { heads: new Map<string, string>(), odd: [] } : await repository.scenarios()
+  for (const ref of odd) remarks.add('problem', null, 'ref', `the ref ${ref} names no scenario: it is left out`)
+  const archived = Math.max(folder.archived, (await repository?.archived()) ?? 0)
+  if (archived > 0)
+    remarks.add(
+      'note',
+      null,
+      'archived',
+      `${archived} archived scenarios stay where they are: an archive is served by nobody, so keep that folder`,
+    )
+  const byDigest = new Map([...heads.keys()].map((name): [string, string] => [nameDigest(name), name]))
+  const all = new Map([...heads].map(([name, head]): [string, Omit<Found, 'name'>] => [name, { scenario: name, head }]))
+  for (const [digest, files] of folder.scenarios) {
+    const named = byDigest.get(digest) ?? (await nameIn(files))
+    if (named === null) remarks.add('problem', null, 'file', `${digest}: neither its records nor its log say which scenario they belong to`)
+    else if (nameDigest(named) !== digest)
+      remarks.add('problem', named, 'file', `its files are named ${digest}, which is the name of another scenario's: they are left out`)
+    else all.set(named, { ...files, scenario: named, head: heads.get(named) ?? null })
+  }
+  const taken = new Set<string>()
+  return [...all.values()]
+    .toSorted((a, b) => (a.scenario < b.scenario ? -1 : 1))
+    .flatMap((each) => withName(each, source.renames, taken, remarks))
+}
+
+async function nameIn({ database, log }: ScenarioFolder): Promise<string | null> {
+  if (log !== undefined) for await (const line of readLog(log)) if ('commit' in line) return line.commit.scenario
+  if (database === undefined) return null
+  const opened = await SourceDatabase.open(database).catch(() => null)
+  try {
+    return opened?.scenario() ?? null
+  } catch {
+    return null
+  } finally {
+    await opened?.close()
+  }
+}
+
+function withName(
+  found: Omit<Found, 'name'>,
+  renames: ReadonlyMap<string, string>,
+  taken: Set<string>,
+  remarks: Remarks,
+): readonly Found[] {
+  const refuse = (why: string): readonly Found[] => {
+    remarks.add('problem', found.scenario, 'name', `${why}: it is left out; give it another name with --rename OLD=NEW`)
+    return []
+  }
+  try {
+    const name = scenarioName(renames.get(found.scenario) ?? found.scenario, 'the name')
+    if (taken.has(name)) return refuse('two scenarios would have one name here')
+    taken.add(name)
+    return [{ ...found, name }]
+  } catch (error) {
+    return refuse(isRefusal(error) ? error.message : 'its name is not taken here')
+  }
+}

@@ -1,0 +1,140 @@
+/** The records of one scenario: a SQLite database, read a row at a time and never written. With a log beside it, a copy is read. */
+import { constants, existsSync, statSync } from 'node:fs'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { isObject, PENDING_RECORD_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { parsed } from './folder.ts'
+import { textsIn } from './log.ts'
+
+export interface SourceRecord {
+  readonly sequence: number
+  readonly id: string | null
+  readonly scenario: string | null
+  readonly type: string | null
+  readonly createdAt: number | null
+  readonly references: string | null
+  readonly artifact: string | null
+  /** Null when it is larger than any record may be. */
+  readonly payload: Uint8Array | null
+  readonly payloadBytes: number
+}
+
+export interface Evicted {
+  readonly records: number
+  readonly bytes: number
+  /** Ids of which a digest is kept, so that they are known when they are sent again. */
+  readonly fingerprints: number
+}
+
+export interface Receipt {
+  readonly id: string
+  readonly consumed: readonly string[]
+  readonly metadata: JsonObject
+  readonly recordedAt: number
+}
+
+export class SourceDatabase {
+  readonly #db: DatabaseSync
+  readonly #copy: string | null
+
+  private constructor(db: DatabaseSync, copy: string | null) {
+    // Of a file that was cut off, SQLite reads what is there only for someone who is about to repair it.
+    db.enableDefensive(false)
+    db.exec('PRAGMA writable_schema = ON')
+    this.#db = db
+    this.#copy = copy
+  }
+
+  /** A reader of a database with a log beside it writes to both of them; a copy takes that. */
+  static async open(path: string): Promise<SourceDatabase> {
+    const beside = ['-wal', '-journal'].filter((ending) => existsSync(path + ending) && statSync(path + ending).size > 0)
+    if (beside.length === 0)
+      return new SourceDatabase(new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true }), null)
+    const folder = await mkdtemp(join(tmpdir(), 'svc-import-'))
+    try {
+      const files = [path, ...beside.map((ending) => path + ending)]
+      const before = files.map(stampOf)
+      for (const file of files) await copyFile(file, join(folder, basename(file)), constants.COPYFILE_FICLONE)
+      if (files.map(stampOf).join() !== before.join()) throw new Error('it changes while it is read; stop the service that writes it')
+      return new SourceDatabase(new DatabaseSync(join(folder, basename(path))), folder)
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#db.close()
+    if (this.#copy !== null) await rm(this.#copy, { recursive: true, force: true })
+  }
+
+  /** The scenario that the first rows name. */
+  scenario(): string | null {
+    const row = this.#db.prepare('SELECT scenario FROM agent_record ORDER BY sequence LIMIT 1').get()
+    return typeof row?.['scenario'] === 'string' ? row['scenario'] : null
+  }
+
+  /** In the order they were stored. */
+  *records(): Generator<SourceRecord> {
+    const rows = this.#db.prepare(
+      `SELECT sequence, agent_record_id, scenario, request_type, created_at, references_json, artifact_json,
+         length(CAST(payload_json AS BLOB)) AS bytes,
+         CASE WHEN length(CAST(payload_json AS BLOB)) <= ${PENDING_RECORD_BYTES_MAX} THEN CAST(payload_json AS BLOB) END AS payload
+       FROM agent_record ORDER BY sequence`,
+    )
+    for (const row of rows.iterate()) {
+      yield {
+        sequence: Number(row['sequence']),
+        id: textOf(row['agent_record_id']),
+        scenario: textOf(row['scenario']),
+        type: textOf(row['request_type']),
+        createdAt: typeof row['created_at'] === 'number' ? row['created_at'] : null,
+        references: textOf(row['references_json']),
+        artifact: textOf(row['artifact_json']),
+        payload: row['payload'] instanceof Uint8Array ? row['payload'] : null,
+        payloadBytes: Number(row['bytes'] ?? 0),
+      }
+    }
+  }
+
+  /** Batches that were dropped without a step: what they held counts as consumed. Older databases have no such table. */
+  *receipts(scenario: string): Generator<Receipt> {
+    if (!this.#has('record_consumption')) return
+    const rows = this.#db.prepare(
+      'SELECT receipt_id, consumed_ids_json, metadata_json, recorded_at FROM record_consumption WHERE scenario = ? ORDER BY recorded_at, receipt_id',
+    )
+    for (const row of rows.iterate(scenario)) {
+      const metadata = parsed(textOf(row['metadata_json']) ?? '')
+      yield {
+        id: textOf(row['receipt_id']) ?? '',
+        consumed: textsIn(parsed(textOf(row['consumed_ids_json']) ?? '')),
+        metadata: isObject(metadata) ? metadata : {},
+        recordedAt: typeof row['recorded_at'] === 'number' ? row['recorded_at'] : 0,
+      }
+    }
+  }
+
+  evicted(scenario: string): Evicted {
+    const totals = this.#has('record_eviction')
+      ? this.#db.prepare('SELECT record_count AS n, body_bytes AS bytes FROM record_eviction WHERE scenario = ?').get(scenario)
+      : undefined
+    const prints = this.#has('consumed_agent_record')
+      ? this.#db.prepare('SELECT count(*) AS n FROM consumed_agent_record').get()
+      : undefined
+    return { records: Number(totals?.['n'] ?? 0), bytes: Number(totals?.['bytes'] ?? 0), fingerprints: Number(prints?.['n'] ?? 0) }
+  }
+
+  #has(table: string): boolean {
+    return this.#db.prepare("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+function stampOf(path: string): string {
+  const { size, mtimeMs } = statSync(path)
+  return `${size} ${mtimeMs}`
+}

@@ -1,0 +1,65 @@
+/** The folder of records: which files are there, per scenario, and what does not belong. A file is named by the SHA-256 of its scenario's name. */
+import { hash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+
+export const SOURCE_FILE = /^([0-9a-f]{64})\.(sqlite3|commits\.jsonl)$/
+/** Model settings lie beside the records of their scenario; which name they have depends on the version. */
+const SETTINGS_FILE = /^([0-9a-f]{64})\.[\w.-]*json$/
+const SETTINGS_BYTES_MAX = 64 * 1024
+const ARCHIVE_FOLDER = 'archived'
+
+/** What lies in the folder for one scenario. */
+export interface ScenarioFolder {
+  readonly database?: string
+  readonly log?: string
+  readonly settings?: string
+}
+
+export interface SourceFolder {
+  /** By the digest of the scenario's name. */
+  readonly scenarios: ReadonlyMap<string, ScenarioFolder>
+  readonly archived: number
+  /** Files that are not read, and why. */
+  readonly odd: readonly string[]
+}
+
+export const nameDigest = (scenario: string): string => hash('sha256', scenario)
+
+export async function listFolder(directory: string): Promise<SourceFolder> {
+  const scenarios = new Map<string, ScenarioFolder>()
+  const odd: string[] = []
+  for (const name of (await readdir(directory)).toSorted()) {
+    const [, digest = '', kind] = SOURCE_FILE.exec(name) ?? SETTINGS_FILE.exec(name) ?? []
+    if (digest === '') continue
+    const path = join(directory, name)
+    if (!(await lstat(path)).isFile()) {
+      odd.push(`${name} is a link or no plain file: it is not followed`)
+      continue
+    }
+    const part = kind === 'sqlite3' ? { database: path } : kind === 'commits.jsonl' ? { log: path } : { settings: path }
+    scenarios.set(digest, { ...scenarios.get(digest), ...part })
+  }
+  const archived = await readdir(join(directory, ARCHIVE_FOLDER)).catch(() => [])
+  return { scenarios, archived: archived.length, odd }
+}
+
+/** The settings alone, without the key; null when the file holds none. */
+export async function readSettings(path: string): Promise<{ readonly settings: JsonObject; readonly hadKey: boolean } | null> {
+  if ((await lstat(path)).size > SETTINGS_BYTES_MAX) return null
+  const value = parsed(await readFile(path, 'utf8'))
+  const own = isObject(value) && isObject(value['model']) ? value['model'] : value
+  if (!isObject(own) || (typeof own['url'] !== 'string' && typeof own['model'] !== 'string')) return null
+  const kept = Object.entries(own).filter(([name, member]) => ['url', 'model', 'api'].includes(name) && member !== null)
+  return { settings: Object.fromEntries(kept), hadKey: typeof own['api_key'] === 'string' && own['api_key'] !== '' }
+}
+
+export function parsed(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+/** The artifact repository: the scenarios it names, and what each release says of itself in its manifest. */
+import { isUtf8 } from 'node:buffer'
+import { ORIGINAL, REF, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { parsed } from './folder.ts'
+import { gitObjects, gitRefs, isCommitId } from './git.ts'
+import { commitFrom, isStep, type SourceCommit, type SourceRelease } from './log.ts'
+
+/** What the original calls the record of a step in the metadata of a release. */
+const STEP_RECORD = 'scenario_commit_record'
+/** How far back the release is looked for that a scenario began with. */
+const CHAIN_MAX = 100_000
+
+export interface Manifest {
+  readonly release: SourceRelease
+  /** `fork` is how a scenario begins. */
+  readonly sourceKind: string
+  readonly metadata: JsonObject
+  /** In seconds, as the commit says. */
+  readonly committedAt: number
+}
+
+export class SourceRepository {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** The newest release of each scenario, by its name. A ref whose name says nothing is answered apart. */
+  async scenarios(): Promise<{ readonly heads: ReadonlyMap<string, string>; readonly odd: readonly string[] }> {
+    const heads = new Map<string, string>()
+    const odd: string[] = []
+    for (const [ref, commit] of await gitRefs(this.path, REF.scenarios)) {
+      const name = decodeName(ref.slice(REF.scenarios.length))
+      if (name === null) odd.push(ref)
+      else heads.set(name, commit)
+    }
+    return { heads, odd }
+  }
+
+  async archived(): Promise<number> {
+    return (await gitRefs(this.path, REF.archived)).size
+  }
+
+  /** Null when the release is not there, or holds no manifest. */
+  async manifest(releaseId: string): Promise<Manifest | null> {
+    if (!isCommitId(releaseId)) return null
+    const [commit, file] = await gitObjects(this.path, [releaseId, `${releaseId}:${ORIGINAL.manifest}`])
+    if (commit?.type !== 'commit' || file?.type !== 'blob') return null
+    const value = parsed(file.body.toString())
+    if (!isObject(value)) return null
+    const metadata = isObject(value['metadata']) ? value['metadata'] : {}
+    const { content_id: contentId, parent_release_id: parentId, source } = value
+    return {
+      release: {
+        kind: 'artifact',
+        releaseId,
+        contentId: textOf(contentId) ?? '',
+        parentId: textOf(parentId),
+      },
+      sourceKind: isObject(source) ? (textOf(source['kind']) ?? '') : '',
+      metadata,
+      committedAt: Number(/^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(commit.body.toString())?.[1] ?? 0),
+    }
+  }
+
+  /** The release that a scenario began with: back from any of its releases to the one that was forked. */
+  async beginning(from: string): Promise<Manifest | null> {
+    const seen = new Set<string>()
+    for (let at: string | null = from; at !== null && !seen.has(at) && seen.size < CHAIN_MAX;) {
+      seen.add(at)
+      const manifest: Manifest | null = await this.manifest(at)
+      if (manifest === null || manifest.sourceKind === 'fork') return manifest
+      at = manifest.release.parentId
+    }
+    return null
+  }
+}
+
+/** The step that a release was made by, as its manifest tells it: newer than the log when a crash lay between the two. */
+export function stepOf({ metadata, release, committedAt }: Manifest, scenario: string): SourceCommit | null {
+  const record = metadata[STEP_RECORD]
+  if (!isObject(record) || !isStep(record['scenario_step'])) return null
+  return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
+}
+
+/** The entries of the harness as the manifest keeps them. */
+export function entriesOf({ metadata }: Manifest): Json | undefined {
+  const record = metadata[STEP_RECORD]
+  const state = isObject(record) ? record['algorithm_state'] : undefined
+  return isObject(state) ? state['entries'] : undefined
+}
+
+/** Its folders, where it consists of several components; empty for a release of one. */
+export function componentsIn({ metadata }: Manifest): readonly string[] {
+  const names = isObject(metadata['components']) ? Object.keys(metadata['components']) : []
+  return names.length > 1 ? names.toSorted() : []
+}
+
+function decodeName(text: string): string | null {
+  const bytes = Buffer.from(text, 'base64url')
+  if (text === '' || bytes.toString('base64url') !== text || !isUtf8(bytes)) return null
+  return bytes.toString()
+}
+
+const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -1,0 +1,91 @@
+/** The command itself: what it prints, how it ends, and what is left when it is killed. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startService } from '../../src/main.ts'
+import { runCommand, startCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { argumentsOf, dataPlaceIn, loadArguments, settingsOf } from '../support/settings.ts'
+import { Original, streamed } from './original.ts'
+
+const RECORDS = 1500
+
+function many(folder: string): Original {
+  const original = new Original(join(folder, 'source'))
+  const chat = original.scenario('chat')
+  chat.store(
+    Array.from(
+      { length: RECORDS },
+      (_, at) => ({ id: `e${at}`, type: 'inference', at, payload: { model: 'm', stream: true, response: streamed(['a', 'b']) } }) as const,
+    ),
+  )
+  for (let step = 0; step < 40; step += 1) {
+    chat.publish({ files: { 'a.md': `${step}` }, at: step }, { consumed: [`e${step}`] })
+  }
+  return original
+}
+
+const configured = (folder: string): readonly string[] =>
+  argumentsOf({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), recipe: 'record-only' })
+
+it(
+  'killed wherever it is, an import goes on when it is run again, and no service starts before it is through',
+  { timeout: 120_000 },
+  async () => {
+    const folder = temporaryFolder()
+    const original = many(folder)
+    const args = ['import', 'reef', '--records', original.records, '--artifacts', original.artifacts, ...configured(folder), '--json']
+    const mark = join(dataPlaceIn(folder).records, 'import.json')
+    for (const later of [0, 150]) {
+      const killed = startCommand(args)
+      while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, later))
+      killed.signal('SIGKILL')
+      await killed.ended
+    }
+    const isCut = existsSync(mark)
+    if (isCut) {
+      const refused = await runCommand(['verify', ...configured(folder)])
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('broken off') })
+    }
+    const { code, out } = await runCommand(args)
+    expect(code).toBe(0)
+    const there = { inference: RECORDS, report: 0, train: 0, steps: 40, releases: 41, consumed: 40 }
+    expect(JSON.parse(out)).toEqual({
+      dry_run: false,
+      scenarios: [{ scenario: 'chat', imported_as: 'chat', source: there, destination: there }],
+      remarks: [],
+    })
+    expect((await runCommand(['verify', ...configured(folder)])).out).toContain(`${RECORDS} checked, none damaged`)
+  },
+)
+
+it('an import says that a service runs on the folders, that a folder is missing, and what went where', async () => {
+  const folder = temporaryFolder()
+  const original = new Original(join(folder, 'source'))
+  original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+  const args = ['import', 'reef', '--records', original.records, '--artifacts', original.artifacts, ...configured(folder)]
+  const service = await startService(await loadArguments(configured(folder)), { log: { write: () => undefined, flush: () => undefined } })
+  expect(await runCommand(args)).toMatchObject({ code: 2, err: expect.stringContaining('another process uses this record directory') })
+  await service.close()
+  expect(await runCommand(['import', 'reef', '--records', join(folder, 'nowhere')])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('there is no folder'),
+  })
+  const done = await runCommand(args)
+  expect(done.code).toBe(0)
+  expect(done.out).toMatch(/"chat"\n {2}inference +there +1 +here +1\n[^]*1 scenario carried over: nothing was left behind/)
+})
+
+it('doctor names folders of the original as a problem, with the command that imports them', async () => {
+  const folder = temporaryFolder()
+  const original = new Original(join(folder, 'source'))
+  original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+  const settings = { ...settingsOf({ records: original.records, repository: original.artifacts }, 'http://127.0.0.1:9') }
+  const { code, out } = await runCommand(['doctor', ...argumentsOf(settings)])
+  expect(code).toBe(2)
+  expect(out).toContain(`svc import reef --records ${original.records} --artifacts ${original.artifacts}`)
+  const alone = { ...settings, 'storage.agent_record_dir': join(folder, 'none yet') }
+  const found = await runCommand(['doctor', ...argumentsOf(alone)])
+  expect(found).toMatchObject({ code: 2, out: expect.stringContaining(`--artifacts ${original.artifacts}`) })
+})

@@ -1,0 +1,350 @@
+/** Everything the original keeps, carried over into a real store and repository, and read back from a real service. */
+import { createHash } from 'node:crypto'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isObject, type JsonObject } from '../../src/contract/index.ts'
+import { importFolders, startService, type ImportWish } from '../../src/main.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
+import { send, type Answer } from '../support/world.ts'
+import { Original, pointerTo, streamed } from './original.ts'
+
+const SKILL = { id: 'tone', name: 'skill', config: { name: 'tone', text: 'Be kind.' } }
+const RULES = { id: 'rules', name: 'rules', config: { text: 'Answer briefly.' } }
+const HARNESS: Settings = {
+  recipe: 'harness',
+  'evolution.adapter': 'pi',
+  'inference.upstream_model': 'm',
+  'data.training_mode': 'manual',
+}
+
+type Report = Awaited<ReturnType<typeof importFolders>>
+
+const settingsIn = (folder: string, more: Settings): Settings => ({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), ...more })
+
+async function carry(original: Original, folder: string, more: Settings = HARNESS, wish: Partial<ImportWish> = {}): Promise<Report> {
+  const loaded = await loadArguments(argumentsOf(settingsIn(folder, more)))
+  const { records, artifacts } = original
+  return importFolders(loaded, { records, artifacts, renames: new Map(), recipe: null, isTrial: false, ...wish }, () => undefined)
+}
+
+async function serve(folder: string, more: Settings = HARNESS): Promise<(path: string, scenario?: string) => Promise<Answer>> {
+  const loaded = await loadArguments(argumentsOf(settingsIn(folder, more)))
+  const service = await startService(loaded, { log: { write: () => undefined, flush: () => undefined } })
+  onTestFinished(() => service.close())
+  return (path, scenario) => send(service.address, 'GET', path, scenario === undefined ? {} : { headers: { 'x-svc-scenario': scenario } })
+}
+
+/** A scenario with a bit of everything. */
+function grown(original: Original): { readonly held: string; readonly first: string } {
+  const support = original.scenario('support', {}, 1_700_000_100)
+  const exchange = { model: 'm', messages: [{ role: 'user', content: 'hi' }], seed: 12345678901234567890n.toString() }
+  support.store([
+    {
+      id: 'e1',
+      type: 'inference',
+      at: 1_700_000_200.5,
+      release: support.created,
+      payload: { ...exchange, response: { id: 'x', choices: [] } },
+    },
+    {
+      id: 'e2',
+      type: 'inference',
+      at: 1_700_000_201.25,
+      release: support.created,
+      payload: { ...exchange, stream: true, response: streamed(['Hel', 'lo']) },
+    },
+    { id: 'r1', type: 'report', at: 1_700_000_202, references: ['e1'], payload: { score: 0.5, references: ['e1'], feedback: 'meh' } },
+    { id: 't1', type: 'train', at: 1_700_000_203, payload: { text: 'be kind', session: '', release_id: '', requires: [] } },
+    { id: 'e3', type: 'inference', at: 1_700_000_300, release: support.created, payload: { ...exchange, response: {} } },
+    { id: 'r2', type: 'report', at: 1_700_000_301, references: ['e3'], payload: { score: 1, references: ['e3'] } },
+  ])
+  support.store([], {
+    sql: `INSERT INTO record_consumption VALUES ('support', 'batch-9', 'x', '["e3","r2"]', '{}', 1700000900.5);
+          INSERT INTO record_eviction VALUES ('support', 7, 700, 1, 7);
+          INSERT INTO consumed_agent_record VALUES ('gone', '${'0'.repeat(64)}')`,
+  })
+  const files = { 'pi-agent/AGENTS.md': 'Answer briefly.\n', 'pi-agent/skills/tone/SKILL.md': 'Be kind.' }
+  support.line({
+    release: support.created,
+    at: 1_700_000_400,
+    entries: [RULES],
+    more: { metrics: { selected: false, wins: 0, losses: 2 } },
+    consumed: ['e1', 'r1'],
+  })
+  const first = support.publish(
+    { files, at: 1_700_000_500, entries: [RULES, SKILL] },
+    { consumed: ['t1', 'e1'], more: { metrics: { selected: true, training_request: { id: 't1', text: 'be kind' } } } },
+  )
+  const held = support.publish(
+    { files: { ...files, 'pi-agent/extra.md': 'more' }, at: 1_700_000_600, entries: [RULES], held: true },
+    { more: { pending: true } },
+  )
+  support.line({
+    release: { kind: 'live_weights', content_id: 'weights:1:2:3', release_id: 'live:1:2:3', parent_release_id: first.release_id },
+    at: 1_700_000_650,
+  })
+  support.publish(
+    { files: {}, at: 1_700_000_700, contentId: support.created.content_id },
+    { entries: [RULES], more: { operation: 'rollback', rollback_target_release_id: support.created.release_id } },
+  )
+  writeFileSync(
+    support.database.replace('.sqlite3', '.model.json'),
+    JSON.stringify({ url: 'http://models:1', model: 'own', api: 'openai', api_key: 'sk-secret-secret-secret' }),
+  )
+  return { held: held.release_id, first: first.release_id }
+}
+
+/** Every file below, by what is in it. */
+function digestOf(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
+  return Object.fromEntries(
+    names.toSorted().map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex'),
+    ]),
+  )
+}
+
+function rowsIn({ json }: Answer, key: string): readonly JsonObject[] {
+  const rows = json[key]
+  return Array.isArray(rows) ? rows.filter((row) => isObject(row)) : []
+}
+
+const idOf = (row: JsonObject | undefined): string => (typeof row?.['release_id'] === 'string' ? row['release_id'] : '')
+
+const splitAt = <T>(list: readonly T[], at: number): [readonly T[], readonly T[]] => [list.slice(0, at), list.slice(at)]
+
+/** Oldest first. */
+async function releasesOf(get: (path: string) => Promise<Answer>, scenario: string): Promise<readonly JsonObject[]> {
+  return rowsIn(await get(`/svc/scenarios/${scenario}/releases`), 'releases').toReversed()
+}
+
+const textsOf = (report: Report): readonly string[] => report.remarks.map(({ scenario, text }) => `${scenario}: ${text}`)
+
+describe('an import', () => {
+  it('brings scenarios, records, steps, releases, entries and settings, and a service serves them', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'a source'))
+    const there = grown(original)
+    const before = digestOf(join(folder, 'a source'))
+    const report = await carry(original, folder)
+    expect(digestOf(join(folder, 'a source'))).toEqual(before)
+    expect(report.scenarios).toEqual([
+      {
+        scenario: 'support',
+        imported_as: 'support',
+        source: { inference: 3, report: 2, train: 1, steps: 5, releases: 4, consumed: 5 },
+        destination: { inference: 3, report: 2, train: 1, steps: 5, releases: 4, consumed: 5 },
+      },
+    ])
+    const told = textsOf(report).join('\n')
+    for (const words of ['live weights', 'without the key', '7 records of 700 bytes', '1 digests']) expect(told).toContain(words)
+    expect(told).not.toContain('sk-secret')
+
+    const get = await serve(folder)
+    const rows = rowsIn(await get('/svc/scenarios/support/records?after_sequence=0&limit=100'), 'records')
+    expect(rows.map((row) => [row['agent_record_id'], row['created_at'], row['score']])).toEqual([
+      ['e1', 1_700_000_200.5, null],
+      ['e2', 1_700_000_201.25, null],
+      ['r1', 1_700_000_202, 0.5],
+      ['t1', 1_700_000_203, null],
+      ['e3', 1_700_000_300, null],
+      ['r2', 1_700_000_301, 1],
+    ])
+    const whole = (await get('/svc/scenarios/support/records/e2')).json['payload']
+    expect(whole).toMatchObject({
+      stream: true,
+      response: { stream: true, complete: true, choices: [{ message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }] },
+    })
+    expect(JSON.stringify(whole)).not.toContain('data: ')
+
+    // The tree is rendered anew by the adapter that is here, as a step of its own.
+    const [catalog, [shipped]] = splitAt(await releasesOf(get, 'support'), 7)
+    expect(shipped).toMatchObject({ operation: 'shipped', current: true })
+    expect(catalog.map((row) => [row['step'], row['operation'], row['result'], row['recorded_at']])).toEqual([
+      [0, 'create', 'published', 1_700_000_100],
+      [1, 'train', 'rejected', 1_700_000_400],
+      [2, 'train', 'published', 1_700_000_500],
+      [3, 'train', 'pending', 1_700_000_600],
+      [4, 'train', 'skipped', 1_700_000_650],
+      [5, 'rollback', 'published', 1_700_000_700],
+      [6, 'train', 'skipped', 1_700_000_900.5],
+    ])
+    expect(catalog[2]?.['metrics']).toMatchObject({ imported: { release_id: there.first } })
+    expect(catalog[5]).toMatchObject({
+      content_id: catalog[0]?.['content_id'],
+      rollback_target_release_id: catalog[0]?.['release_id'],
+    })
+    expect(rows[0]?.['artifact_ref']).toBe(catalog[0]?.['release_id'])
+
+    const commits = rowsIn(await get('/svc/scenarios/support/commits'), 'commits')
+    expect(commits.slice(0, 6).map((row) => row['consumed_ids'])).toEqual([['e1', 'r1'], ['t1'], [], [], [], ['e3', 'r2']])
+    const pulled = await get(`/svc/harness?release_id=${idOf(catalog[2])}`, 'support')
+    expect(pulled.json['files']).toEqual({ 'pi-agent/AGENTS.md': 'Answer briefly.\n', 'pi-agent/skills/tone/SKILL.md': 'Be kind.' })
+    expect(rowsIn(await get('/svc/scenarios'), 'scenarios')).toMatchObject([{ scenario: 'support' }])
+  })
+
+  it('run twice brings nothing twice, and goes on with what came since', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const chat = original.scenario('chat', { 'a.md': 'one' })
+    chat.store([{ id: 'e1', type: 'inference', at: 10, payload: { response: {} }, release: chat.created }])
+    chat.publish({ files: { 'a.md': 'two' }, at: 20 })
+    const once = await carry(original, folder, { recipe: 'record-only' })
+    expect(await carry(original, folder, { recipe: 'record-only' })).toEqual(once)
+    chat.store([{ id: 'e2', type: 'inference', at: 30, payload: { response: {} }, release: chat.head }])
+    chat.publish({ files: { 'a.md': 'three' }, at: 40 })
+    const again = await carry(original, folder, { recipe: 'record-only' })
+    expect(again.scenarios[0]).toMatchObject({
+      source: { inference: 2, steps: 2, releases: 3 },
+      destination: { inference: 2, steps: 2, releases: 3 },
+    })
+  })
+
+  it('leaves a scenario alone that is here under the same name and is another', async () => {
+    const folder = temporaryFolder()
+    for (const [name, text] of [
+      ['one', 'a'],
+      ['two', 'b'],
+    ] as const) {
+      const original = new Original(join(folder, name))
+      original.scenario('chat', { 'a.md': text }, 1_700_000_000 + text.charCodeAt(0))
+      const report = await carry(original, folder, { recipe: 'record-only' })
+      if (name === 'two') expect(textsOf(report).join()).toMatch(/already.*--rename/)
+      if (name === 'two') {
+        const renamed = await carry(original, folder, { recipe: 'record-only' }, { renames: new Map([['chat', 'chat 2']]) })
+        expect(renamed.scenarios).toMatchObject([{ scenario: 'chat', imported_as: 'chat 2' }])
+      }
+    }
+  })
+
+  it('tried out first says the same of the source and writes nothing', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    grown(original)
+    const trial = await carry(original, folder, HARNESS, { isTrial: true })
+    expect(readdirSync(folder)).toEqual(['source'])
+    const real = await carry(original, folder)
+    expect(trial.remarks).toEqual(real.remarks)
+    expect(trial.scenarios.map(({ source }) => source)).toEqual(real.scenarios.map(({ source }) => source))
+  })
+
+  it('reads a database whose newest records are in the log beside it, and leaves both as they are', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const chat = original.scenario('chat')
+    chat.store([{ id: 'e1', type: 'inference', at: 10, payload: { response: {} } }], { isOpen: true })
+    const before = digestOf(original.records)
+    expect(Object.keys(before).some((name) => name.endsWith('-wal'))).toBe(true)
+    expect((await carry(original, folder, { recipe: 'record-only' })).scenarios).toMatchObject([{ destination: { inference: 1 } }])
+    expect(digestOf(original.records)).toEqual(before)
+  })
+
+  it('brings components in folders of their own, and large files out of lfs', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const both = original.scenario('both')
+    const bytes = Buffer.from('weights of some kind')
+    const files = { 'weights/adapter.safetensors': original.large(bytes), 'weights/adapter_config.json': '{}', 'harness/AGENTS.md': 'kind' }
+    both.publish({ files, at: 20, components: ['harness', 'weights'] })
+    both.publish({
+      files: { ...files, 'weights/adapter.safetensors': pointerTo('a'.repeat(64), 5) },
+      at: 30,
+      components: ['harness', 'weights'],
+    })
+    const report = await carry(original, folder, { recipe: 'record-only' })
+    expect(textsOf(report)).toEqual([
+      expect.stringMatching(/of step 2 is not carried over: the bytes of .*adapter\.safetensors.* are not in lfs/),
+    ])
+    expect(report.scenarios).toMatchObject([{ source: { releases: 3 }, destination: { releases: 2, steps: 2 } }])
+    const get = await serve(folder, { recipe: 'record-only' })
+    const rows = await releasesOf(get, 'both')
+    expect(rows[2]).toMatchObject({ step: 2, result: 'skipped', release_id: rows[1]?.['release_id'] })
+  })
+
+  it('takes what can be read out of a damaged source, with a line for the rest', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const torn = original.scenario('torn')
+    torn.line({ release: torn.created, at: 10 })
+    appendFileSync(torn.log, '{"record":"reef-commit/5","scenario":"to')
+    const middle = original.scenario('middle')
+    middle.line({ release: middle.created, at: 10 })
+    appendFileSync(middle.log, 'not JSON\n')
+    middle.step += 1
+    middle.line({ release: middle.created, at: 30 })
+    const cut = original.scenario('cut')
+    cut.store(
+      Array.from(
+        { length: 400 },
+        (_, at) => ({ id: `e${at}`, type: 'inference', at, payload: { text: 'x'.repeat(500), response: {} } }) as const,
+      ),
+    )
+    truncateSync(cut.database, Math.floor(statSync(cut.database).size / 8192) * 4096)
+    const odd = original.scenario('odd "name"')
+    odd.store([
+      { id: 'bad', type: 'inference', at: 1, payload: 'NaN' },
+      { id: 'good', type: 'inference', at: 2, payload: { response: {} }, release: { ...odd.created, release_id: '0'.repeat(40) } },
+    ])
+    odd.publish({ files: { 'a.link': '/etc/passwd' }, at: 5 })
+    odd.line({ release: { ...odd.created, release_id: 'f'.repeat(40) }, at: 6, checkpoint: true })
+    original.scenario('team/a').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+    symlinkSync('/etc/passwd', join(original.records, `${'c'.repeat(64)}.sqlite3`))
+    writeFileSync(join(original.records, `${'d'.repeat(64)}.sqlite3`), 'no database')
+    original.archive('old', original.base)
+    const report = await carry(original, folder, { recipe: 'record-only' })
+    expect(textsOf(report).toSorted()).toEqual([
+      expect.stringMatching(/^cut: its records cannot be read further/),
+      expect.stringMatching(/^middle: line 2 of its commit log is no row/),
+      expect.stringMatching(/^middle: step 2 cannot be read from the log: an empty row/),
+      expect.stringMatching(/^null: 1 archived scenarios stay/),
+      expect.stringMatching(/^null: c{64}\.sqlite3 is a link/),
+      expect.stringMatching(/^null: d{64}: neither/),
+      expect.stringMatching(/^odd "name": record "bad" holds no JSON object/),
+      expect.stringMatching(/^odd "name": release .* of step 1 .* symbolic link/),
+      expect.stringMatching(/^odd "name": release "f{40}" of step 2 is not carried over: it is not in the repository/),
+      expect.stringMatching(/^team\/a: .*--rename/),
+      expect.stringMatching(/^torn: line 2 of its commit log is torn/),
+    ])
+    const here = new Map(report.scenarios.map(({ scenario, destination }) => [scenario, destination]))
+    expect(here.get('odd "name"')).toMatchObject({ inference: 1, steps: 2, releases: 1 })
+    expect(here.get('torn')).toMatchObject({ steps: 1 })
+    expect(here.get('middle')).toMatchObject({ steps: 2 })
+    expect(here.get('cut')?.inference).toBeGreaterThan(0)
+    const get = await serve(folder, { recipe: 'record-only' })
+    expect((await releasesOf(get, 'middle')).map((row) => row['step'])).toEqual([0, 1, 2, 3])
+    expect((await get(`/svc/scenarios/${encodeURIComponent('odd "name"')}/records/good`)).json).toMatchObject({
+      artifact_ref: '0'.repeat(40),
+    })
+  })
+})
+
+const start = async (settings: Settings): Promise<unknown> => startService(await loadArguments(argumentsOf(settings)))
+
+describe('a service', () => {
+  it('does not start on folders of the original, says how to import them, and leaves them as they are', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'it is'))
+    original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+    const before = digestOf(folder)
+    const usual = settingsIn(folder, {})
+    const both = { ...usual, 'storage.agent_record_dir': original.records, 'storage.artifact_repository': original.artifacts }
+    await expect(start(both)).rejects.toThrow(`svc import reef --records '${original.records}' --artifacts '${original.artifacts}'`)
+    await expect(start({ ...usual, 'storage.agent_record_dir': original.records })).rejects.toThrow(/agent_record_dir holds 1 files/)
+    await expect(start({ ...usual, 'storage.artifact_repository': original.artifacts })).rejects.toThrow(/artifact_repository holds 3 refs/)
+    expect(digestOf(folder)).toEqual(before)
+  })
+
+  it('does not start on half an import', async () => {
+    const folder = temporaryFolder()
+    const records = dataPlaceIn(folder).records
+    mkdirSync(records)
+    writeFileSync(join(records, 'import.json'), '{}')
+    await expect(start(settingsIn(folder, {}))).rejects.toThrow(/broken off/)
+    expect(readdirSync(records)).toEqual(['import.json'])
+  })
+})
