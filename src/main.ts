@@ -15,6 +15,7 @@ import {
   type Kinds,
   type ModelAddress,
   type Recipe,
+  type Refusal,
   type Runtime,
   type Store,
 } from './contract/index.ts'
@@ -53,6 +54,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const store = await openStore(loaded, load)
     closing.push(() => store.close())
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
+    store.writing?.onChange((trouble) => logWriting(log, trouble))
     const contents = await openContents(loaded, load)
     closing.push(() => contents.close())
     const runtime = await openRuntime(loaded, load)
@@ -331,6 +333,14 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): Door['ad
   }
   return () => (all ??= loadAll())
 }
+
+/** When the record store begins to refuse writes, and when it takes them again. */
+function logWriting(log: Log, trouble: Refusal | null): void {
+  if (trouble === null) return log.write('info', 'store_writable', {})
+  log.write('error', 'store_unwritable', { code: trouble.code, message: trouble.message, ...causeOf(trouble) })
+}
+
+const causeOf = ({ detail: { cause } }: Refusal): { readonly cause?: string } => (cause === undefined ? {} : { cause: wordsOf(cause) })
 
 /** One line per step, beside the one line per request. */
 function logStep(log: Log, scenario: string, commit: Commit): void {

@@ -98,7 +98,7 @@ export function connect(address: Address): Svc {
     status: () => get('/svc/status', isStatus),
     scenarios: async () => (await get('/svc/scenarios', isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, isCreated),
-    health: () => get('/healthz', isHealth),
+    health: () => readiness(place),
     text: async (path, query = {}) => (await succeed(place, { method: 'GET', path: path + queryOf(query) })).text,
   }
 }
@@ -141,10 +141,21 @@ async function recordPage(get: <T>(path: string, isShape: Shape<T>) => Promise<T
   return { records, next: records.length === 0 ? null : (after ?? before ?? null) }
 }
 
+/** A service that is not ready says so with 503, in the same words. */
+async function readiness(place: Place): Promise<{ readonly ok: boolean }> {
+  const question: Question = { method: 'GET', path: '/healthz' }
+  const answer = await ask(place, question)
+  const value = answer.status === 503 ? parseJson(answer.text) : null
+  return isHealth(value) ? value : shapeOf(place, question, accepted(place, answer), isHealth)
+}
+
 type Shape<T> = (value: unknown) => value is T
 
 async function call<T>(place: Place, question: Question, isShape: Shape<T>): Promise<T> {
-  const { status, text } = await succeed(place, question)
+  return shapeOf(place, question, await succeed(place, question), isShape)
+}
+
+function shapeOf<T>(place: Place, question: Question, { status, text }: Answer, isShape: Shape<T>): T {
   const value = parseJson(text)
   if (isShape(value)) return value
   const problem = `the answer to ${question.path} is not this service's: is ${place.url} the address of the service itself?`
@@ -152,7 +163,10 @@ async function call<T>(place: Place, question: Question, isShape: Shape<T>): Pro
 }
 
 async function succeed(place: Place, question: Question): Promise<Answer> {
-  const answer = await ask(place, question)
+  return accepted(place, await ask(place, question))
+}
+
+function accepted(place: Place, answer: Answer): Answer {
   if (answer.status >= 200 && answer.status < 300) return answer
   throw refusalOf(place, answer)
 }

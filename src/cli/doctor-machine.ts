@@ -7,9 +7,9 @@ import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { isRemoteRepository } from '../contract/index.ts'
+import { isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
-import { codeOf, explain } from './explain.ts'
+import { codeOf, explain, halves, type Explained } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const NODE_LEAST = '22.19.0'
@@ -17,7 +17,7 @@ const SQLITE_LEAST = '3.51.3'
 const GIT_LEAST = '2.36.0'
 const FREE_BYTES_LEAST = 100 * 1024 * 1024
 /** A service on a busy machine answers late; whoever never answers is none. */
-const HEALTH_MILLISECONDS_MAX = 10_000
+const ANSWER_MILLISECONDS_MAX = 10_000
 
 export function checkNode(versions: Readonly<Record<string, string | undefined>>): Finding {
   return atLeast('node', versions['node'], NODE_LEAST, `install Node ${NODE_LEAST} or newer`)
@@ -123,9 +123,10 @@ export async function checkPort(loaded: LoadedConfig): Promise<readonly Finding[
   const check = 'port'
   const error = await listenError(host, port)
   if (error === null) return [{ check, state: 'ok', found: port === 0 ? 'any free one' : `${port} is free` }]
-  if (codeOf(error) === 'EADDRINUSE' && (await isAnswering(localUrl(host, port)))) {
+  const ready = codeOf(error) === 'EADDRINUSE' ? await readinessAt(localUrl(host, port)) : null
+  if (ready === true)
     return [{ check, state: 'warning', found: `a service already answers on ${port}`, fix: 'nothing, if it is the one you started' }]
-  }
+  if (ready === false) return [{ check, state: 'problem', ...(await refusingService(loaded)) }]
   return explain(error, loaded).map((words) => ({ check, state: 'problem', ...words }))
 }
 
@@ -137,15 +138,40 @@ function listenError(host: string, port: number): Promise<Error | null> {
   })
 }
 
-async function isAnswering(url: string): Promise<boolean> {
+/** Whether the service that answers there is ready; null for anything that is no service. */
+async function readinessAt(url: string): Promise<boolean | null> {
   try {
-    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(HEALTH_MILLISECONDS_MAX) })
-    await answer.body?.cancel()
-    return answer.ok
+    const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX) })
+    if (answer.status !== 503) await answer.body?.cancel()
+    if (answer.ok) return true
+    return answer.status === 503 && memberOf(await answer.json(), 'ok') === false ? false : null
   } catch {
-    return false
+    return null
   }
 }
+
+/** A service that answers and keeps nothing: its status says why, to whoever has its token. */
+async function refusingService({ config: { svc } }: LoadedConfig): Promise<Explained> {
+  const found = `a service answers on ${svc.port} and refuses writes`
+  const token = svc.token ?? svc.tokens[0]
+  try {
+    const answer = await fetch(`${localUrl(svc.host, svc.port)}${ROUTE_PREFIX}/status`, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
+    })
+    const message = memberOf(memberOf(memberOf(await answer.json(), 'storage'), 'error'), 'message')
+    if (typeof message !== 'string') return { found, fix: LOOK_INTO_LOG }
+    const { found: why, fix = LOOK_INTO_LOG } = halves(message)
+    return { found: `${found}: ${why}`, fix }
+  } catch {
+    return { found, fix: LOOK_INTO_LOG }
+  }
+}
+
+const LOOK_INTO_LOG = 'read its log, or ask svc status'
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
 /** Opens a store that exists, to see whether it can be; one that does not exist is left for the service to make. */
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {

@@ -1,4 +1,5 @@
 /** The doors of storage: where truth is kept. */
+import type { Refusal } from './errors.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, RecordRow, Release, RequestType, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
 
@@ -13,9 +14,17 @@ export interface Store {
   usage(): Promise<StoreUsage>
   /** Called whenever capacity took bodies, with what it took. */
   onLoss(listener: (scenario: string, lost: Losses) => void): void
+  /** How writing stands. Absent from a store that never refuses a write on its own account. */
+  readonly writing?: Writing
   /** Re-hashes everything kept and answers with what does not match. */
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]>
   close(): Promise<void>
+}
+export interface Writing {
+  /** Why writes are refused now, or null. Answers within a second, also while the disk hangs. */
+  check(): Promise<Refusal | null>
+  /** Called whenever it changes. */
+  onChange(listener: (trouble: Refusal | null) => void): void
 }
 export interface StoreUsage {
   readonly records: number

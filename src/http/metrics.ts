@@ -46,6 +46,7 @@ export class Metrics {
 
   print(
     usage: StoreUsage,
+    isWritable: boolean,
     scenarios: { known: number; loaded: number; training: number; waiting: number },
     spans?: { readonly exported: number; readonly dropped: number },
   ): string {
@@ -58,6 +59,7 @@ export class Metrics {
       ...gauge('svc_training_steps_running', 'Training steps that run now.', scenarios.training),
       ...gauge('svc_training_steps_waiting', 'Trainers that have work and wait for their turn.', scenarios.waiting),
       ...this.#stepsByResult(),
+      ...gauge('svc_store_writable', '1 while the record store takes writes, 0 while it refuses them.', isWritable ? 1 : 0),
       ...gauge('svc_records', 'Records kept, evicted ones included.', usage.records),
       ...gauge('svc_record_body_bytes', 'Bytes of record bodies kept.', usage.body_bytes),
       ...gauge('svc_record_capacity_bytes', 'Bytes of record bodies this store may keep.', usage.capacity_bytes),

@@ -1,13 +1,18 @@
 /** How the service is: readiness, training, serving and storage state, and numbers for a monitor. */
-import type { Json, JsonObject } from '../contract/index.ts'
+import type { Json, JsonObject, Refusal, Store } from '../contract/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
-import { json, liveJson, type Asked, type Reply } from './reply.ts'
+import { liveJson, type Asked, type Reply } from './reply.ts'
 
-export function health(): Reply {
-  return json({ ok: true })
+/** Ready is who takes requests: a service that cannot keep what it answers is not. Why is for those who have a token. */
+export async function health({ door: { store } }: Asked): Promise<Reply> {
+  const trouble = await troubleOf(store)
+  return trouble === null ? liveJson({ ok: true }) : { ...liveJson({ ok: false }), status: 503 }
 }
 
+const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
+
 export async function status({ door: { registry, store, runtime } }: Asked): Promise<Reply> {
+  const trouble = await troubleOf(store)
   const rows: [string, Json][] = []
   const errors: string[] = []
   for (const name of registry.names()) {
@@ -23,7 +28,7 @@ export async function status({ door: { registry, store, runtime } }: Asked): Pro
     scenarios: Object.fromEntries(rows),
     serving: await runtime.status(),
     training_job: registry.trainingJob(),
-    storage: { ...(await store.usage()) },
+    storage: { ...(await store.usage()), error: trouble === null ? null : { code: trouble.code, message: trouble.message } },
   })
 }
 
@@ -86,6 +91,7 @@ export async function metrics({ door: { registry, store, metrics: counted, trace
   const workers = loaded.flatMap((scenario) => scenario.workers)
   const body = counted.print(
     await store.usage(),
+    (await troubleOf(store)) === null,
     {
       known: names.length,
       loaded: loaded.length,

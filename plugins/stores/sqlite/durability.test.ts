@@ -114,8 +114,10 @@ describe('a disk that fails', () => {
     const stop = await trace(child, 'write,pwrite64,pwritev:error=ENOSPC', ['-P', join(directory, 'records.sqlite3-wal')])
     assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
     assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
+    assert.equal((await child.ask('writing', ''))['sequence'], 'disk_full')
     assert.equal((await child.ask('get', 'before'))['sequence'], 1)
     await stop()
+    assert.equal((await child.ask('writing', ''))['sequence'], null)
     assert.equal((await child.ask('append', 'after'))['sequence'], 2)
     assert.equal((await child.ask('append', 'during'))['sequence'], 3)
     await child.end()
@@ -129,6 +131,7 @@ describe('a disk that fails', () => {
     assert.equal((await child.ask('append', 'during'))['refused'], 'storage_failed')
     await stop()
     assert.equal((await child.ask('append', 'after'))['refused'], 'storage_failed')
+    assert.equal((await child.ask('writing', ''))['sequence'], 'storage_failed')
     assert.equal((await child.ask('get', 'before'))['sequence'], 1)
     await child.end()
     await withStore(directory, async (store) => {
@@ -164,7 +167,7 @@ class Child {
     })
   }
 
-  ask(verb: 'append' | 'archive' | 'fill' | 'get', id: string | number): Promise<Answer> {
+  ask(verb: 'append' | 'archive' | 'fill' | 'get' | 'writing', id: string | number): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     this.#waiting.set(`${verb} ${id}`, resolve)
     this.process.stdin?.write(`${JSON.stringify({ verb, id })}\n`)

@@ -3,7 +3,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { makeFolder, migrate, RECORDS_FILE, syncPath } from './open.ts'
+import { LOCK_WAIT_MS, makeFolder, migrate, RECORDS_FILE, syncPath } from './open.ts'
 
 export interface ExportSettings {
   readonly directory: string
@@ -31,7 +31,7 @@ export function exportScenario({ directory, key, archive }: ExportSettings): voi
 }
 
 function copyRows(from: string, to: string, key: number): void {
-  const db = new DatabaseSync(to)
+  const db = new DatabaseSync(to, { timeout: LOCK_WAIT_MS })
   try {
     // A half-written export is thrown away whole, so it needs no journal on the disk; one left there by a crash would be nobody's.
     db.exec('PRAGMA journal_mode = MEMORY')

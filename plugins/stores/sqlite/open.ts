@@ -16,21 +16,21 @@ const PAGE_BYTES = 4096
 const CHECKPOINT_PAGES = 4000
 const CACHE_KIB = 32 * 1024
 /** Someone may hold the file for a moment with a tool of their own. */
-const BUSY_WAIT_MS = 5000
+export const LOCK_WAIT_MS = 8000
 
 export interface WritableStore {
   readonly db: DatabaseSync
   readonly close: () => void
 }
 
-export function openForWriting(directory: string): WritableStore {
+export function openForWriting(directory: string, lockWaitMs: number): WritableStore {
   makeFolder(directory)
   const lock = takeLock(join(directory, LOCK_FILE))
   let db: DatabaseSync | undefined
   try {
     const path = join(directory, RECORDS_FILE)
-    refuseNewer(path)
-    db = new DatabaseSync(path, { timeout: BUSY_WAIT_MS })
+    refuseNewer(path, lockWaitMs)
+    db = new DatabaseSync(path, { timeout: lockWaitMs })
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
     db.exec('PRAGMA journal_mode = WAL')
     // Some builds report FULL in WAL mode and sync as NORMAL unless told.
@@ -46,7 +46,7 @@ export function openForWriting(directory: string): WritableStore {
 }
 
 export function openForReading(directory: string): DatabaseSync {
-  return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: BUSY_WAIT_MS })
+  return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: LOCK_WAIT_MS })
 }
 
 /** A folder that is lost with the power takes everything in it along, so each new one is synced into its parent. */
@@ -89,9 +89,12 @@ function takeLock(path: string): DatabaseSync {
  * Read-only, so that a store of another version or a file that is no store stays as it is. Without a log beside it the file is opened as
  * one that cannot change, because even a reader would leave an empty log behind.
  */
-function refuseNewer(path: string): void {
+function refuseNewer(path: string, lockWaitMs: number): void {
   if (!existsSync(path)) return
-  const db = new DatabaseSync(existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
+  const db = new DatabaseSync(existsSync(`${path}-wal`) ? path : `${pathToFileURL(path).href}?immutable=1`, {
+    readOnly: true,
+    timeout: lockWaitMs,
+  })
   try {
     const version = versionOf(db)
     if (version > SCHEMA_VERSION) throw newerStore(version, SCHEMA_VERSION)

@@ -4,9 +4,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StoredRecord } from '../../../src/contract/index.ts'
 import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
-import { readFailed } from './refusals.ts'
+import { isBusy, readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
-import { toWire, type ReaderCall, type Reply, type StoreSettings } from './wire.ts'
+import { toWire, type ReaderCall, type Reply, type StoreSettings, type WireRefusal } from './wire.ts'
 
 /** Each buffer that changes hands is compared with all the others, so the small ones of a page are cheaper to copy. */
 const TRANSFER_BYTES_MIN = 16 * 1024
@@ -24,11 +24,16 @@ port.on('message', (message: readonly ReaderCall[] | 'close') => {
 
 function answerGroup(calls: readonly ReaderCall[]): void {
   const transfer: ArrayBuffer[] = []
+  let busy: WireRefusal | null = null
   const answers = calls.map((call) => {
+    // Whoever holds the lock was waited for once already.
+    if (busy !== null) return busy
     try {
       return perform(open(), call, transfer)
     } catch (error) {
-      return toWire(readFailed(error))
+      const refusal = toWire(readFailed(error))
+      if (isBusy(error)) busy = refusal
+      return refusal
     }
   })
   const reply: Reply = { answers }

@@ -3,6 +3,7 @@ import { Refusal, unavailable, unknown } from '../../../src/contract/index.ts'
 
 const SQLITE = {
   busy: 5,
+  locked: 6,
   noMemory: 7,
   readOnly: 8,
   ioError: 10,
@@ -16,6 +17,9 @@ const SQLITE = {
 const IO_ERROR_SHARED_MEMORY_SIZE = 4874
 
 const STORAGE_CODES: ReadonlySet<number> = new Set(Object.values(SQLITE))
+const BUSY_CODES: ReadonlySet<number> = new Set([SQLITE.busy, SQLITE.locked, SQLITE.protocol])
+const DAMAGE_CODES: ReadonlySet<number> = new Set([SQLITE.corrupt, SQLITE.notADatabase])
+const STORE_BUSY_RETRY_AFTER_SECONDS = 1
 
 export const unknownScenario = (name: string): Refusal => unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
 
@@ -24,8 +28,17 @@ export const storageFailed = (cause?: unknown): Refusal =>
     cause,
   })
 
+const storeBusy = (cause: unknown): Refusal =>
+  unavailable(
+    'store_busy',
+    'another program holds a lock on records.sqlite3; end its transaction or close it (a database shell, a copy in progress), then send the request again',
+    { cause, retryAfterSeconds: STORE_BUSY_RETRY_AFTER_SECONDS },
+  )
+
 export const readFailed = (cause: unknown): Refusal =>
-  unavailable('storage_failed', 'the record store failed to read; check its disk and verify the store', { cause })
+  isBusy(cause)
+    ? storeBusy(cause)
+    : unavailable('storage_failed', 'the record store failed to read; check its disk and verify the store', { cause })
 
 export const closedStore = (): Refusal => unavailable('store_closed', 'the record store is closed; start the service again')
 
@@ -33,7 +46,8 @@ export const closedStore = (): Refusal => unavailable('store_closed', 'the recor
 export function writeRefusal(error: unknown): Refusal | null {
   const code = resultCode(error)
   if (code === null || !STORAGE_CODES.has(code & 0xff)) return null
-  if (isFull(code)) {
+  if (isBusy(error)) return storeBusy(error)
+  if (isFull(error)) {
     return unavailable('disk_full', 'the disk of the record store is full; free space and send the request again', { cause: error })
   }
   return storageFailed(error)
@@ -42,9 +56,8 @@ export function writeRefusal(error: unknown): Refusal | null {
 /** Why a store cannot be opened: always one line that says what to do. */
 export function openRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  const code = resultCode(error)
-  const primary = code === null ? null : code & 0xff
-  if (primary === SQLITE.corrupt || primary === SQLITE.notADatabase) {
+  const primary = primaryCode(error)
+  if (isDamage(error)) {
     return unavailable(
       'store_damaged',
       'records.sqlite3 is not a whole database; restore it from a backup, or move it away to start empty',
@@ -53,7 +66,14 @@ export function openRefusal(error: unknown): Refusal {
       },
     )
   }
-  if (code !== null && isFull(code)) {
+  if (isBusy(error)) {
+    return unavailable(
+      'store_busy',
+      'another program holds a lock on records.sqlite3; end its transaction or close it (a database shell, a copy in progress), then start again',
+      { cause: error },
+    )
+  }
+  if (isFull(error)) {
     return unavailable('disk_full', 'the disk of the record directory is full; free space and start again', { cause: error })
   }
   if (primary === SQLITE.cannotOpen || primary === SQLITE.readOnly || isFileError(error)) return unwritable(error)
@@ -62,9 +82,15 @@ export function openRefusal(error: unknown): Refusal {
   })
 }
 
-const isFull = (code: number): boolean => (code & 0xff) === SQLITE.full || code === IO_ERROR_SHARED_MEMORY_SIZE
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === SQLITE.full || resultCode(error) === IO_ERROR_SHARED_MEMORY_SIZE
+}
 
-export const isBusy = (error: unknown): boolean => ((resultCode(error) ?? 0) & 0xff) === SQLITE.busy
+/** Somebody else holds a lock, or takes it over and over: nothing was written, and it passes. */
+export const isBusy = (error: unknown): boolean => BUSY_CODES.has(primaryCode(error) ?? 0)
+
+/** What is there is not what was written: nothing may be built on it. */
+export const isDamage = (error: unknown): boolean => DAMAGE_CODES.has(primaryCode(error) ?? 0)
 
 export const storeInUse = (): Refusal =>
   unavailable('store_in_use', 'another process uses this record directory; stop it, or give each service a directory of its own')
@@ -81,4 +107,9 @@ const isFileError = (error: unknown): boolean => error instanceof Error && 'sysc
 
 function resultCode(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null
+}
+
+function primaryCode(error: unknown): number | null {
+  const code = resultCode(error)
+  return code === null ? null : code & 0xff
 }

@@ -39,6 +39,7 @@ async function serve(store) {
     append: (id) => scenario.append([record(id)]).then(([row]) => row.sequence),
     fill: (count) => scenario.append(Array.from({ length: count }, (_, index) => record(`f${index}`))).then((rows) => rows.length),
     archive: (name) => store.archive(name).then(() => 0),
+    writing: () => store.writing.check().then((trouble) => trouble?.code ?? null),
     get: (id) => scenario.get(id).then((found) => found?.sequence ?? null),
   }
   say({ ready: process.pid })

@@ -1,25 +1,30 @@
 /** The store as the service sees it: a thin side on the main thread that asks the writer and the reader. */
 import { hash, randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import type {
-  Commit,
-  Damage,
-  Losses,
-  NewRecord,
-  PendingPage,
-  PendingRecord,
-  RecordRow,
-  RequestType,
-  ScenarioStore,
-  Store,
-  StoredRecord,
-  StoreUsage,
+import {
+  isRefusal,
+  type Commit,
+  type Damage,
+  type Losses,
+  type NewRecord,
+  type PendingPage,
+  type PendingRecord,
+  type RecordRow,
+  type RequestType,
+  type ScenarioStore,
+  type Store,
+  type StoredRecord,
+  type StoreUsage,
 } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
 import type { Errand } from './errand.ts'
-import { ARCHIVE_FOLDER } from './open.ts'
+import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { runErrand } from './run-errand.ts'
 import { startThread, untilReady } from './thread.ts'
+import { WriterWatch } from './watch.ts'
 import {
   packGroup,
   payloadBytes,
@@ -34,20 +39,24 @@ import {
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
 const READER_GROUPS_IN_FLIGHT = 2
+const ABANDON_AGAIN_MS = 250
+const PASSING: ReadonlySet<string> = new Set(['store_busy', 'disk_full', 'store_overloaded'])
 
-export interface StoreOptions extends StoreSettings {
+export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial<Pick<StoreSettings, 'lockWaitMs'>> {
   /** More payload bytes than this on their way to the disk are refused. */
   readonly waitingBytesMax?: number
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { directory, capacityBytes, waitingBytesMax = WAITING_BYTES_MAX } = options
-  const settings: StoreSettings = { directory, capacityBytes }
+  const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX } = options
+  const settings: StoreSettings = { directory, capacityBytes, lockWaitMs }
   const readerThread = startThread('reader', settings)
   try {
     const writerThread = await untilReady(startThread('writer', settings))
     const listeners: LossListener[] = []
-    return new SqliteStore(settings, writerChannel(writerThread, waitingBytesMax, listeners), readerChannel(readerThread), listeners)
+    const writing = new WriterWatch(writerThread)
+    const writer = writerChannel(writerThread, waitingBytesMax, writing, listeners)
+    return new SqliteStore(settings, writer, readerChannel(readerThread), writing, listeners)
   } catch (error) {
     await readerThread.terminate()
     throw error
@@ -58,7 +67,7 @@ type Writer = Channel<WriterCall, WriterAnswers>
 type Reader = Channel<ReaderCall, ReaderAnswers>
 type LossListener = Parameters<Store['onLoss']>[0]
 
-function writerChannel(worker: Worker, waitingBytesMax: number, listeners: readonly LossListener[]): Writer {
+function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterWatch, listeners: readonly LossListener[]): Writer {
   return new Channel<WriterCall, WriterAnswers>(worker, {
     groupsInFlight: WRITER_GROUPS_IN_FLIGHT,
     waitingBytesMax,
@@ -66,8 +75,9 @@ function writerChannel(worker: Worker, waitingBytesMax: number, listeners: reado
       const message = packGroup(calls)
       return { message, transfer: [message.bytes] }
     },
-    onLoss(lost) {
-      for (const [scenario, losses] of lost) for (const listener of listeners) listener(scenario, losses)
+    onNotice(notice) {
+      if ('trouble' in notice) return writing.found(notice.trouble)
+      for (const [scenario, losses] of notice.lost) for (const listener of listeners) listener(scenario, losses)
     },
   })
 }
@@ -81,6 +91,7 @@ function readerChannel(worker: Worker): Reader {
 }
 
 class SqliteStore implements Store {
+  readonly writing: WriterWatch
   readonly #settings: StoreSettings
   readonly #writer: Writer
   readonly #reader: Reader
@@ -89,7 +100,8 @@ class SqliteStore implements Store {
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor(settings: StoreSettings, writer: Writer, reader: Reader, listeners: LossListener[]) {
+  constructor(settings: StoreSettings, writer: Writer, reader: Reader, writing: WriterWatch, listeners: LossListener[]) {
+    this.writing = writing
     this.#settings = settings
     this.#writer = writer
     this.#reader = reader
@@ -132,19 +144,34 @@ class SqliteStore implements Store {
   async #archive(name: string): Promise<string> {
     const archive = archivePath(name)
     const key = await this.#writer.ask({ op: 'archive_begin', scenario: name, archive })
-    try {
-      await runErrand({ errand: 'export', directory: this.#settings.directory, key, archive })
-    } catch (error) {
-      await this.#writer.ask({ op: 'archive_abandon', key })
+    const giveUp = async (error: unknown): Promise<never> => {
+      await this.#abandon(key, archive)
       throw error
     }
-    await this.#writer.ask({ op: 'archive_finish', key })
+    await runErrand({ errand: 'export', directory: this.#settings.directory, key, archive }).catch(giveUp)
+    // After a failed sync nobody knows what the disk has: the next start looks, and both copies stay until then.
+    const finishing = this.#writer.ask({ op: 'archive_finish', key })
+    await finishing.catch((error: unknown) => (isPassing(error) ? giveUp(error) : Promise.reject(error)))
     return archive
+  }
+
+  /** The scenario takes new rows again: as soon as one can be written, or else at the next start. */
+  async #abandon(key: number, archive: string): Promise<void> {
+    const { signal } = this.#closing
+    try {
+      await rm(join(this.#settings.directory, archive), { force: true }).catch(ignore)
+      await this.#writer.ask({ op: 'archive_abandon', key })
+    } catch (error) {
+      if (signal.aborted || !isPassing(error)) return
+      // Whoever asked need not wait until it can be undone.
+      void sleep(ABANDON_AGAIN_MS, undefined, { signal }).then(() => this.#abandon(key, archive), ignore)
+    }
   }
 
   /** A check is given up, an archive is finished; the writer closes last and so writes the log back. */
   async #close(): Promise<void> {
     this.#closing.abort()
+    this.writing.end()
     await Promise.allSettled(this.#archiving)
     await this.#reader.close()
     await this.#writer.close()
@@ -195,6 +222,9 @@ class SqliteScenario implements ScenarioStore {
     return this.#reader.ask({ op: 'losses', scenario: this.#name })
   }
 }
+
+const ignore = (): void => undefined
+const isPassing = (error: unknown): boolean => isRefusal(error) && PASSING.has(error.code)
 
 /** New rows are put together here from what was sent; only rows stored before come back whole. */
 function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): readonly RecordRow[] {

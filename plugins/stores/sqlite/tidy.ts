@@ -8,9 +8,11 @@ import type { LossNotice } from './wire.ts'
 
 /** Over capacity by more than this share, groups wait until eviction has caught up, so that the bound is a bound. */
 const LAG_SHARE_MAX = 1 / 16
+/** Housework waits for nobody's lock. */
+const NO_WAIT_MS = 0
 
 export interface Tidy {
-  /** One turn; false when there is nothing to do, or the disk does not let us: then the next group brings the next try. */
+  /** One turn; false when there is nothing to do, or the disk or a lock does not let us: then the next group brings the next try. */
   turn(): boolean
   catchUp(): void
 }
@@ -30,8 +32,8 @@ export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss 
 
   function turn(): boolean {
     try {
-      if (archive.hasRowsToClear()) transact(() => archive.clear())
-      else if (ledger.bodyBytes > capacityBytes) onLoss(transact(evict))
+      if (archive.hasRowsToClear()) transact(() => archive.clear(), NO_WAIT_MS)
+      else if (ledger.bodyBytes > capacityBytes) onLoss(transact(evict, NO_WAIT_MS))
       else return false
       return true
     } catch {

@@ -17,6 +17,8 @@ import {
 export interface StoreSettings {
   readonly directory: string
   readonly capacityBytes: number
+  /** How long a write waits while another program holds the lock. */
+  readonly lockWaitMs: number
 }
 
 // ── to the writer ────────────────────────────────────────────────────────────────────────────
@@ -132,24 +134,30 @@ export interface ReaderAnswers {
 // ── back ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A group's answers in the order of its calls, or what the thread says unasked. */
-export type Reply = { readonly answers: readonly unknown[] } | { readonly lost: LossNotice }
+export type Reply = { readonly answers: readonly unknown[] } | Notice
+export type Notice = { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
 
 /** A refusal as plain data: classes do not survive the way between threads. */
 export interface WireRefusal {
   readonly refused: RefusalKind
   readonly code: string
   readonly message: string
+  readonly retryAfterSeconds?: number
   /** What the disk said, for the log. */
   readonly cause?: string
 }
 
-export const toWire = ({ kind, code, message, cause }: Refusal): WireRefusal => ({
+export const toWire = ({ kind, code, message, cause, detail: { retryAfterSeconds } }: Refusal): WireRefusal => ({
   refused: kind,
   code,
   message,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   ...(cause instanceof Error && { cause: cause.message }),
 })
-export const fromWire = ({ refused, code, message, cause }: WireRefusal): Refusal =>
-  new Refusal(refused, code, message, cause === undefined ? {} : { cause: new Error(cause) })
+export const fromWire = ({ refused, code, message, retryAfterSeconds, cause }: WireRefusal): Refusal =>
+  new Refusal(refused, code, message, {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(cause !== undefined && { cause: new Error(cause) }),
+  })
 export const isRefused = (answer: unknown): answer is WireRefusal =>
   typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'refused')

@@ -1,14 +1,21 @@
 /** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up. */
+import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import { makeArchive } from './archive.ts'
+import type { Refusal } from '../../../src/contract/index.ts'
+import { makeArchive, type Archive } from './archive.ts'
 import { makeAnswerGroup } from './group.ts'
 import { Ledger } from './ledger.ts'
 import { openForWriting, type WritableStore } from './open.ts'
 import { openRefusal } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { makeTidy } from './tidy.ts'
-import { makeTransact } from './transaction.ts'
+import { makeTransactions } from './transaction.ts'
 import { toWire, type Reply, type StoreSettings, type WireGroup } from './wire.ts'
+
+/** How often a store that refuses writes looks whether it must. */
+const LOOK_AGAIN_MS = 250
+/** What a look waits for a lock: programs that write for a moment are no trouble. */
+const LOOK_WAIT_MS = 400
 
 const port = threadPort()
 const post = (reply: Reply) => port.postMessage(reply)
@@ -17,7 +24,7 @@ start(workerData)
 function start(settings: StoreSettings): void {
   let store: WritableStore | null = null
   try {
-    store = openForWriting(settings.directory)
+    store = openForWriting(settings.directory, settings.lockWaitMs)
     serve(settings, store)
     port.postMessage('ready')
   } catch (error) {
@@ -27,18 +34,28 @@ function start(settings: StoreSettings): void {
   }
 }
 
-function serve({ directory, capacityBytes }: StoreSettings, { db, close }: WritableStore): void {
+/** Before anything is asked: what is locked now is waited for like the opening itself, and refuses the start. */
+function recover(db: DatabaseSync, archive: Archive, directory: string): void {
+  db.exec('BEGIN IMMEDIATE')
+  archive.recover(directory)
+  db.exec('COMMIT')
+}
+
+function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, close }: WritableStore): void {
   const ledger = new Ledger(db)
-  const transact = makeTransact(db, ledger)
   const archive = makeArchive(db, ledger)
+  recover(db, archive, directory)
+  const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })
+  const { transact } = transactions
   const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => post({ lost }) })
   const answerGroup = makeAnswerGroup(db, ledger, transact, archive)
   let tidying: NodeJS.Immediate | null = null
+  let looking: NodeJS.Timeout | null = null
 
-  transact(() => archive.recover(directory))
   tidySoon()
-  port.on('message', (message: WireGroup | 'close') => {
+  port.on('message', (message: WireGroup | 'close' | 'look') => {
     if (message === 'close') return stop()
+    if (message === 'look') return look(LOOK_WAIT_MS)
     tidy.catchUp()
     post({ answers: answerGroup(message) })
     tidySoon()
@@ -52,7 +69,24 @@ function serve({ directory, capacityBytes }: StoreSettings, { db, close }: Writa
     })
   }
 
+  /** Says how writing stands, also when that is nothing new. */
+  function look(waitMs: number): void {
+    transactions.look(waitMs)
+    sayTrouble(transactions.trouble())
+  }
+
+  /** What passes is looked for until it has: nobody needs to send a write to find out. */
+  function sayTrouble(trouble: Refusal | null): void {
+    post({ trouble: trouble === null ? null : toWire(trouble) })
+    if (trouble === null || transactions.isStopped()) return
+    looking ??= setTimeout(() => {
+      looking = null
+      look(0)
+    }, LOOK_AGAIN_MS)
+  }
+
   function stop(): void {
+    if (looking !== null) clearTimeout(looking)
     if (tidying !== null) clearImmediate(tidying)
     close()
     port.close()

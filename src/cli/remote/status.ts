@@ -62,6 +62,7 @@ function report({ status: current, scenarios }: Seen, service: Service, surround
   return [
     paint(service.url, 'strong', surroundings),
     ...[servingWords(current.serving), storageWords(current.storage)].map((line) => cut(`  ${line}`, surroundings.width)),
+    ...storageTrouble(current.storage).map((line) => paint(`  ${line}`, 'bad', surroundings)),
     ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request makes one'] : ['', table(COLUMNS, rows, surroundings)]),
     ...troubles(current, surroundings),
     ...advice(scenarios, service),
@@ -87,6 +88,12 @@ function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: S
   if (typeof records !== 'number') return 'nothing is said of its records'
   const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
   return several(records, 'record') + space
+}
+
+/** In full: it ends in what to do. */
+function storageTrouble({ error }: Status['storage']): readonly string[] {
+  const message = memberOf(error, 'message')
+  return typeof message === 'string' ? [`writes are refused: ${oneLine(message)}`] : []
 }
 
 const COLUMNS: readonly Column[] = [

@@ -29,6 +29,7 @@ export const messagesError = z
 // ── the service ──────────────────────────────────────────────────────────────────────────────
 
 export const health = z.object({ ok: z.literal(true) })
+export const notReady = z.object({ ok: z.literal(false) })
 export const openApi = z.looseObject({ openapi: text, info: jsonObject, paths: jsonObject, components: jsonObject }).describe('This page.')
 
 const committed = z.object({ step, recorded_at: seconds, metrics: jsonObject }).nullable().describe('The latest row that trained.')
@@ -56,7 +57,14 @@ export const status = z.object({
   scenarios: z.record(z.string(), z.union([scenarioStatus, brokenStatus])).describe('Those that are loaded, by name.'),
   serving: jsonObject.describe('What the runtime says of itself.'),
   training_job: z.object({ status: text, training_job_id: text, owner: scenario }).nullable(),
-  storage: z.object({ records: count, body_bytes: count, capacity_bytes: count, lost_records: count, lost_bytes: count }),
+  storage: z.object({
+    records: count,
+    body_bytes: count,
+    capacity_bytes: count,
+    lost_records: count,
+    lost_bytes: count,
+    error: z.object({ code: text, message: text }).nullable().describe('Why the record store refuses writes now.'),
+  }),
 })
 
 // ── records ──────────────────────────────────────────────────────────────────────────────────

@@ -32,7 +32,7 @@ export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 
 export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
 export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
-export const READING: Refusals = { 503: ['storage_failed', 'store_closed', 'store_damaged'] }
+export const READING: Refusals = { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] }
 export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded'] })
 
 /** Of a scenario that must exist, and is loaded for the request. */

@@ -9,7 +9,10 @@ export const statusDescriptions: Descriptions = {
     tag: 'service',
     summary: 'Says that the service is ready',
     description: 'The one route that needs no token.',
-    answers: { 200: answer(answers.health, 'It is.') },
+    answers: {
+      200: live(answers.health, 'It is.'),
+      503: live(answers.notReady, 'The record store refuses writes: nothing can be kept. The status says why.'),
+    },
     refusals: {},
   },
   'GET /svc/status': {
