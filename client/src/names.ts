@@ -13,6 +13,8 @@ export const RECEIPT_HEADER = 'x-svc-agent-record-id'
 /** The receipt in an event of a stream. */
 export const RECEIPT_FIELD = 'svc.agent_record_id'
 export const TOKEN_VARIABLE = 'SVC_TOKEN'
+/** What the service itself asks its provider with. */
+export const PROVIDER_KEY_VARIABLE = 'SVC_UPSTREAM_API_KEY'
 /** What stands in an agent's files where its token would, when there is none. */
 export const NO_TOKEN = 'svc-no-token'
 export const PROGRESS_SUFFIX = '.reef-import.json'

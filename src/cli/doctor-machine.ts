@@ -7,7 +7,7 @@ import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
+import { childEnvironment, isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
 import { codeOf, explain, halves, type Explained } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -37,7 +37,7 @@ export async function checkGit(run: () => Promise<string> = gitVersion): Promise
 }
 
 async function gitVersion(): Promise<string> {
-  return (await promisify(execFile)('git', ['--version'])).stdout
+  return (await promisify(execFile)('git', ['--version'], { env: childEnvironment(process.env) })).stdout
 }
 
 function atLeast(check: string, version: string | undefined, least: string, fix: string): Finding {

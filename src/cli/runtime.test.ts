@@ -11,14 +11,15 @@ const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.jso
 
 /** An npm that installs what it is told to in a moment, a library of one function. */
 const NPM = `#!${process.execPath}
-const { mkdirSync, writeFileSync, appendFileSync } = require('node:fs')
+const { mkdirSync, writeFileSync, appendFileSync, existsSync } = require('node:fs')
 const words = process.argv.slice(2)
-appendFileSync(process.env.SEEN, words.join(' ') + '\\n')
-if (process.env.NPM_FAILS) { console.error('npm error code E404'); process.exit(1) }
+const isSaid = (name) => existsSync(process.env.HOME + '/' + name)
+appendFileSync(process.env.HOME + '/seen', words.join(' ') + '\\n')
+if (isSaid('NPM_FAILS')) { console.error('npm error code E404'); process.exit(1) }
 const folder = words[words.indexOf('--prefix') + 1] + '/node_modules/node-llama-cpp'
 mkdirSync(folder, { recursive: true })
 writeFileSync(folder + '/package.json', JSON.stringify({ name: 'node-llama-cpp', type: 'module', exports: './index.js' }))
-writeFileSync(folder + '/index.js', process.env.BINARY_FAILS ? 'throw new Error()' : 'export const getLlama = async () => ({})')
+writeFileSync(folder + '/index.js', isSaid('BINARY_FAILS') ? 'throw new Error()' : 'export const getLlama = async () => ({})')
 `
 
 function machine(more: Readonly<Record<string, string>> = {}) {
@@ -27,13 +28,15 @@ function machine(more: Readonly<Record<string, string>> = {}) {
   mkdirSync(tools)
   writeFileSync(join(tools, 'npm'), NPM)
   chmodSync(join(tools, 'npm'), 0o755)
-  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, SEEN: join(home, 'seen'), ...more }
+  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, ...more }
+  // It is given nothing of the environment that it does not need, so what it should do is said by files.
+  for (const name of Object.keys(more)) writeFileSync(join(home, name), '')
   const run = async (...args: readonly string[]) => {
     const surroundings = fakeSurroundings({}, environment)
     return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints.join('\n') }
   }
   const runtimes = join(home, '.svc/runtimes')
-  return { run, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(environment.SEEN, 'utf8') }
+  return { run, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(join(home, 'seen'), 'utf8') }
 }
 
 describe('svc runtime', () => {

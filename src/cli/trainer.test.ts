@@ -17,14 +17,14 @@ const { appendFileSync, copyFileSync, existsSync, mkdirSync, writeFileSync } = r
 const { dirname, join } = require('node:path')
 const words = process.argv.slice(2)
 const torch = join(dirname(process.argv[1]), 'torch')
-appendFileSync(process.env.SEEN, words.join(' ') + '\\n')
+appendFileSync(join(process.env.HOME, 'seen'), words.join(' ') + '\\n')
 if (!process.env.PYTHONSAFEPATH) process.exit(9)
 if (words[0] === '-c') process.exit(existsSync(torch) ? 0 : 1)
 if (words[1] === 'venv') {
   mkdirSync(join(words[3], 'bin'), { recursive: true })
   copyFileSync(process.argv[1], join(words[3], 'bin', 'python3'))
 } else if (words[1] === 'pip') {
-  if (process.env.PIP_FAILS) { console.error('no route to host'); process.exit(1) }
+  if (existsSync(join(process.env.HOME, 'pip-fails'))) { console.error('no route to host'); process.exit(1) }
   writeFileSync(torch, '')
 } else {
   console.log('svc trainer is ready at http://127.0.0.1:1')
@@ -41,10 +41,17 @@ function machine(more: Readonly<Record<string, string>> = {}) {
   const python = join(tools, 'python3')
   writeFileSync(python, PYTHON)
   chmodSync(python, 0o755)
-  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, SEEN: join(home, 'seen'), ...more }
+  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, ...more }
   const surroundings = fakeSurroundings({}, environment)
   const run = (...args: readonly string[]): Promise<number> => runCli(['trainer', 'start', ...args], surroundings)
-  return { ...surroundings, environment, run, home, state: join(home, 'state'), seen: () => readFileSync(environment.SEEN, 'utf8') }
+  return {
+    ...surroundings,
+    environment,
+    run,
+    home,
+    state: join(home, 'state'),
+    seen: () => readFileSync(join(environment.HOME, 'seen'), 'utf8'),
+  }
 }
 
 describe('svc trainer start', () => {
@@ -69,7 +76,7 @@ describe('svc trainer start', () => {
     ['SVC_PYTHON', (python: string) => ({ args: [], environment: { SVC_PYTHON: python } })],
   ])('takes the Python that %s names or none', async (_, named) => {
     const { args, environment } = named('/nowhere/python3')
-    const { run, complaints, seen, state } = machine({ ...environment, SEEN: join(temporaryFolder(), 'seen') })
+    const { run, complaints, seen, state } = machine({ ...environment, HOME: temporaryFolder() })
     expect(await run('--state', state, ...args)).toBe(2)
     expect(complaints.join('\n')).toContain('does not import torch')
     expect(seen).toThrow('ENOENT')
@@ -90,7 +97,8 @@ describe('an environment of its own', () => {
   })
 
   it('that cannot be made says why', async () => {
-    const { environment } = machine({ PIP_FAILS: '1' })
+    const { environment, home } = machine()
+    writeFileSync(join(home, 'pip-fails'), '')
     await expect(installTorch(environment)).rejects.toMatchObject({
       code: 'not_installed',
       message: expect.stringContaining('no route to host'),

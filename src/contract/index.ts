@@ -4,6 +4,7 @@
  */
 export * from './contents.ts'
 export * from './define.ts'
+export * from './environment.ts'
 export * from './errors.ts'
 export * from './harness.ts'
 export * from './identity.ts'

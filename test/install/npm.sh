@@ -1,6 +1,7 @@
 #!/bin/sh
 # Stands in for npm: makes the package that it is asked for, with one small program in it; or fails, when the machine says so.
 set -eu
+MACHINE=${HOME%/*}
 while [ $# -gt 1 ]; do [ "$1" = --prefix ] && prefix=$2; shift; done
 case $1 in *@*) wanted=$1 ;; *) wanted=$(sed 's/.*"dependencies":{"\([^"]*\)":"\([^"]*\)".*/\1@\2/' "$prefix/package.json") ;; esac
 package=${wanted%@*} version=${wanted##*@}

@@ -11,7 +11,6 @@ import { unmetIn } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
-import { withoutToken } from './token.ts'
 import { saysVersion } from './vendor.ts'
 
 const SERVICE_SECONDS_MAX = 15
@@ -76,7 +75,7 @@ function serviceFinding({ record: { url, scenario } }: Install, rows: readonly C
 
 async function programFinding({ record, env }: Install): Promise<Finding> {
   const { executable, install } = record
-  const ok = await saysVersion(executable, { ...record, env: withoutToken(env), node: process.execPath })
+  const ok = await saysVersion(executable, { ...record, env, node: process.execPath })
   const problem = `${executable} is gone, or does not say it is ${install.version}; run the install script of the service again`
   return { name: 'program', ok, text: ok ? `${executable} ${install.version}` : problem }
 }

@@ -13,7 +13,7 @@ import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
 import { unmetIn } from './release-file.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
-import { keptToken, tokenIn, withoutToken } from './token.ts'
+import { keptToken, tokenIn } from './token.ts'
 import { ensureVendor } from './vendor.ts'
 
 export interface InstallOrder {
@@ -69,7 +69,7 @@ async function installWhole(
   const wanted = { installation, record, folder, program, node: node.path, token }
   // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
   await planOf(wanted)
-  await ensureVendor({ installation, prefix: record.prefix, env: withoutToken(env), node: node.path, terminal })
+  await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
   const isNew = await writePlan(await planOf(wanted))
   const command = await linkCommand(record.adapter, folder, env, terminal)

@@ -6,6 +6,7 @@ import { understand } from '../options.ts'
 import { isOnPath } from './programs.ts'
 import { serviceOf, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
+import { withoutToken } from './token.ts'
 
 const BROWSERS = process.platform === 'darwin' ? ['open'] : ['xdg-open', 'wslview']
 
@@ -21,7 +22,7 @@ export async function page(install: Install, args: readonly string[], terminal: 
   const link = `${install.record.url}${row.page_path}`
   terminal.print(link)
   const browser = values.print ? undefined : BROWSERS.find((command) => isOnPath(command, install.env))
-  if (browser !== undefined) open(browser, link, install.env)
+  if (browser !== undefined) open(browser, link, withoutToken(install.env))
   return 0
 }
 

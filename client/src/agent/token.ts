@@ -1,5 +1,5 @@
 /** The service's token on this machine: of the environment, else the one an install was given. */
-import { TOKEN_VARIABLE } from '../names.ts'
+import { PROVIDER_KEY_VARIABLE, TOKEN_VARIABLE } from '../names.ts'
 import { inFolder } from './places.ts'
 import { readIfThere } from './whole-file.ts'
 
@@ -10,9 +10,9 @@ export function tokenIn(env: NodeJS.ProcessEnv): string | null {
   return token === '' ? null : token
 }
 
-/** For other people's programs: none of them is to be trusted with it. */
+/** For other people's programs: none of them is to be trusted with it, nor with the key of a service that is started from the same shell. */
 export function withoutToken(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { [TOKEN_VARIABLE]: _, ...others } = env
+  const { [TOKEN_VARIABLE]: _, [PROVIDER_KEY_VARIABLE]: __, ...others } = env
   return others
 }
 

@@ -31,6 +31,20 @@ describe('the agent’s program', () => {
     expect(recordOf(installation, home.destination, home.prefix).install).toEqual(npm)
   })
 
+  test('gets nothing of a person’s environment but what it needs to run, nor do the scripts of its package', async () => {
+    const home = makeHome()
+    const seen = { postinstall: join(home.path, 'postinstall'), program: join(home.path, 'program') }
+    const npmProgram = readFileSync(join(home.path, 'tools/npm'), 'utf8')
+    writeFileSync(
+      join(home.path, 'tools/npm'),
+      `${npmProgram}env >'${seen.postinstall}'\nsed -i "2i env >'${seen.program}'" "$prefix/node_modules/.bin/agent"\n`,
+    )
+    const env = { ...home.env, ...SECRETS, LC_ALL: 'C', https_proxy: 'http://proxy:1', npm_config_registry: 'http://registry.invalid/' }
+    await ensure({ ...home, env }, npm)
+    expect(namesIn(seen.postinstall)).toEqual(['HOME', 'LC_ALL', 'PATH', 'https_proxy', 'npm_config_registry'])
+    expect(namesIn(seen.program)).toEqual(['AGENT_DIR', 'HOME', 'LC_ALL', 'PATH', 'https_proxy'])
+  })
+
   test('is installed once, and again when another version is pinned', async () => {
     const home = makeHome()
     await ensure(home, npm)
@@ -97,6 +111,25 @@ describe('the agent’s program', () => {
     ])
   })
 })
+
+const SECRETS = {
+  SVC_TOKEN: 'secret',
+  SVC_UPSTREAM_API_KEY: 'secret',
+  OPENAI_API_KEY: 'secret',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  'npm_config_//registry.invalid/:_authToken': 'secret',
+  GIT_DIR: '/elsewhere',
+  NODE_OPTIONS: '--no-warnings',
+}
+
+/** Less what a shell adds by itself. */
+const namesIn = (path: string): readonly string[] =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(0, line.indexOf('=')))
+    .filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
+    .toSorted()
 
 const ensure = (home: Home, install: VendorInstall, terminal = transcript()): Promise<void> =>
   ensureVendor({

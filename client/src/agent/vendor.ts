@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { childEnvironment, PACKAGE_SOURCES } from '../environment.ts'
 import { hasCode, Stop } from './failure.ts'
 import { oneAtATime } from './install-lock.ts'
 import type { Installation, VendorInstall } from './installation.ts'
@@ -18,6 +19,7 @@ import { readIfThere } from './whole-file.ts'
 export interface VendorOrder {
   readonly installation: Pick<Installation, 'binary' | 'install' | 'client'>
   readonly prefix: string
+  /** Of it, npm, the vendor's own scripts and the program get what they need to run, and nothing else. */
   readonly env: NodeJS.ProcessEnv
   readonly node: string
   readonly terminal: Terminal
@@ -53,7 +55,8 @@ export async function saysVersion(
 ): Promise<boolean> {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-version-'))
   try {
-    const asked = { env: { ...withNode(env, node), ...rooted(client.env, scratch) }, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
+    const own = { ...withNode(childEnvironment(env), node), ...rooted(client.env, scratch) }
+    const asked = { env: own, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
     const { code, output } = await runProgram(executable, ['--version'], asked)
     return code === 0 && hasWord(output, install.version)
   } catch (error) {
@@ -139,7 +142,7 @@ async function cloneAndInstall(order: VendorOrder, build: string): Promise<void>
 
 async function mustRun({ env, terminal, installation }: VendorOrder, program: string, args: readonly string[]): Promise<void> {
   const what = `${installation.binary} ${installation.install.version}`
-  const outcome = await runProgram(program, args, { env }).catch((error: unknown) => {
+  const outcome = await runProgram(program, args, { env: childEnvironment(env, PACKAGE_SOURCES) }).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error
     throw new Stop(`${what} is installed with ${program}, which is not on PATH; install ${program} and run the same command again`)
   })

@@ -1,6 +1,6 @@
 /** The git command: run with nothing of the surrounding environment that could point it elsewhere. */
 import { spawn } from 'node:child_process'
-import { unavailable, unsupported } from '../../../src/contract/index.ts'
+import { childEnvironment, unavailable, unsupported } from '../../../src/contract/index.ts'
 
 /** How long one git process may wait for a ref that another one is writing. */
 export const REF_LOCK_WAIT_MILLIS = 5000
@@ -18,8 +18,9 @@ const SETTINGS = [
 ]
 /** What fetched objects must be before they are kept, how they are kept (readable without git), and when a silent line is given up. */
 const NETWORK_SETTINGS = ['fetch.fsckObjects=true', 'fetch.unpackLimit=1000000000', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=30']
-/** How git proves who it is to a remote: the owner's choice, so these alone pass. */
-const NETWORK_VARIABLES: readonly string[] = ['GIT_SSH_COMMAND', 'GIT_SSH', 'GIT_ASKPASS']
+/** How git proves who it is to a remote, by itself, ssh or a credential helper: the owner's choice, so these pass. */
+const CREDENTIALS =
+  /^(?:GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_\w+|DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|GNUPGHOME|KRB5\w+|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN)$/
 /** Any of them set means that somebody decided how ssh is called or whom it may ask. */
 const SSH_VARIABLES = ['GIT_SSH_COMMAND', 'GIT_SSH', 'SSH_ASKPASS']
 
@@ -35,14 +36,14 @@ export class GitError extends Error {
 
 /** What git printed. The arguments are never a shell's. */
 export function git(args: readonly string[], input = ''): Promise<Buffer> {
-  return run(settingsFirst(SETTINGS, args), { input, environment: environment([]), timeoutSeconds: GIT_TIMEOUT_SECONDS })
+  return run(settingsFirst(SETTINGS, args), { input, environment: environment(), timeoutSeconds: GIT_TIMEOUT_SECONDS })
 }
 
 /** A command that talks to a remote. Nobody sits at the service to be asked for a password: without one it fails. */
 export async function gitOverNetwork(args: readonly string[], timeoutSeconds: number): Promise<Buffer> {
   const ssh = (await isSshChosen()) ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
   const whole = settingsFirst([...SETTINGS, ...NETWORK_SETTINGS], args)
-  return run(whole, { input: '', environment: { ...environment(NETWORK_VARIABLES), ...ssh }, timeoutSeconds })
+  return run(whole, { input: '', environment: { ...environment(CREDENTIALS), ...ssh }, timeoutSeconds })
 }
 
 const settingsFirst = (settings: readonly string[], args: readonly string[]): readonly string[] => [
@@ -57,10 +58,11 @@ async function isSshChosen(): Promise<boolean> {
   return printed.length > 0
 }
 
-function environment(passed: readonly string[]): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || passed.includes(name))
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' }
-}
+const environment = (...also: readonly RegExp[]): NodeJS.ProcessEnv => ({
+  ...childEnvironment(process.env, ...also),
+  LC_ALL: 'C',
+  GIT_TERMINAL_PROMPT: '0',
+})
 
 interface Surroundings {
   readonly input: string

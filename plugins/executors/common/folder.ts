@@ -5,9 +5,10 @@ import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { checkFiles, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
+import { checkFiles, childEnvironment, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
 
-const run = promisify(execFile)
+const run = (program: string, args: readonly string[]): Promise<unknown> =>
+  promisify(execFile)(program, args, { env: childEnvironment(process.env) })
 const WORKSPACE = 'workspace'
 
 export interface Folder {

@@ -57,7 +57,7 @@ const GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null'
 /** A service or a thread that is killed can end nobody any more: this ends the agent's group then. Answers how to let go of it. */
 function guard(pid: number | null): () => void {
   if (pid === null) return () => undefined
-  const watching = spawn('/bin/sh', ['-c', GUARD, 'sh', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const watching = spawn('/bin/sh', ['-c', GUARD, 'sh', String(pid)], { env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   watching.on('error', () => undefined)
   watching.stdin.on('error', () => undefined)
   return () => void watching.kill('SIGKILL')

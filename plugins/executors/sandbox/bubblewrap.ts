@@ -43,7 +43,7 @@ export async function findBubblewrap(): Promise<Bubblewrap> {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)
   const path = folders.map((folder) => join(folder, 'bwrap')).find(isProgram)
   if (path === undefined) throw unavailable('no_sandbox', 'bubblewrap is not installed; install it with: apt-get install bubblewrap')
-  const { stdout } = await help(path, ['--help'])
+  const { stdout } = await help(path, ['--help'], { env: {} })
   return { path, disablesNamespaces: stdout.includes('--disable-userns') }
 }
 

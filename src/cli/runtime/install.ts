@@ -6,7 +6,7 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import { LLAMA_PACKAGE, unavailable, unsupported } from '../../contract/index.ts'
+import { childEnvironment, LLAMA_PACKAGE, PACKAGE_SOURCES, unavailable, unsupported } from '../../contract/index.ts'
 
 const run = promisify(execFile)
 
@@ -35,7 +35,7 @@ export async function installLlama(folder: string, environment: NodeJS.ProcessEn
   try {
     await removeAbandoned(folder)
     await install(beside, lock, binary, environment)
-    await tryOut(beside)
+    await tryOut(beside, environment)
     if (there === 'replace') await rename(folder, join(beside, 'replaced')).catch(() => null)
     await takePlace(beside, folder)
     await rm(join(folder, 'replaced'), { recursive: true, force: true })
@@ -72,11 +72,13 @@ async function install(into: string, lock: string, binary: string, environment: 
     JSON.stringify({ name: 'llama', private: true, dependencies: { [LLAMA_PACKAGE.name]: LLAMA_PACKAGE.version } }),
   )
   const quietly = ['--no-save', '--omit=optional', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
-  await run('npm', ['install', '--prefix', into, ...quietly, binary], { cwd: into, env: environment, maxBuffer: OUTPUT_BYTES_MAX }).catch(
-    (error: unknown) => {
-      throw notInstalled(error)
-    },
-  )
+  await run('npm', ['install', '--prefix', into, ...quietly, binary], {
+    cwd: into,
+    env: childEnvironment(environment, PACKAGE_SOURCES),
+    maxBuffer: OUTPUT_BYTES_MAX,
+  }).catch((error: unknown) => {
+    throw notInstalled(error)
+  })
 }
 
 function notInstalled(error: unknown): Error {
@@ -91,10 +93,10 @@ function notInstalled(error: unknown): Error {
 }
 
 /** In a process of its own: a binary that does not fit this machine may end the one that loads it. */
-async function tryOut(folder: string): Promise<void> {
+async function tryOut(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const program = join(folder, 'try.mjs')
   await writeFile(program, `import { getLlama } from '${LLAMA_PACKAGE.name}'\nawait getLlama(${JSON.stringify(TRIAL)})\nprocess.exit()\n`)
-  await run(process.execPath, [program]).catch((error: unknown) => {
+  await run(process.execPath, [program], { env: childEnvironment(environment) }).catch((error: unknown) => {
     throw unavailable('not_usable', 'the runtime was installed, but its binary does not run on this machine; use sglang or vllm instead', {
       cause: error,
     })

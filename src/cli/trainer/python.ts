@@ -4,8 +4,9 @@ import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ENV, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
+import { childEnvironment, ENV, PACKAGE_SOURCES, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
 import type { Environment } from '../../config/index.ts'
+import { COMPUTING } from './process.ts'
 
 const run = promisify(execFile)
 
@@ -39,7 +40,10 @@ const hasTorch = (python: string, environment: Environment): Promise<boolean> =>
   )
 
 /** Whoever starts a trainer in a folder of somebody else's runs nothing that lies there. */
-const safely = (environment: Environment): NodeJS.ProcessEnv => ({ ...environment, PYTHONSAFEPATH: '1' })
+const safely = (environment: Environment): NodeJS.ProcessEnv => ({
+  ...childEnvironment(environment, COMPUTING, PACKAGE_SOURCES),
+  PYTHONSAFEPATH: '1',
+})
 
 /** Per user, for every trainer of theirs. */
 const venvFolder = (environment: Environment): string => join(textOf(environment['HOME']) ?? homedir(), STATE_DIRECTORY, 'trainer', 'venv')

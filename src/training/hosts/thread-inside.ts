@@ -4,7 +4,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { JsonObject, Recipe, Reporter, Trainer } from '../../contract/index.ts'
+import { childEnvironment, type JsonObject, type Recipe, type Reporter, type Trainer } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
@@ -46,7 +46,7 @@ function standBack(): void {
   setPriority(0, NICENESS)
   const thread = basename(readlinkSync('/proc/thread-self'))
   // Where the command is missing, niceness it is.
-  spawn('chrt', ['--idle', '--pid', '0', thread], { stdio: 'ignore' })
+  spawn('chrt', ['--idle', '--pid', '0', thread], { env: childEnvironment(process.env), stdio: 'ignore' })
     .on('error', () => undefined)
     .unref()
 }
