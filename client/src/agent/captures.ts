@@ -14,6 +14,8 @@ export interface SessionHead {
   readonly adapter: string
   readonly release_id: string
   readonly session: string
+  /** The harness it ran with; absent where there is but one. */
+  readonly destination?: string
   readonly pid: number
   /** Seconds since the epoch. */
   readonly started_at: number
@@ -80,15 +82,19 @@ function pathOf(folder: string, { scenario, session, started_at }: SessionHead):
 
 const prefixOf = (scenario: string): string => `${createHash('sha256').update(scenario).digest('hex')}-`
 
-/** The sessions of a scenario at a service, newest first. */
-export async function sessionsOf(folder: string, { url, scenario }: Pick<SessionHead, 'url' | 'scenario'>): Promise<readonly Session[]> {
+type Origin = Pick<SessionHead, 'url' | 'scenario' | 'destination'>
+
+/** The sessions of a scenario at a service, newest first: those of one harness, and those that do not say of which. */
+export async function sessionsOf(folder: string, { url, scenario, destination }: Origin): Promise<readonly Session[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return []
     throw error
   })
   const mine = names.filter((name) => FILE.test(name) && name.startsWith(prefixOf(scenario))).toSorted()
   const sessions = await Promise.all(mine.toReversed().map((name) => readSession(join(folder, name.slice(0, -ENDING.length)))))
-  return sessions.flatMap((session) => (session !== null && session.url === url && session.scenario === scenario ? [session] : []))
+  const isOf = (session: Session): boolean =>
+    session.url === url && session.scenario === scenario && (session.destination ?? destination) === destination
+  return sessions.flatMap((session) => (session !== null && isOf(session) ? [session] : []))
 }
 
 /** Null for a file whose first line never got to the disk. */

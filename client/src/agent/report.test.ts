@@ -47,7 +47,7 @@ async function service(...script: ('answer' | 'drop' | 'lose' | 'refuse' | 'forg
 }
 
 describe('report', () => {
-  it('tells the newest session that has something to tell, with its receipts in order, once', async () => {
+  it('tells the newest session, with its receipts in order, once; given again it scores no other one', async () => {
     const { url, heard, reports } = await service()
     const install = await installed(url)
     captured(install, 1, ['a'])
@@ -59,10 +59,13 @@ describe('report', () => {
     ])
     expect(heard[0]?.headers['authorization']).toBe('Bearer secret-token')
     expect(terminal.printed).toEqual([`score 0.5 reported for 2 receipts of session ${session(2)}`])
-    expect(await report(install, ['--score', '1'], terminal)).toBe(0)
+    const again = `session ${session(2)} was already reported; --session names another, 'svc-pi report --list' shows those there are`
+    await expect(report(install, ['--score', '1'], terminal)).rejects.toThrow(again)
+    expect(reports()).toHaveLength(1)
+    expect(await report(install, ['--score', '1', '--session', session(1)], terminal)).toBe(0)
     expect(reports()[1]).toMatchObject({ score: 1, references: ['a'] })
-    await expect(report(install, ['--score', '1'], terminal)).rejects.toThrow('nothing to report')
-    expect(readdirSync(capturesFolder(install.home))).toEqual([])
+    await expect(report(install, ['--score', '1'], terminal)).rejects.toThrow(again)
+    expect(readdirSync(capturesFolder(install.home)).every((name) => name.includes(session(2)))).toBe(true)
   })
 
   it('takes a score below zero as it is typed, and says in one line what it does not understand', async () => {
@@ -133,7 +136,7 @@ describe('report', () => {
     expect(await report(install, ['--score', '0'], terminal)).toBe(1)
     expect(terminal.warned).toEqual([expect.stringContaining('it stands')])
     expect(reports()).toMatchObject([{ score: 1 }])
-    await expect(report(install, ['--score', '0'], screen())).rejects.toThrow('nothing to report')
+    await expect(report(install, ['--score', '0'], screen())).rejects.toThrow('already reported')
   })
 
   it('that is refused keeps everything and says why', async () => {

@@ -72,13 +72,14 @@ const waiting = (session: Session): readonly string[] => [
   ...unreported(session),
 ]
 
+/** Without a name the session it is called in, else the newest, also when all of it is told: an older one is never scored by a command that was given twice. */
 function chosenOf({ record, env }: Install, sessions: readonly Session[], id: string | undefined): Session {
   const command = `'${commandOf(record.adapter)} report --list'`
-  const own = isInSession(record, env) ? env[SESSION.id] : undefined
-  const candidates = id === undefined ? sessions.filter(isWaiting) : sessions.filter(({ session }) => session === id)
-  const chosen = candidates.find(({ session }) => session === own) ?? candidates[0]
+  const wanted = id ?? (isInSession(record, env) ? env[SESSION.id] : undefined)
+  const chosen = wanted === undefined ? sessions[0] : sessions.find(({ session }) => session === wanted)
   if (chosen !== undefined && isWaiting(chosen)) return chosen
-  if (chosen !== undefined) throw new Failure(`session ${chosen.session} has nothing left to report; ${command} shows the others`)
+  if (chosen !== undefined)
+    throw new Failure(`session ${chosen.session} was already reported; --session names another, ${command} shows those there are`)
   if (id !== undefined) throw new Failure(`there is no session ${JSON.stringify(id)} with receipts; ${command} shows those there are`)
   throw new Failure(`there is nothing to report: run '${commandOf(record.adapter)}' first`)
 }
@@ -163,9 +164,10 @@ async function send(service: Svc, session: Session, { score, feedback }: Verdict
   }
 }
 
+/** The newest stays, so that a second report about it is known to be one. */
 async function forgetDone({ env, record }: Install): Promise<void> {
-  const sessions = await sessionsOf(capturesFolder(homeOf(env)), record)
-  for (const session of sessions) if (!session.isLive && !isWaiting(session)) await forget(session)
+  const [, ...older] = await sessionsOf(capturesFolder(homeOf(env)), record)
+  for (const session of older) if (!session.isLive && !isWaiting(session)) await forget(session)
 }
 
 function print({ session, score, receipts, reports, conflicts, unknown }: Told, json: boolean, terminal: Terminal): void {

@@ -72,8 +72,9 @@ function named(names: readonly string[]): string {
   return `${shown}${names.length > 3 ? ` and ${names.length - 3} more` : ''} ${names.length === 1 ? 'is' : 'are'}`
 }
 
-const headOf = ({ record: { url, scenario, adapter, release_id } }: Install, session: string) => ({
+const headOf = ({ record: { url, scenario, adapter, release_id, destination } }: Install, session: string) => ({
   url,
+  destination,
   scenario,
   adapter,
   release_id,
