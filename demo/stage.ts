@@ -1,7 +1,7 @@
 /** Where the demo plays: a service and an agent that follows it, as anybody would start them, in a folder of their own. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,9 @@ export async function openStage(): Promise<Stage> {
   try {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const settings = ['-c', join(ROOT, CONFIGURATION), '--inference.runtime', 'practice', '--svc.port', String(port)]
+    // Data lies beside the file.
+    copyFileSync(join(ROOT, CONFIGURATION), join(folder, 'svc.yaml'))
+    const settings = ['-c', 'svc.yaml', '--inference.runtime', 'practice', '--svc.port', String(port)]
     running.push(start([SERVICE, 'serve', ...settings], folder))
     const service = connect({ url, scenario: SCENARIO, token: null })
     await until(async () => (await fetch(`${url}/healthz`)).ok, running)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { loadPlugin, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
+import { ConfigProblem, loadPlugin, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
   ROUTE_PREFIX,
@@ -146,8 +146,9 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
   return makeStore(loaded, load)
 }
 
-/** Throws for folders that hold something else than this service's data, or half an import. */
-export async function checkFolders({ config }: LoadedConfig): Promise<void> {
+/** Throws for folders that hold something else than this service's data, or half an import, and for data that was left elsewhere. */
+export async function checkFolders({ config, moved }: LoadedConfig): Promise<void> {
+  if (moved.length > 0) throw new ConfigProblem(moved)
   await refuseOriginal(config.storage)
   refuseUnfinished(config.storage)
 }

@@ -1,6 +1,4 @@
 /** What `serve` says once it is ready: where, who may call, who answers, where the data lives, and a call that works as printed. */
-import { resolve } from 'node:path'
-import { releasesPlace } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
@@ -50,9 +48,9 @@ function answers({ upstream }: LoadedConfig): string {
 }
 
 function dataPlace({ config }: LoadedConfig): string {
-  const { record_backend: backend, agent_record_dir: records } = config.storage
+  const { record_backend: backend, agent_record_dir: records, artifact_repository: releases } = config.storage
   if (backend === 'memory') return 'in memory: gone when the service stops'
-  return `${resolve(records)} (records), ${releasesPlace(config)} (releases)`
+  return `${records} (records), ${releases} (releases)`
 }
 
 function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolean): readonly string[] {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
@@ -74,8 +74,8 @@ export function checkToken({ config }: LoadedConfig): Finding {
 function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
   const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
   if (backend === 'memory') return []
-  const recordsPlace = ['storage.agent_record_dir', resolve(records)] as const
-  return isRemoteRepository(releases) ? [recordsPlace] : [recordsPlace, ['storage.artifact_repository', resolve(releases)]]
+  const recordsPlace = ['storage.agent_record_dir', records] as const
+  return isRemoteRepository(releases) ? [recordsPlace] : [recordsPlace, ['storage.artifact_repository', releases]]
 }
 
 export async function checkDirectories(loaded: LoadedConfig): Promise<readonly Finding[]> {

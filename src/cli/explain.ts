@@ -1,7 +1,7 @@
 /** An error at start in words for people: what is wrong and what to change, never a stack. */
 import { resolve } from 'node:path'
 import { debuglog } from 'node:util'
-import { ConfigProblem, releasesPlace } from '../config/index.ts'
+import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { isRefusal } from '../contract/index.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -64,8 +64,8 @@ function placeOf(code: string, loaded: LoadedConfig | null): string {
 const firstLine = (error: Error): string => error.message.split('\n', 1).join('') || error.name
 const portOf = (loaded: LoadedConfig | null): number => loaded?.config.svc.port ?? 0
 const hostOf = (loaded: LoadedConfig | null): string => loaded?.config.svc.host ?? 'the host'
-const recordsOf = (loaded: LoadedConfig | null): string => resolve(loaded?.config.storage.agent_record_dir ?? '.')
-const repositoryOf = (loaded: LoadedConfig | null): string => (loaded === null ? resolve('.') : releasesPlace(loaded.config))
+const recordsOf = (loaded: LoadedConfig | null): string => loaded?.config.storage.agent_record_dir ?? resolve('.')
+const repositoryOf = (loaded: LoadedConfig | null): string => loaded?.config.storage.artifact_repository ?? resolve('.')
 const isListening = (error: Error): boolean => 'syscall' in error && error.syscall === 'listen'
 const pathOf = (error: Error, loaded: LoadedConfig | null): string =>
   'path' in error && typeof error.path === 'string' ? error.path : recordsOf(loaded)

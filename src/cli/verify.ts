@@ -1,6 +1,5 @@
 /** `svc verify`: re-hashes every record that is kept and names each one that is damaged. */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Damage, Store } from '../contract/index.ts'
 import { startBar } from './bar.ts'
@@ -26,11 +25,11 @@ export async function verify(options: ConfigOptions, surroundings: Surroundings)
 }
 
 /** Opening a store makes it; a check of what is not there should say so instead. */
-function nothingThere({ config }: LoadedConfig): string | null {
+function nothingThere({ config, moved }: LoadedConfig): string | null {
   const { record_backend: backend, agent_record_dir: directory } = config.storage
   if (backend === 'memory') return 'storage.record_backend is memory: there is nothing on disk to verify'
-  if (backend !== 'sqlite' || existsSync(directory)) return null
-  return `there are no records in ${resolve(directory)}: set storage.agent_record_dir, or name the configuration with -c FILE`
+  if (backend !== 'sqlite' || moved.length > 0 || existsSync(directory)) return null
+  return `there are no records in ${directory}: set storage.agent_record_dir, or name the configuration with -c FILE`
 }
 
 async function open(loaded: LoadedConfig, surroundings: Surroundings): Promise<Store | null> {

@@ -1,7 +1,6 @@
 /** Rules that hold between keys, and the few helpers about addresses they share with the rest of the house. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { resolve } from 'node:path'
-import { ENV, isRemoteRepository } from '../contract/index.ts'
+import { ENV } from '../contract/index.ts'
 import { place } from './problem.ts'
 import type { Given } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type Settings } from './schema.ts'
@@ -83,9 +82,4 @@ export function localUrl(host: string, port: number): string {
       ['::', '::1'],
     ]).get(host) ?? host
   return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
-}
-
-/** Where the releases are: a folder of this machine in full, or a remote as it was given. */
-export function releasesPlace({ storage: { artifact_repository: repository } }: Pick<Config, 'storage'>): string {
-  return isRemoteRepository(repository) ? repository : resolve(repository)
 }

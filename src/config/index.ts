@@ -2,7 +2,7 @@
  * Config: reads the file, the environment and the plug-ins once, and hands out frozen values.
  * Does not default in two places: what a key is without anyone's word stands in the schema alone.
  */
-export { isLoopback, localUrl, releasesPlace, servedUrl } from './checks.ts'
+export { isLoopback, localUrl, servedUrl } from './checks.ts'
 export { readCommandLine } from './command-line.ts'
 export type { CommandLineReading } from './command-line.ts'
 export type { Environment } from './interpolate.ts'

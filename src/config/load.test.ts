@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCommandLine } from './command-line.ts'
 import { readConfig } from './load.ts'
@@ -55,9 +56,9 @@ const EVOLUTION = {
   max_promoted_tasks: 50,
   max_promoted_per_client: 5,
   max_rejected_history: 25,
-  proposals_dir: '.svc/proposals',
+  proposals_dir: resolve('.svc/proposals'),
   max_pending_proposals: 8,
-  step_record_dir: '.svc/steps',
+  step_record_dir: resolve('.svc/steps'),
   step_record_bytes: 1_073_741_824,
 }
 
@@ -126,8 +127,8 @@ describe('defaults', () => {
       },
       traces: { endpoint: null, headers: {}, service_name: 'svc', sample_ratio: 1, content: false },
       storage: {
-        agent_record_dir: '.svc/agent-record',
-        artifact_repository: '.svc/artifacts.git',
+        agent_record_dir: resolve('.svc/agent-record'),
+        artifact_repository: resolve('.svc/artifacts.git'),
         record_backend: 'sqlite',
         record_capacity_bytes: 21_474_836_480,
         keep_raw_streams: false,
@@ -326,7 +327,9 @@ describe('recipes', () => {
   test('the evolution section has its keys and defaults, and null turns the recording of steps off [config.evolution]', () => {
     const { config } = read({ text: 'evolution: {step_record_dir: null}\n' })
     expect(config.recipes['record-only']?.evolution).toEqual({ ...EVOLUTION, step_record_dir: null })
-    expect(read({ text: 'evolution: {step_record_dir: }\n' }).config.recipes['record-only']?.evolution.step_record_dir).toBe('.svc/steps')
+    expect(read({ text: 'evolution: {step_record_dir: }\n' }).config.recipes['record-only']?.evolution.step_record_dir).toBe(
+      resolve('.svc/steps'),
+    )
     expect(read({ args: ['--evolution.step-record-dir', 'null'] }).config.recipes['record-only']?.evolution.step_record_dir).toBeNull()
   })
 

@@ -1,4 +1,5 @@
 /** Reads the command line, the file and the environment once, and hands out one frozen configuration or every problem at once. */
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { crossProblems } from './checks.ts'
@@ -8,6 +9,7 @@ import type { Environment } from './interpolate.ts'
 import { kindAt } from './keys.ts'
 import { originsOf } from './origins.ts'
 import { fromOpenTelemetry } from './open-telemetry.ts'
+import { movedProblems, readPaths, type DataPath, type Folders } from './paths.ts'
 import { proxiesFrom } from './proxies.ts'
 import type { Proxies } from './proxies.ts'
 import { ConfigProblem } from './problem.ts'
@@ -22,6 +24,8 @@ import { readValue } from './values.ts'
 export interface Sources {
   /** The configuration file; absent: defaults, environment and command line alone. */
   readonly file?: string
+  /** What relative paths of the file and of the defaults start from, where that is not the file's folder: a file that nobody wrote. */
+  readonly baseDirectory?: string
   /** What `readCommandLine` made of the arguments. */
   readonly commandLine?: Pick<CommandLineReading, 'given' | 'problems'>
   readonly environment: Environment
@@ -36,18 +40,25 @@ export interface LoadedConfig {
   readonly upstream: Upstream
   /** Through whom other machines are asked; null where directly. */
   readonly proxies: Proxies | null
-  /** What relative plug-in paths start from: the file's folder, or the working directory. */
+  /** What relative paths of the file start from: the file's folder, or the working directory. */
   readonly baseDirectory: string
+  /** Data that an earlier version left in the working directory, each with what to do: nothing may begin empty beside it. */
+  readonly moved: readonly string[]
 }
 
 /** Throws ConfigProblem with everything that is wrong. */
 export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
   const text = sources.file === undefined ? '' : await readText(sources.file)
-  const read = readConfig({ ...sources, text })
+  const { config, origins, data } = readConfig({ ...sources, text })
   const file = sources.file ?? null
-  const upstream = await discoverUpstream({ ...read, file }, sources.environment, sources.probe ?? probeOllama)
+  const upstream = await discoverUpstream({ config, origins, file }, sources.environment, sources.probe ?? probeOllama)
   const proxies = proxiesFrom(sources.environment)
-  return { ...read, upstream, proxies, baseDirectory: file === null ? process.cwd() : dirname(resolve(file)) }
+  return { config, origins, upstream, proxies, baseDirectory: foldersOf(sources).base, moved: movedProblems(data, existsSync) }
+}
+
+function foldersOf({ file, baseDirectory }: Pick<Sources, 'file' | 'baseDirectory'>): Folders {
+  const working = process.cwd()
+  return { working, base: baseDirectory ?? (file === undefined ? working : dirname(resolve(file))) }
 }
 
 async function readText(file: string): Promise<string> {
@@ -60,8 +71,12 @@ async function readText(file: string): Promise<string> {
   }
 }
 
+interface Reading extends Pick<LoadedConfig, 'config' | 'origins'> {
+  readonly data: readonly DataPath[]
+}
+
 /** The part without a disk or a network: the file's text is given. */
-export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: string }): Pick<LoadedConfig, 'config' | 'origins'> {
+export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: string }): Reading {
   const { environment, file = 'configuration' } = sources
   const fromFile = readFileText(sources.text, file, environment)
   const fromArgs = sources.commandLine ?? { given: [], problems: [] }
@@ -71,8 +86,10 @@ export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: st
   const reading = readSettings(given, environment, file)
   const problems = [...fromFile.problems, ...fromArgs.problems, ...telemetry.problems, ...reading.problems, ...crossProblems(reading, file)]
   if (problems.length > 0 || reading.settings === null) throw new ConfigProblem(problems)
-  const config = deepFreeze(normalise(reading.settings))
-  return { config, origins: originsOf(config, reading.given) }
+  const { settings, data } = readPaths(reading.settings, reading.given, foldersOf(sources))
+  const config = deepFreeze(normalise(settings))
+  const isKept = config.storage.record_backend !== 'memory'
+  return { config, origins: originsOf(config, reading.given), data: isKept ? data : [] }
 }
 
 /** Later ones win; the order is environment, file, command line. */

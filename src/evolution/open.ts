@@ -63,8 +63,8 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
           problem: method.strangersProblem,
           read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
         }),
-        ...(records !== null && { archive: openArchive(resolve(records)) }),
-        folders: [inboxFolder(settings, directory), ...(records === null ? [] : [resolve(records, basename(directory))])],
+        ...(records !== null && { archive: openArchive(records) }),
+        folders: [inboxFolder(settings, directory), ...(records === null ? [] : [join(records, basename(directory))])],
       }
     },
   }
@@ -128,7 +128,7 @@ interface Opened {
 async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: TrainerScope) {
   const { directory, scenario, component } = scope
   return makeTrainer({
-    settings: { ...settings, step_record_dir: settings.step_record_dir === null ? null : resolve(settings.step_record_dir) },
+    settings,
     method,
     adapter,
     tasks,
@@ -161,7 +161,7 @@ function once(open: () => Promise<Program>): () => Promise<Program> {
 }
 
 /** Named like the scenario's own folder, so that no later scenario of its name inherits it. */
-const inboxFolder = ({ proposals_dir }: EvolutionSettings, directory: string): string => resolve(proposals_dir, basename(directory))
+const inboxFolder = ({ proposals_dir }: EvolutionSettings, directory: string): string => join(proposals_dir, basename(directory))
 
 const inboxOf = (settings: EvolutionSettings, directory: string): Inbox =>
   new Inbox(inboxFolder(settings, directory), settings.max_pending_proposals)

@@ -13,9 +13,9 @@ export async function withPractice(
 ): Promise<LoadedConfig | null> {
   if (config !== undefined || plain.upstream.runtime !== 'practice') return null
   try {
-    const loaded = await loadConfig({ file: FILE, commandLine, environment, probe: () => Promise.resolve(null) })
-    // Plug-ins on the command line are where the person is, not where this file lies.
-    return { ...loaded, baseDirectory: plain.baseDirectory }
+    // Data and plug-ins are where the person is, not where this file lies.
+    const { baseDirectory } = plain
+    return await loadConfig({ file: FILE, baseDirectory, commandLine, environment, probe: () => Promise.resolve(null) })
   } catch (error) {
     // What was right by itself does not go with these recipes: a single recipe's sections stand on the command line.
     if (error instanceof ConfigProblem) return null
