@@ -55,7 +55,7 @@ export function halves(message: string): Explained {
 
 /** Which of the two places of the data a refusal is about; its message names none, since clients may see it. */
 function placeOf(code: string, loaded: LoadedConfig | null): string {
-  if (code.startsWith('git_')) return ''
+  if (loaded === null || code.startsWith('git_')) return ''
   return code.includes('repository') || code.startsWith('remote_')
     ? ` (releases are in ${repositoryOf(loaded)})`
     : ` (records are in ${recordsOf(loaded)})`

@@ -78,7 +78,7 @@ describe('svc trainer start', () => {
     const { args, environment } = named('/nowhere/python3')
     const { run, complaints, seen, state } = machine({ ...environment, HOME: temporaryFolder() })
     expect(await run('--state', state, ...args)).toBe(2)
-    expect(complaints.join('\n')).toContain('does not import torch')
+    expect(complaints).toEqual(['the Python named by --python or SVC_PYTHON does not import torch: name another, or leave it out'])
     expect(seen).toThrow('ENOENT')
   })
 

@@ -21,7 +21,7 @@ const row = (step: number, more: object): object => ({
 const RELEASES = [
   row(3, { result: 'failed', error: 'the model\nis away' }),
   row(2, { current: true, metrics: { current_score: 0.5, candidate_score: 0.9 }, proposal: { reason: 'shorter' } }),
-  row(1, { metrics: { current_score: 0.2, candidate_score: 0.5 } }),
+  row(1, { metrics: { current_score: 0.2, candidate_score: 0.5, selection: { reason: 'better on\n7 of 7 tasks' } } }),
   row(0, { operation: 'create' }),
 ]
 const scenario = (name: string): object => ({ scenario: name, loaded: true, recipe: 'harness' })
@@ -71,6 +71,7 @@ describe('a service with troubles', () => {
     expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.2 to 0.9')
     expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)
     expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.5 → 0\.9 +\d+ d ago +shorter$/m)
+    expect(out).toMatch(/^ +v1 +1{8} +train +published +0\.2 → 0\.5 +\d+ d ago +better on 7 of 7 tasks$/m)
   })
 
   test('lets nobody promote by a guess where one scenario could not be looked at', async () => {

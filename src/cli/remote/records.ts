@@ -26,7 +26,11 @@ const PAGE_ROWS = 100
 
 export function records(options: RecordsOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
-    const scenario = await chooseScenario(service, options.scenario, (name) => `records ${shellWord(name)}`)
+    const scenario = await chooseScenario(
+      service,
+      options.scenario,
+      (name) => `records ${shellWord(name)}${options.id === undefined ? '' : ` --id ${shellWord(options.id)}`}`,
+    )
     const svc = service.in(scenario)
     if (options.id !== undefined) {
       const next = service.command(`records ${shellWord(scenario)}`)

@@ -88,12 +88,15 @@ function scoreOf({ metrics }: ReleaseRow): string {
   return current === null ? scoreText(candidate) : `${scoreText(current)} → ${scoreText(candidate)}`
 }
 
-/** Why there was a step, or why nothing came of it, in whoever's words. */
+/** Why there was a step, or why nothing came of it; of one that learnt from traffic, why it was decided so. */
 function aboutOf(row: ReleaseRow, rows: readonly ReleaseRow[]): string {
   const target = rows.filter(isMade).find(({ release_id }) => release_id === row.rollback_target_release_id)
   if (target !== undefined) return `the content of ${numberOf(target)}`
-  return row.error ?? row.skipped ?? textIn(row.training_request, 'text') ?? textIn(row.proposal, 'reason') ?? ''
+  const wanted = textIn(row.training_request, 'text') ?? textIn(row.proposal, 'reason')
+  return row.error ?? row.skipped ?? wanted ?? textIn(membersOf(row.metrics['selection']), 'reason') ?? ''
 }
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> => Object(value)
 
 function textIn(data: Readonly<Record<string, unknown>> | undefined, name: string): string | null {
   const text = data?.[name]

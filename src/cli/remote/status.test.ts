@@ -85,6 +85,7 @@ describe('releases', () => {
 describe('a scenario that must be named', () => {
   test('is asked for in one line, with the names and the next command', async () => {
     expect(await type('releases')).toMatchObject({ exit: 2, err: ["which scenario? There are 'a b', support: svc releases 'a b'"] })
+    expect((await type('records', '--id', 'r 1')).err).toEqual(["which scenario? There are 'a b', support: svc records 'a b' --id 'r 1'"])
   })
 
   test('and is none, is said to be none', async () => {
