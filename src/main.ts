@@ -373,6 +373,7 @@ function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, .
     retryTimeoutSeconds: config.inference.retry_timeout_s,
     keepRawStreams: config.storage.keep_raw_streams,
     answerBytesMax: config.inference.max_answer_bytes,
+    speaksReef: config.svc.compat === 'reef',
     runtime: house.runtime,
     model: house.model,
   }

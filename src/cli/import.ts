@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
+import { ORIGINAL } from '../contract/index.ts'
 import type { importFolders, ImportWish } from '../main.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
@@ -33,15 +34,15 @@ Broken off, even by kill -9, it goes on when it is run again; a service does not
 Exit codes: 0 everything is here, 1 something could not be carried over, 2 nothing was done.
 
 Example:
-  svc import reef -c svc.yaml --records .reef/agent-record --artifacts .reef/artifacts.git --dry-run`
+  svc import reef -c svc.yaml --records ${ORIGINAL.records} --artifacts ${ORIGINAL.artifacts} --dry-run`
 
 export function addImportCommands(program: Command, run: Run): void {
   const group = program.command('import').description('carry data of another system over')
   const reef = group.command('reef').description('carry the data of the system reef over into the configured folders')
   run<ImportOptions>(reef, importCommand)
     .usage('--records DIR --artifacts DIR [-c FILE] [--dry-run]')
-    .requiredOption('--records <dir>', 'its folder of records (storage.agent_record_dir there, by default .reef/agent-record)')
-    .option('--artifacts <dir>', 'its artifact repository (by default .reef/artifacts.git); without it releases stay behind')
+    .requiredOption('--records <dir>', `its folder of records (storage.agent_record_dir there, by default ${ORIGINAL.records})`)
+    .option('--artifacts <dir>', `its artifact repository (by default ${ORIGINAL.artifacts}); without it releases stay behind`)
     .option('-c, --config <file>', 'the configuration file (YAML) of this service')
     .option('--recipe <name>', 'the recipe of this configuration that the scenarios get (default: its default one)')
     .option('--rename <old=new>', 'another name for a scenario; may be given several times', renamed)

@@ -99,6 +99,7 @@ describe('defaults', () => {
         allow_implicit_scenario_creation: true,
         max_scenarios: 10_000,
         max_loaded_scenarios: 256,
+        compat: null,
         training_threads: 4,
         console_origins: [],
         served_url: null,

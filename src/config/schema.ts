@@ -45,6 +45,12 @@ const svc = section({
     .array(origin(), 'must be a list of origins')
     .default([])
     .describe('Browser origins that may call the service, each spelt out: scheme, host and port.'),
+  compat: oneOf(['reef'])
+    .nullable()
+    .default(null)
+    .describe(
+      '`reef` also answers the clients of the system reef: `/reef/…` beside `/svc/…`, `x-reef-…` headers, and its receipt in streams.',
+    ),
   served_url: baseUrl()
     .nullable()
     .default(null)

@@ -6,6 +6,9 @@ export const PRODUCT = 'svc'
 
 export const ROUTE_PREFIX = '/svc'
 
+/** What every header of ours begins with. */
+export const HEADER_PREFIX = 'x-svc-'
+
 export const HEADER = {
   scenario: 'x-svc-scenario',
   release: 'x-svc-release-id',
@@ -76,6 +79,11 @@ export const hasCredentials = (repository: string): boolean =>
 /** Names of the system reef, whose folders can be imported and whose clients can be answered. */
 export const ORIGINAL = {
   product: 'reef',
+  routePrefix: '/reef',
+  headerPrefix: 'x-reef-',
+  /** Where it keeps its data unless it is configured otherwise. */
+  records: '.reef/agent-record',
+  artifacts: '.reef/artifacts.git',
   /** The file at the root of each of its releases. */
   manifest: 'reef-artifact.json',
   /** Refs that every repository of it has, and none of ours. */

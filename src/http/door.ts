@@ -25,6 +25,8 @@ export interface Door {
   readonly retryTimeoutSeconds: number
   readonly keepRawStreams: boolean
   readonly answerBytesMax: number
+  /** Whether reef's own clients are answered too, under its names. */
+  readonly speaksReef: boolean
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
   readonly model: ModelAddress

@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { HEADER } from '../contract/index.ts'
 import { makePlainRoutes, type PlainRoutes } from './app.ts'
+import { speakBoth } from './compat.ts'
 import { answerOrigin } from './cors.ts'
 import type { Door, Visit } from './door.ts'
 import { HttpRefusal, isMessagesPath, noRoute } from './errors.ts'
@@ -20,6 +21,7 @@ export function makeListener(door: Door): RequestListener {
   const table = new RouteTable(routes)
   const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit, error))
   return (request, response) => {
+    if (door.speaksReef) speakBoth(request, response)
     const arrival = arrive(door, request)
     const over = onceBoth(() => leave(door, arrival, response))
     response.once('close', over)

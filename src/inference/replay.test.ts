@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { replay } from './index.ts'
 
 const frames = (...events: readonly object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+const call = (part: object): object => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...part }] } }] })
 const read = (text: string): ReturnType<typeof replay> => replay(Buffer.from(text))
 
 describe('a recorded stream', () => {
   it('of chat completions is the answer with its tool calls', () => {
-    const call = (part: object): object => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...part }] } }] })
     const text = frames(
       call({ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a"' } }),
       call({ function: { arguments: ':1}' } }),

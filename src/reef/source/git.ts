@@ -82,7 +82,7 @@ async function run(repository: string, args: readonly string[], input: string): 
     if (bytes <= OUTPUT_BYTES_MAX) continue
     child.kill()
     await ended.catch(() => undefined)
-    throw unavailable('git_output', `git ${args[0]} prints more than ${OUTPUT_BYTES_MAX} bytes`)
+    throw new Error(`git ${args[0]} prints more than ${OUTPUT_BYTES_MAX} bytes`)
   }
   await ended
   return Buffer.concat(chunks)
