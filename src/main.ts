@@ -21,7 +21,7 @@ import {
 } from './contract/index.ts'
 import { Bodies, Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
-import { importReef, refuseOriginal, refuseUnfinished, whileImporting, type ImportReport, type ImportSource } from './reef/index.ts'
+import { beginImport, endImport, importReef, refuseOriginal, refuseUnfinished, type ImportReport, type ImportSource } from './reef/index.ts'
 import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
@@ -194,7 +194,7 @@ export async function importFolders(loaded: LoadedConfig, wish: ImportWish, prog
   const load = loaderOf(loaded, builtins)
   const recipe = await importRecipe(loaded, wish.recipe)
   const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
-  if (wish.isTrial) return importReef({ ...common, places: null })
+  if (wish.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
   const store = await makeStore(loaded, load)
   try {
     const contents = await openContents(loaded, load)
@@ -203,7 +203,9 @@ export async function importFolders(loaded: LoadedConfig, wish: ImportWish, prog
       if ((await files.readModel(created)) === null) await files.writeModel(created, settings)
     }
     try {
-      return await whileImporting(storage, () => importReef({ ...common, places: { store, contents, writeModel } }))
+      const report = await importReef({ ...common, places: { store, contents, writeModel }, begun: () => beginImport(storage) })
+      await endImport(storage)
+      return report
     } finally {
       await contents.close()
     }

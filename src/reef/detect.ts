@@ -57,11 +57,8 @@ export function refuseUnfinished({ agent_record_dir }: StoragePlaces): void {
   )
 }
 
-/** From the first write of an import to its last. */
-export async function whileImporting<T>({ agent_record_dir }: StoragePlaces, work: () => Promise<T>): Promise<T> {
-  const mark = join(agent_record_dir, MARK)
-  await writeAtomicFile(mark, '{"from":"reef"}\n')
-  const result = await work()
-  await removeFile(mark)
-  return result
-}
+/** From the first write of an import to its last the mark is there. Removed by `endImport` alone: what throws in between leaves half an import. */
+export const beginImport = ({ agent_record_dir }: StoragePlaces): Promise<void> =>
+  writeAtomicFile(join(agent_record_dir, MARK), `${JSON.stringify({ from: ORIGINAL.product })}\n`)
+
+export const endImport = ({ agent_record_dir }: StoragePlaces): Promise<void> => removeFile(join(agent_record_dir, MARK))

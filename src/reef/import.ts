@@ -32,6 +32,8 @@ export interface ImportParts {
   readonly places: Places | null
   readonly keepRaw: boolean
   readonly newId: () => string
+  /** The source was looked through; from here on something is written. */
+  readonly begun: () => Promise<void>
   readonly progress: (done: number, total: number) => void
 }
 
@@ -41,11 +43,12 @@ export interface ImportReport {
   readonly remarks: readonly Remark[]
 }
 
-export async function importReef({ source, recipe, places, keepRaw, newId, progress }: ImportParts): Promise<ImportReport> {
+export async function importReef({ source, recipe, places, keepRaw, newId, begun, progress }: ImportParts): Promise<ImportReport> {
   const remarks = new Remarks()
   const repository = source.artifacts === null ? null : new SourceRepository(source.artifacts)
   const found = await findScenarios(source, repository, remarks)
   const total = (await Promise.all(found.map(sizeOf))).reduce((sum, bytes) => sum + bytes, 0)
+  await begun()
   let done = 0
   const carrier: Carrier = {
     target: places === null ? trialTarget() : realTarget(places),

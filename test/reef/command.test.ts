@@ -72,6 +72,9 @@ it('an import says that a service runs on the folders, that a folder is missing,
     code: 2,
     err: expect.stringContaining('there is no folder'),
   })
+  const other = ['import', 'reef', '--records', original.records, '--artifacts', original.records, ...configured(folder)]
+  expect(await runCommand(other)).toMatchObject({ code: 2, err: expect.stringContaining('not a git repository') })
+  expect(existsSync(join(dataPlaceIn(folder).records, 'import.json'))).toBe(false)
   const done = await runCommand(args)
   expect(done.code).toBe(0)
   expect(done.out).toMatch(/"chat"\n {2}inference +there +1 +here +1\n[^]*1 scenario carried over: nothing was left behind/)

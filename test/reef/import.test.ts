@@ -8,6 +8,7 @@ import { importFolders, startService, type ImportWish } from '../../src/main.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { send, type Answer } from '../support/world.ts'
+import { PAIR_RECIPE } from '../spec/support/trainee.ts'
 import { Original, pointerTo, streamed } from './original.ts'
 
 const SKILL = { id: 'tone', name: 'skill', config: { name: 'tone', text: 'Be kind.' } }
@@ -264,6 +265,37 @@ describe('an import', () => {
     const get = await serve(folder, { recipe: 'record-only' })
     const rows = await releasesOf(get, 'both')
     expect(rows[2]).toMatchObject({ step: 2, result: 'skipped', release_id: rows[1]?.['release_id'] })
+  })
+
+  it('keeps components apart where the recipe trains the same ones, with what each consumed', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const pair = original.scenario('pair', { 'alpha/text.md': 'a', 'beta/text.md': 'b' })
+    const components = ['alpha', 'beta']
+    pair.publish(
+      { files: { 'alpha/text.md': 'A', 'beta/text.md': 'b' }, at: 20, components },
+      { consumed: ['r1'], more: { component: 'alpha' } },
+    )
+    pair.publish(
+      { files: { 'alpha/text.md': 'A', 'beta/text.md': 'B' }, at: 30, components },
+      { consumed: ['r1'], more: { component: 'beta' } },
+    )
+    const recipe = { recipe: 'pair', 'recipes.pair.use': PAIR_RECIPE }
+    expect(textsOf(await carry(original, folder, recipe))).toEqual([])
+    const get = await serve(folder, recipe)
+    const rows = await releasesOf(get, 'pair')
+    expect(rows.map((row) => [row['component'], row['result']])).toEqual([
+      [undefined, 'published'],
+      ['alpha', 'published'],
+      ['beta', 'published'],
+    ])
+    const parts = rows.map((row) => row['components'])
+    expect(parts).toMatchObject([{ alpha: expect.any(String), beta: expect.any(String) }, {}, {}])
+    expect((await get('/svc/harness', 'pair')).json['files']).toEqual({ 'text.md': 'A' })
+    const commits = rowsIn(await get('/svc/scenarios/pair/commits'), 'commits')
+    expect(commits.map((row) => row['consumed_ids'])).toEqual([['r1'], ['r1']])
+    const other = await carry(original, join(folder, 'other'), HARNESS)
+    expect(textsOf(other).join()).toMatch(/does not consist of what the recipe trains/)
   })
 
   it('takes what can be read out of a damaged source, with a line for the rest', async () => {

@@ -60,6 +60,10 @@ type Shape = Omit<Wanted, 'repository' | 'releaseId'>
 
 async function writeContents(taken: Taken, wanted: Shape, target: Target): Promise<Contents> {
   if (wanted.components.length === 0) return { content_id: await write(taken, '', wanted, target) }
+  const outside = [...Object.keys(taken.texts), ...taken.large].find(
+    (path) => !wanted.components.some((name) => path.startsWith(`${name}/`)),
+  )
+  if (outside !== undefined) throw new Error(`${quoted(outside)} lies outside the folders ${wanted.components.join(', ')}`)
   const parts: Record<string, string> = {}
   for (const name of wanted.components) parts[name] = await write(taken, `${name}/`, wanted, target)
   return { content_id: await target.write({ kind: 'composed', components: parts }), components: parts }

@@ -81,8 +81,9 @@ export class History {
   }
 
   async #beginContents(manifest: Manifest | null, entries: readonly Entry[] | null): Promise<Contents> {
-    if (manifest !== null && this.#fits(manifest)) {
+    if (manifest !== null) {
       try {
+        if (!this.#fits(manifest)) throw new Error('it does not consist of what the recipe trains')
         return await this.#contents(manifest.release.releaseId, entries)
       } catch (error) {
         this.#problem('release', `the release it began with is not carried over: ${wordsOf(error)}; it begins with the seed of the recipe`)
@@ -241,11 +242,15 @@ export class History {
     return takeContents({ ...shape, entries, repository: repository?.path ?? '', releaseId, withoutEntries }, target)
   }
 
-  /** A recipe that trains several components needs a folder for each; one that trains none takes any release as it is. */
+  /**
+   * A recipe that trains several components needs a folder for each; one that trains none takes any release as it is. The release a
+   * scenario began with may not say what it consists of: then its paths do.
+   */
   #fits(manifest: Manifest): boolean {
     const found = componentsIn(manifest)
     const { components, adapter } = this.#parts.shape
-    return components.length === 0 ? found.length === 0 || adapter === undefined : found.join('/') === components.toSorted().join('/')
+    if (found.length === 0) return true
+    return components.length === 0 ? adapter === undefined : found.join('/') === components.toSorted().join('/')
   }
 
   async #seal(contents: Contents, parentId: string | null, mark: Parameters<Target['seal']>[2]): Promise<Release> {

@@ -193,7 +193,7 @@ async function carryReceipts(
   try {
     const receipts = [...database.receipts(found.scenario)]
     if (receipts.length === 0) return
-    const at = Math.max(...receipts.map(({ recordedAt }) => recordedAt))
+    const at = receipts.reduce((latest, { recordedAt }) => Math.max(latest, recordedAt), 0)
     for (const { consumed } of receipts) for (const id of consumed) source.consumed.add(id)
     for (const component of shape.components.length === 0 ? [null] : shape.components) {
       const own = receipts.filter(({ metadata }) => component === null || (metadata['component'] ?? component) === component)
