@@ -31,7 +31,7 @@ requests, what was consumed, every step with its metrics, releases with the entr
 without keys. Releases get new ids here; the row of a step says under "imported" which it had.
 Not carried over, and told: live weights, archived scenarios, keys, totals and digests of records lost to capacity.
 Broken off, even by kill -9, it goes on when it is run again; a service does not start on half of it.
-Exit codes: 0 everything is here, 1 something could not be carried over, 2 nothing was done.
+Exit codes: 0 everything is here, 1 something could not be carried over, 2 it could not begin or broke off.
 
 Example:
   svc import reef -c svc.yaml --records ${ORIGINAL.records} --artifacts ${ORIGINAL.artifacts} --dry-run`
