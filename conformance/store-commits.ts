@@ -49,6 +49,15 @@ export function describeCommits(suite: StoreSuite): void {
     assert.deepEqual(steps(await scenario.commits({ after: 1, limit: 2 })), [2, 3])
     assert.deepEqual(await scenario.commits({ after: 3, limit: 2 }), [])
   })
+  test('pages of commits go back from any step, newest first', async (store) => {
+    const scenario = await create(store, 'a')
+    for (const step of [1, 2, 3]) await scenario.commit(commit(step, [`c${step}`]))
+    assert.deepEqual(await scenario.commits({ before: Number.MAX_SAFE_INTEGER, limit: 2 }), [commit(3, ['c3']), commit(2, ['c2'])])
+    assert.deepEqual(steps(await scenario.commits({ before: 2, limit: 2 })), [1, 0])
+    assert.deepEqual(steps(await scenario.commits({ before: 2, limit: 1 })), [1])
+    assert.deepEqual(await scenario.commits({ before: 0, limit: 2 }), [])
+    assert.deepEqual(await store.scenario('nobody').commits({ before: 9, limit: 2 }), [])
+  })
   test('ids find exactly the commits that consumed any of them', async (store) => {
     const [a, b] = [await create(store, 'a'), await create(store, 'b')]
     await a.commit(commit(1, ['x', 'y']))

@@ -19,13 +19,27 @@ const CALLS: readonly [string, (svc: Svc) => Promise<unknown>, string, unknown, 
   ['importRecords', (svc) => svc.importRecords([]), 'POST /svc/records/batch {"records":[]}', { records: [RECEIPT] }, [RECEIPT]],
   ['manifest', (svc) => svc.manifest(), 'GET /svc/harness ', MANIFEST],
   ['manifest of a release', (svc) => svc.manifest('live:1:2'), 'GET /svc/harness?release_id=live%3A1%3A2 ', MANIFEST],
-  ['releases', (svc) => svc.releases(), 'GET /svc/scenarios/%C3%BC%20%3F/releases ', { releases: [ROW] }, [ROW]],
+  ['releases', (svc) => svc.releases(), 'GET /svc/scenarios/%C3%BC%20%3F/releases?limit=100 ', { releases: [ROW] }, [ROW]],
+  [
+    'releasePage',
+    (svc) => svc.releasePage({ before_step: 9, limit: 1 }),
+    'GET /svc/scenarios/%C3%BC%20%3F/releases?limit=1&before_step=9 ',
+    { releases: [ROW], next_before_step: 1 },
+    { releases: [ROW], next: 1 },
+  ],
   [
     'catalog',
     (svc) => svc.catalog(),
-    'GET /svc/harness/releases ',
+    'GET /svc/harness/releases?limit=100 ',
     { releases: [{ ...ROW, page_path: '/p' }] },
     [{ ...ROW, page_path: '/p' }],
+  ],
+  [
+    'catalogPage',
+    (svc) => svc.catalogPage({ after_step: 0, limit: 1 }),
+    'GET /svc/harness/releases?limit=1&after_step=0 ',
+    { releases: [{ ...ROW, page_path: '/p' }], next_after_step: null },
+    { releases: [{ ...ROW, page_path: '/p' }], next: null },
   ],
   [
     'progress',
@@ -56,6 +70,10 @@ const CALLS: readonly [string, (svc: Svc) => Promise<unknown>, string, unknown, 
   ['health', (svc) => svc.health(), 'GET /healthz ', { ok: true }],
 ]
 
+const page = (rows: readonly object[], more: object) => ({ status: 200, body: JSON.stringify({ releases: rows, ...more }) })
+const at = (step: number, more: object = {}) => ({ ...ROW, step, current: false, page_path: '/p', ...more })
+const served = (rows: readonly { readonly step: number; readonly current: boolean }[]) => rows.map(({ step, current }) => [step, current])
+
 describe('each method', () => {
   it.each(CALLS)('%s asks its route and hands back the answer', async (_, call, asked, body, value = body) => {
     const service = await fakeService({ status: 200, body: JSON.stringify(body) })
@@ -71,6 +89,40 @@ describe('each method', () => {
     const svc = connect({ url: service.url, scenario: 's' })
     for (let answer = 0; answer < 2; answer += 1)
       expect(await failureOf(call(svc))).toMatchObject({ code: 'unexpected_answer', status: 200 })
+  })
+
+  it('reads every page of a long list, and takes the newest of the rows that say they are served', async () => {
+    const service = await fakeService(
+      page([at(3), at(2, { current: true })], { next_before_step: 2 }),
+      page([at(1, { current: true }), at(0)], { next_before_step: null }),
+      page([at(0), at(1, { current: true })], { next_after_step: 1 }),
+      page([at(2, { current: true })], { next_after_step: null }),
+    )
+    const svc = connect({ url: service.url, scenario: 's' })
+    expect(served(await svc.releases())).toEqual([
+      [3, false],
+      [2, true],
+      [1, false],
+      [0, false],
+    ])
+    expect(served(await svc.catalog())).toEqual([
+      [0, false],
+      [1, false],
+      [2, true],
+    ])
+    expect(service.requests.map(({ path }) => path.replace(/.*\?/, ''))).toEqual([
+      'limit=100',
+      'limit=100&before_step=2',
+      'limit=100',
+      'limit=100&after_step=1',
+    ])
+  })
+
+  it('health says that a service is not ready where it answers 503, and fails where something else does', async () => {
+    const service = await fakeService({ status: 503, body: '{"ok":false}' }, { status: 503, body: '{"error":{"message":"no"}}' })
+    const svc = connect({ url: service.url })
+    expect(await svc.health()).toEqual({ ok: false })
+    expect(await failureOf(svc.health())).toMatchObject({ status: 503 })
   })
 
   it('refuses a manifest whose files are not texts', async () => {

@@ -16,6 +16,7 @@ import {
   isStatus,
   isStoredRecord,
   isTrainReceipt,
+  type CatalogQuery,
   type CatalogRow,
   type Created,
   type Envelope,
@@ -25,6 +26,9 @@ import {
   type Receipt,
   type RecordPage,
   type RecordQuery,
+  type ReleaseList,
+  type ReleasePage,
+  type ReleaseQuery,
   type ReleaseRow,
   type Report,
   type ScenarioRow,
@@ -54,10 +58,12 @@ export interface Svc {
   importRecords(envelopes: readonly Envelope[]): Promise<readonly Receipt[]>
   /** The tree that is served, or that of the release named, held ones included. */
   manifest(releaseId?: string): Promise<Manifest>
-  /** Every release of the scenario, newest first. */
+  /** Every release of the scenario, newest first, read a page at a time. */
   releases(): Promise<readonly ReleaseRow[]>
+  releasePage(query?: ReleaseQuery): Promise<ReleasePage>
   /** The releases of the tree that clients pull, oldest first, each with its page. A row's place in it is the number its page goes by. */
   catalog(): Promise<readonly CatalogRow[]>
+  catalogPage(query?: CatalogQuery): Promise<ReleasePage<CatalogRow>>
   progress(requestId: string): Promise<Progress>
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: RecordQuery): Promise<RecordPage>
@@ -83,13 +89,22 @@ export function connect(address: Address): Svc {
   const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(place, then)
   const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<Head> =>
     own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, isHead))
+  const releasePage = (query: ReleaseQuery = {}): Promise<ReleasePage> =>
+    own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, isReleases)))
+  const catalogPage = (query: CatalogQuery = {}): Promise<ReleasePage<CatalogRow>> =>
+    own(async () => pageOf(await get(`/svc/harness/releases${pageQuery(query)}`, isCatalog)))
   return {
     report: (report) => own(() => post('/svc/report', report, isReceipt)),
     train: (request) => own(() => post('/svc/train', request, isTrainReceipt)),
     importRecords: (records) => own(async () => (await post(BATCH_ROUTE, { records }, isReceipts)).records),
     manifest: (releaseId) => own(() => get(`/svc/harness${queryOf(releaseId === undefined ? {} : { release_id: releaseId })}`, isManifest)),
-    releases: () => own(async (name) => (await get(`${scenarioPath(name)}/releases`, isReleases)).releases),
-    catalog: () => own(async () => (await get('/svc/harness/releases', isCatalog)).releases),
+    releases: async () => oneCurrent(await everyPage((before) => releasePage(before === null ? {} : { before_step: before }))),
+    releasePage,
+    catalog: async () => {
+      const rows = await everyPage((after) => catalogPage(after === null ? {} : { after_step: after }))
+      return oneCurrent(rows.toReversed()).toReversed()
+    },
+    catalogPage,
     progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, isProgress)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, isStoredRecord)),
@@ -128,6 +143,32 @@ const scenarioPath = (name: string): string => `/svc/scenarios/${encodeURICompon
 const queryOf = (query: Readonly<Record<string, string>>): string => {
   const text = new URLSearchParams(query).toString()
   return text === '' ? '' : `?${text}`
+}
+
+const PAGE_ROWS = 100
+
+const pageQuery = (query: ReleaseQuery & CatalogQuery): string =>
+  queryOf(Object.fromEntries(Object.entries({ limit: PAGE_ROWS, ...query }).map(([name, value]) => [name, String(value)])))
+
+/** A service that knows no pages answers with everything. */
+function pageOf<Row>({ releases, next_before_step: before, next_after_step: after }: ReleaseList<Row>): ReleasePage<Row> {
+  return { releases, next: releases.length === 0 ? null : (before ?? after ?? null) }
+}
+
+async function everyPage<Row>(read: (from: number | null) => Promise<ReleasePage<Row>>): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let from: number | null = null; ;) {
+    const { releases, next }: ReleasePage<Row> = await read(from)
+    rows.push(...releases)
+    if (next === null || next === from) return rows
+    from = next
+  }
+}
+
+/** Newest first. What was published between two pages is served from then on: of the rows that say they are served, the newest is. */
+function oneCurrent<Row extends ReleaseRow>(rows: readonly Row[]): Row[] {
+  const served = rows.findIndex(({ current }) => current)
+  return rows.map((row, at) => (row.current && at !== served ? { ...row, current: false } : row))
 }
 
 async function recordPage(get: <T>(path: string, isShape: Shape<T>) => Promise<T>, path: string, query: RecordQuery): Promise<RecordPage> {

@@ -125,6 +125,22 @@ export interface RecordRow {
 export interface StoredRecord extends RecordRow {
   readonly payload: Data
 }
+export interface ReleaseQuery {
+  /** 1 to 100. */
+  readonly limit?: number
+  readonly before_step?: number
+}
+export interface CatalogQuery {
+  /** 1 to 100. */
+  readonly limit?: number
+  readonly after_step?: number
+}
+export interface ReleasePage<Row = ReleaseRow> {
+  readonly releases: readonly Row[]
+  /** Where the next page begins, for the query's own step field; null at the end. */
+  readonly next: number | null
+}
+
 export interface RecordQuery {
   readonly request_type?: RecordRow['request_type']
   /** 1 to 100. */
@@ -200,10 +216,14 @@ export function isManifest(value: unknown): value is Manifest {
   return isData(value['files']) && Object.values(value['files']).every(isText) && isListOf(value['requires'], isRequired)
 }
 
-export const isReleases = (value: unknown): value is { readonly releases: readonly ReleaseRow[] } =>
-  isData(value) && isListOf(value['releases'], isReleaseRow)
+export const isReleases = (value: unknown): value is ReleaseList<ReleaseRow> => isData(value) && isListOf(value['releases'], isReleaseRow)
+export interface ReleaseList<Row> {
+  readonly releases: readonly Row[]
+  readonly next_before_step?: number | null
+  readonly next_after_step?: number | null
+}
 
-export const isCatalog = (value: unknown): value is { readonly releases: readonly CatalogRow[] } =>
+export const isCatalog = (value: unknown): value is ReleaseList<CatalogRow> =>
   isReleases(value) && value.releases.every((row) => hasTexts(row, ['page_path']))
 
 export const isProgress = (value: unknown): value is Progress =>

@@ -60,8 +60,7 @@ export interface ScenarioStore {
    * conflict, and so is a record that a step of the same component consumed already.
    */
   commit(commit: Commit): Promise<void>
-  /** Rows after that step, oldest first; with ids, only rows that consumed any of them. */
-  commits(page: { readonly after: number; readonly limit: number; readonly ids?: readonly string[] }): Promise<readonly Commit[]>
+  commits(page: CommitPage): Promise<readonly Commit[]>
   losses(): Promise<Losses>
 }
 
@@ -70,6 +69,11 @@ export type RecordPage = ({ readonly after: number } | { readonly before: number
   readonly limit: number
   readonly type?: RequestType
 }
+
+/** Rows after a step, oldest first, with ids only rows that consumed any of them; or before one, newest first. */
+export type CommitPage =
+  | { readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
+  | { readonly before: number; readonly limit: number }
 
 export interface PendingPage {
   readonly component: string

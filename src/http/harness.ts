@@ -2,20 +2,24 @@
 import { HEADER, ROUTE_PREFIX, unknown, type Admission, type StepArchive } from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
-import { listedCatalog, pulledRelease } from '../releases/index.ts'
+import { evaluationIn, listedCatalog, pulledRelease, withMetrics, type ListedRow } from '../releases/index.ts'
+import { cutPage, pageLimit, wholeNumber } from './paging.ts'
 import { pageQuery } from './pass.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
 
 /** The files of the head, or of a release of the catalog, with everything a client should know of them. Waits for no step. */
 export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
-  return door.registry.use(scenarioOf(visit.request), async ({ surface, commits, recipeName }) => {
+  return door.registry.use(scenarioOf(visit.request), async (scenario) => {
+    const { surface, commits, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { release, release_id, parent_release_id, evaluation, requires } = pulledRelease(
+    const { release, release_id, parent_release_id, evaluatedAt, requires } = pulledRelease(
       commits,
       surface.files.component,
       query.get('release_id'),
     )
+    const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
+    const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
     const reply = liveJson({ release_id, content_id, parent_release_id, files, evaluation, requires, ...(components && { components }) })
@@ -26,25 +30,36 @@ export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
 export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
-/** Every release of the tree that clients pull, oldest first, each with the page that tells about it. */
-export async function catalog({ door, visit }: Asked): Promise<Reply> {
+/** The releases of the tree that clients pull, oldest first, each with the page that tells about it: all, or a page where one is asked for. */
+export async function catalog({ door, visit, query }: Asked): Promise<Reply> {
   const name = scenarioOf(visit.request)
-  const query = pageQuery(visit.visitor, name)
-  return door.registry.use(name, async ({ surface, commits, recipeName }) => {
+  const keyed = pageQuery(visit.visitor, name)
+  const shown = (row: ListedRow, at: number) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${at}/page?${keyed}` })
+  const isPaged = query.has('limit') || query.has('after_step')
+  const limit = pageLimit(query)
+  const after = wholeNumber(query, 'after_step', -1)
+  return door.registry.use(name, async (scenario) => {
+    const { surface, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const rows = listedCatalog(commits, surface.files.component)
-    const releases = rows.map((row, at) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${at}/page?${query}` }))
-    return liveJson({ scenario: name, releases })
+    const { component } = surface.files
+    if (!isPaged) return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) })
+    const listed = listedCatalog(scenario.commits, component)
+    const first = listed.findIndex(({ step }) => step > after)
+    const { rows, next } = cutPage(first === -1 ? [] : listed.slice(first, first + limit + 1), limit, ({ step }) => step)
+    const whole = await Promise.all(rows.map(async (row) => withMetrics(row, (await scenario.wholeRow(row.step))?.metrics ?? {})))
+    return liveJson({ scenario: name, releases: whole.map((row, at) => shown(row, first + at)), next_after_step: next })
   })
 }
 
 /** What a step left beside its row. The step is a place in the catalog, as on its page. */
 export async function stepRecords({ door, visit, query }: Asked): Promise<Reply> {
-  return door.registry.use(scenarioOf(visit.request), async ({ surface, commits, recipeName, binding: { archive } }) => {
+  return door.registry.use(scenarioOf(visit.request), async (scenario) => {
+    const { surface, commits, recipeName } = scenario
+    const { archive } = scenario.binding
     if (surface.files === undefined) throw noFiles(recipeName)
-    const row = rowAt(listedCatalog(commits, surface.files.component), visit.params['step'] ?? '')
+    const { step } = rowAt(listedCatalog(commits, surface.files.component), visit.params['step'] ?? '')
     if (archive === undefined) return without('disabled')
-    const record = row.metrics['step_record']
+    const record = (await scenario.wholeRow(step))?.metrics['step_record']
     if (typeof record !== 'string') return without('not_recorded')
     const path = query.get('path')
     return path === null ? inventory(archive, record) : oneFile(archive, record, path)
@@ -79,7 +94,7 @@ export async function progress({ door, visit }: Asked): Promise<Reply> {
   const id = visit.params['record_id'] ?? ''
   return door.registry.use(name, async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
-    return liveJson(scenario.progress(id))
+    return liveJson(await scenario.progress(id))
   })
 }
 

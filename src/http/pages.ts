@@ -1,5 +1,15 @@
 /** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
-import { HEADER, isObject, isRefusal, PRODUCT, type Adapter, type Entry, type Json, type JsonObject } from '../contract/index.ts'
+import {
+  HEADER,
+  isObject,
+  isRefusal,
+  PRODUCT,
+  type Adapter,
+  type Commit,
+  type Entry,
+  type Json,
+  type JsonObject,
+} from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
 import { catalogOf, listedCatalog, requiresOf, type ListedRow } from '../releases/index.ts'
@@ -15,7 +25,8 @@ export async function versionPage(asked: Asked): Promise<Reply> {
     const { surface, commits, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
-    const rows = listedCatalog(commits, component)
+    const shown = await scenario.wholeRow(rowAt(listedCatalog(commits, component), step).step)
+    const rows = listedCatalog(withWhole(commits, shown), component)
     const row = rowAt(rows, step)
     const carried = requiresOf(commits, row.composed_release_id ?? row.release_id, component)
     const before = await treeBefore(scenario, row)
@@ -29,8 +40,8 @@ export async function requestPage(asked: Asked): Promise<Reply> {
   return door.registry.use(pageScenario(asked), async (scenario) => {
     const record = await scenario.store.get(id)
     if (record?.request_type !== 'train') throw unknownRequest(id)
-    const progress = scenario.progress(id)
-    const { rows, row, hasVersions } = settledIn(scenario, id)
+    const progress = await scenario.progress(id)
+    const { rows, row, hasVersions } = settledIn(scenario, progress.step === null ? undefined : await scenario.wholeRow(progress.step))
     const before = row === undefined ? null : await treeBefore(scenario, row)
     const page = pages.requestPage({
       scenario: scenario.name,
@@ -63,11 +74,11 @@ function linkQuery(query: URLSearchParams): string {
 }
 
 /** The tree that a step's candidate was made of; null where there is none that can be read: a page is shown without it. */
-async function treeBefore({ recipe, surface, commits }: Scenario, row: ListedRow): Promise<readonly Entry[] | null> {
+async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow): Promise<readonly Entry[] | null> {
   if (recipe.adapter === undefined || surface.files === undefined || row.operation !== 'train') return null
   const madeRelease = row.result === 'published' || row.result === 'pending'
   const base = madeRelease ? (row.composed_parent_release_id ?? row.parent_release_id) : (row.composed_release_id ?? row.release_id)
-  const release = commits.find((commit) => commit.release?.release_id === base)?.release ?? null
+  const release = history.makerOf(base ?? '')?.release ?? null
   if (release === null) return null
   try {
     return entriesIn(recipe.adapter, await surface.files.read(release))
@@ -85,15 +96,19 @@ interface Settled {
 }
 
 /** The row that settled the request. In a scenario without files, or by a component that is not theirs, it has no page of its own. */
-function settledIn({ commits, surface: { files } }: Scenario, id: string): Settled {
-  const isIts = ({ metrics }: ListedRow): boolean => requestIn(metrics)['id'] === id
-  const all = catalogOf(commits)
-  const listed = files === undefined ? all : listedCatalog(commits, files.component)
-  const row = listed.findLast(isIts)
-  return row === undefined && all.some(isIts)
-    ? { rows: all, row: all.findLast(isIts), hasVersions: false }
+function settledIn({ commits, surface: { files } }: Scenario, settling: Commit | undefined): Settled {
+  const isIts = ({ step }: ListedRow): boolean => step === settling?.step
+  const all = catalogOf(withWhole(commits, settling))
+  const listed = files === undefined ? all : listedCatalog(withWhole(commits, settling), files.component)
+  const row = listed.find(isIts)
+  return row === undefined && settling !== undefined
+    ? { rows: all, row: all.find(isIts), hasVersions: false }
     : { rows: listed, row, hasVersions: files !== undefined }
 }
+
+/** A page shows all of one row, and of the others what the scenario remembers. */
+const withWhole = (commits: readonly Commit[], whole: Commit | undefined): readonly Commit[] =>
+  commits.map((row) => (row.step === whole?.step ? whole : row))
 
 function requestIn(metrics: JsonObject = {}): JsonObject {
   const request = metrics['training_request']

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
-import { commitRow } from '../releases/index.ts'
+import { catalogOf, catalogRow, commitRow } from '../releases/index.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
 import { nameInPath } from './params.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
@@ -14,10 +14,8 @@ export async function commits({ door, visit, query }: Asked): Promise<Reply> {
   const limit = pageLimit(query)
   const ids = recordIds(query.getAll('record_id'))
   return door.registry.use(name, async (scenario) => {
-    const found = await scenario.store.commits({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
-    // A row whose release is still being loaded is shown with it: history and catalog never tell two stories.
-    const landed = found.filter(({ step }) => step <= (scenario.commits.at(-1)?.step ?? 0))
-    const { rows, next } = cutPage(landed, limit, (row) => row.step)
+    const found = await scenario.wholeRows({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
+    const { rows, next } = cutPage(found, limit, (row) => row.step)
     return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
   })
 }
@@ -29,9 +27,17 @@ function recordIds(ids: readonly string[]): readonly string[] {
   return ids
 }
 
-export async function list({ door, visit }: Asked): Promise<Reply> {
+/** All of them, or a page where one is asked for. */
+export async function list({ door, visit, query }: Asked): Promise<Reply> {
   const name = nameInPath(visit)
-  return door.registry.use(name, (scenario) => Promise.resolve(liveJson({ scenario: name, releases: scenario.catalog().toReversed() })))
+  const isPaged = query.has('limit') || query.has('before_step')
+  const limit = pageLimit(query)
+  const before = wholeNumber(query, 'before_step', Number.MAX_SAFE_INTEGER)
+  return door.registry.use(name, async (scenario) => {
+    if (!isPaged) return liveJson({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() })
+    const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
+    return liveJson({ scenario: name, releases: rows.map((row) => catalogRow(row, scenario.history)), next_before_step: next })
+  })
 }
 
 export const rollback = (asked: Asked): Promise<Reply> => move(asked, 'rollback')

@@ -1,5 +1,5 @@
 /** How the service is: readiness, training, serving and storage state, and numbers for a monitor. */
-import type { Json, JsonObject, Refusal, Store } from '../contract/index.ts'
+import type { Commit, Json, JsonObject, Refusal, Store } from '../contract/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { liveJson, type Asked, type Reply } from './reply.ts'
 
@@ -43,13 +43,13 @@ async function readStatus(scenario: Scenario): Promise<JsonObject> {
 }
 
 async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
-  const { workers, commits, leading } = scenario
+  const { workers, history, leading } = scenario
   const lost = await scenario.store.losses()
   const weights = scenario.surface.weights?.status()
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
-    scenario_step: commits.at(-1)?.step ?? 0,
-    last_committed_step: lastTrainingStep(commits),
+    scenario_step: history.step,
+    last_committed_step: committedStep(history.lastTrained),
     current_runtime_load_id: weights?.runtime_load_id ?? null,
     ...(weights !== undefined && { adapter_runtime_load_id: weights.adapter_runtime_load_id }),
     checkpoint_storage: null,
@@ -69,20 +69,18 @@ function processorStatus({ leading, processors, pendingInstructions }: Scenario)
   return { ...leading.status(), buffered_requests: pendingInstructions, pending_instructions: pendingInstructions }
 }
 
-function componentStatus({ trainingMode, commits }: Scenario, worker: Scenario['workers'][number]): JsonObject {
-  const own = commits.filter(({ component }) => component === worker.component)
+function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['workers'][number]): JsonObject {
   return {
     batch_ready: worker.isReady,
     training_mode: trainingMode,
     processor: worker.status(),
-    last_committed_step: lastTrainingStep(own),
+    last_committed_step: committedStep(history.latest(worker.component) ?? null),
   }
 }
 
 /** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
-function lastTrainingStep(commits: Scenario['commits']): JsonObject | null {
-  const last = commits.findLast(({ operation }) => operation === 'train')
-  return last === undefined ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
+function committedStep(last: Commit | null): JsonObject | null {
+  return last === null ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
 export async function metrics({ door: { registry, store, metrics: counted, traces } }: Asked): Promise<Reply> {

@@ -45,25 +45,36 @@ export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetri
   readonly component?: string
 }
 
-/** In the order of the rows: oldest first. */
+/** What all the rows together say about one of them. */
+export interface CatalogView {
+  /** The step whose release is served now. */
+  readonly current: number
+  /** What was served once that step had landed. */
+  headAt(step: number): Release
+  isRestorable(releaseId: string): boolean
+}
+
+/** All rows, in their order: oldest first. */
 export function catalogOf(commits: Commits): readonly ReleaseRow[] {
-  const current = headRow(commits).step
-  const restorable = restorableIds(commits)
-  let head: Release | null = null
+  const published = commits.filter(isPublished)
+  const restorable = new Set(published.map(({ release }) => release.release_id).filter(isRestorable))
+  const { step: current } = headRow(commits)
+  let at = -1
   return commits.map((commit) => {
-    if (isPublished(commit)) head = commit.release
-    const release = commit.release ?? head
-    if (release === null) throw new Error(`step ${commit.step} comes before any release: the creation row is missing`)
-    return rowOf(commit, release, { restorable: restorable.has(release.release_id), current: commit.step === current })
+    if (published[at + 1]?.step === commit.step) at += 1
+    const head = published[at]?.release
+    if (head === undefined) throw new Error(`step ${commit.step} comes before any release: the creation row is missing`)
+    return catalogRow(commit, { current, headAt: () => head, isRestorable: (id) => restorable.has(id) })
   })
 }
 
-/** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
-export function restorableIds(commits: Commits): ReadonlySet<string> {
-  const published = commits.filter(isPublished).map((commit) => commit.release.release_id)
-  return new Set(published.filter(isRestorable))
+/** One row, wherever the others are. */
+export function catalogRow(commit: Commit, view: CatalogView): ReleaseRow {
+  const release = commit.release ?? view.headAt(commit.step)
+  return rowOf(commit, release, { restorable: view.isRestorable(release.release_id), current: commit.step === view.current })
 }
 
+/** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
 export const isRestorable = (releaseId: string): boolean => !releaseId.startsWith('live:')
 
 /** Releases that wait for review: held, and not promoted since. */
@@ -88,6 +99,9 @@ function rowOf(commit: Commit, release: Release, marks: { readonly restorable: b
     ...(component === undefined ? {} : { component }),
   }
 }
+
+/** The row with what its step measured, where only the store had that. */
+export const withMetrics = <Row extends ReleaseRow>(row: Row, metrics: JsonObject): Row => ({ ...row, ...lift(metrics), metrics })
 
 function lift(metrics: JsonObject): Partial<Record<LiftedMetric, Json>> {
   return Object.fromEntries(LIFTED_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))

@@ -18,9 +18,3 @@ export function headRow(commits: Commits): PublishedCommit {
 }
 
 export const headOf = (commits: Commits): Release => headRow(commits).release
-
-/** How often what is served of that component changed since the scenario was created; of a release of a single content, of all of it. */
-export function publications(commits: Commits, component: string): number {
-  const contents = commits.filter(isPublished).map(({ release }) => release.components?.[component] ?? release.content_id)
-  return contents.filter((content, index) => index > 0 && content !== contents[index - 1]).length
-}

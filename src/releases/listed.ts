@@ -16,34 +16,51 @@ export interface ListedRow extends ReleaseRow {
 export function listedCatalog(commits: Commits, component: string | undefined): readonly ListedRow[] {
   const rows = catalogOf(commits)
   if (component === undefined) return rows
-  const listedAs = listing(rows, component)
+  const listing = listingOf(commits, component)
   return rows.flatMap((row) => {
-    const isOwn = row.operation === 'train' ? row.component === component : listedAs.get(row.release_id) === row.release_id
-    return isOwn ? [listedRow(row, listedAs)] : []
+    const isOwn = row.operation === 'train' ? row.component === component : listing.idOf(row.release_id) === row.release_id
+    return isOwn ? [listedRow(row, listing)] : []
   })
 }
 
 /** Under which id a release is listed: its own, or that of the release whose tree it carries. */
 export function pulledId(commits: Commits, { release_id }: Release, component: string | undefined): string {
-  return component === undefined ? release_id : (listing(catalogOf(commits), component).get(release_id) ?? release_id)
+  return listingOf(commits, component).idOf(release_id)
 }
 
 /** Which listed release each release carries: itself when it changed the tree, otherwise what its parent carries. */
-function listing(rows: readonly ReleaseRow[], component: string): ReadonlyMap<string, string> {
-  const trees = new Map<string, string | undefined>()
-  const listedAs = new Map<string, string>()
-  for (const { release_id, parent_release_id, components } of rows) {
-    if (listedAs.has(release_id)) continue
-    const parent = parent_release_id ?? ''
-    const isChanged = !listedAs.has(parent) || trees.get(parent) !== components?.[component]
-    listedAs.set(release_id, isChanged ? release_id : (listedAs.get(parent) ?? release_id))
-    trees.set(release_id, components?.[component])
+export class Listing {
+  readonly #component: string | undefined
+  readonly #trees = new Map<string, string | undefined>()
+  readonly #listedAs = new Map<string, string>()
+
+  constructor(component: string | undefined) {
+    this.#component = component
   }
-  return listedAs
+
+  follow({ release }: Commits[number]): void {
+    const component = this.#component
+    if (component === undefined || release === null || this.#listedAs.has(release.release_id)) return
+    const { release_id, parent_release_id, components } = release
+    const parent = parent_release_id ?? ''
+    const isChanged = !this.#listedAs.has(parent) || this.#trees.get(parent) !== components?.[component]
+    this.#listedAs.set(release_id, isChanged ? release_id : this.idOf(parent))
+    this.#trees.set(release_id, components?.[component])
+  }
+
+  idOf(releaseId: string): string {
+    return this.#listedAs.get(releaseId) ?? releaseId
+  }
 }
 
-function listedRow(row: ReleaseRow, listedAs: ReadonlyMap<string, string>): ListedRow {
-  const named = (id: Release['parent_release_id']): string | null => (id === null ? null : (listedAs.get(id) ?? id))
+function listingOf(commits: Commits, component: string | undefined): Listing {
+  const listing = new Listing(component)
+  for (const commit of commits) listing.follow(commit)
+  return listing
+}
+
+function listedRow(row: ReleaseRow, listing: Listing): ListedRow {
+  const named = (id: Release['parent_release_id']): string | null => (id === null ? null : listing.idOf(id))
   const { release_id, parent_release_id: parent, rollback_target_release_id: target } = row
   const own = named(release_id) ?? release_id
   return {

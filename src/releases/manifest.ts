@@ -1,5 +1,5 @@
 /** What the rows say about the tree that a client pulls: which release it is, how it was evaluated, what it requires. */
-import { unknown, type Json, type Release, type Requires } from '../contract/index.ts'
+import { unknown, type Json, type JsonObject, type Release, type Requires } from '../contract/index.ts'
 import { EVALUATION_METRICS, isRestorable } from './catalog.ts'
 import { headOf, type Commits } from './chain.ts'
 import { listedCatalog, pulledId } from './listed.ts'
@@ -11,7 +11,8 @@ export interface PulledRelease {
   /** Its identity among the releases that changed the tree. */
   readonly release_id: string
   readonly parent_release_id: string | null
-  readonly evaluation: Readonly<Record<string, Json>>
+  /** The step whose evaluation is that of this tree; null where nothing was evaluated. */
+  readonly evaluatedAt: number | null
   readonly requires: readonly Requires[]
 }
 
@@ -23,7 +24,7 @@ export function pulledRelease(commits: Commits, component: string | undefined, w
     release,
     release_id,
     parent_release_id: component === undefined ? release.parent_release_id : listedParent(commits, component, release_id),
-    evaluation: evaluationOf(commits, release_id, component),
+    evaluatedAt: evaluatedAt(commits, release_id, component),
     requires: requiresOf(commits, release.release_id, component),
   }
 }
@@ -41,8 +42,11 @@ const listedParent = (commits: Commits, component: string, releaseId: string): s
   listedCatalog(commits, component).find((row) => row.release_id === releaseId)?.parent_release_id ?? null
 
 /** A release that was promoted or restored was evaluated when it was made. */
-function evaluationOf(commits: Commits, releaseId: string, component: string | undefined): Record<string, Json> {
+function evaluatedAt(commits: Commits, releaseId: string, component: string | undefined): number | null {
   const made = chainOf(commits, releaseId, component).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
-  const metrics = made?.metrics ?? {}
+  return made?.step ?? null
+}
+
+export function evaluationIn(metrics: JsonObject): Readonly<Record<string, Json>> {
   return Object.fromEntries(EVALUATION_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

@@ -1,8 +1,8 @@
 /** What a promote or rollback would do: nothing, or publish a kept release once more. Decided from the rows alone. */
 import { conflict, unknown } from '../contract/index.ts'
 import type { Release } from '../contract/index.ts'
-import { restorableIds } from './catalog.ts'
-import { headRow } from './chain.ts'
+import { isRestorable } from './catalog.ts'
+import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
 
 export type Move =
@@ -36,7 +36,7 @@ function requireHeld(commits: Commits, releaseId: string): void {
 }
 
 function requireRestorable(commits: Commits, releaseId: string): void {
-  if (restorableIds(commits).has(releaseId)) return
+  if (isRestorable(releaseId) && commits.some((commit) => isPublished(commit) && commit.release.release_id === releaseId)) return
   throw conflict(
     'not_restorable',
     `release ${releaseId} cannot be restored: it was never published (promote it when it is held), or it lived only in an engine`,

@@ -1,7 +1,8 @@
 /** The room's functions over one small history at a time. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, Release } from '../contract/index.ts'
-import { catalogOf, commitRow, headOf, planMove } from './index.ts'
+import { headOf } from './chain.ts'
+import { catalogOf, commitRow, planMove } from './index.ts'
 
 const release = (id: string, parent: string | null, content = `content of ${id}`): Release => ({
   release_id: id,

@@ -11,20 +11,19 @@ import {
   type Refusal,
   type Release,
   type ScenarioScope,
+  type ScenarioStore,
   type TrainingMode,
 } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
-import { headOf, heldReleases, isRestorable } from '../releases/index.ts'
+import { heldReleases, isRestorable } from '../releases/index.ts'
 import { createdWith } from './creation.ts'
+import { COMMITS_PER_READ, History } from './history.ts'
 import { recipeOf, type Household } from './household.ts'
 import { hold, keptAt, load, point, takeBack } from './land.ts'
 import { reach } from './reach.ts'
-import { remembered } from './remembered.ts'
 import { Scenario } from './scenario.ts'
 import { landShipped } from './shipped.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
-
-const COMMITS_PER_READ = 100
 
 export async function bindScenario(
   house: Household,
@@ -33,8 +32,7 @@ export async function bindScenario(
   training: TrainingCircumstances,
 ): Promise<Scenario> {
   const store = house.store.scenario(name)
-  const commits = await allCommits(house, name)
-  const [created] = commits
+  const [created] = await store.commits({ after: -1, limit: 1 })
   if (created === undefined) throw unavailable('store_damaged', `scenario ${JSON.stringify(name)} has no creation row; run svc verify`)
   const recipeName = createdWith(created, 'recipe')
   const configured = recipeOf(house, recipeName, () =>
@@ -47,13 +45,15 @@ export async function bindScenario(
   const scope = scopeOf(house, name, config, created)
   const modelSettings = await house.files.readModel(created)
   const binding = await bound(recipeName, () => recipe.bind(scope))
+  const history = new History(binding.surface.files?.component)
+  await followRows(store, history)
   const scenario = new Scenario({
     name,
     recipeName,
     recipe,
     binding,
     store,
-    commits,
+    history,
     created,
     deploymentModel: house.model,
     modelSettings,
@@ -80,7 +80,7 @@ export async function bindScenario(
 async function loadHead(house: Household, scenario: Scenario): Promise<void> {
   const head = scenario.head()
   try {
-    await load(house, scenario, head, scenario.commits)
+    await load(house, scenario, head)
   } catch (error) {
     if (isRefusal(error) && error.code === ENGINE_UNREACHABLE) return house.warn('the engine is away; its weights are loaded later', error)
     if (!isRefusal(error) || !isLost(head, error)) throw error
@@ -152,19 +152,18 @@ const recipeFailed = (recipeName: string, cause: unknown): Error =>
 
 /** What a crash left undone after a row is done again, before anything else lands: the pointer, and the refs of releases that wait for review. */
 function finishLanding(house: Household, scenario: Scenario): void {
-  const { name, commits, lane } = scenario
+  const { name, history, lane } = scenario
   void lane.run(async () => {
-    const head = keptAt(scenario, headOf(commits))
-    await Promise.all([point(house, name, head), ...heldReleases(commits).map((release) => hold(house, release))])
+    const head = keptAt(scenario, history.head.release)
+    await Promise.all([point(house, name, head), ...heldReleases(history.rows).map((release) => hold(house, release))])
   })
 }
 
-async function allCommits(house: Household, name: string): Promise<readonly Commit[]> {
-  const store = house.store.scenario(name)
-  let commits: readonly Commit[] = []
+/** Every row there is, a page at a time: no more than a page of them is held whole. */
+async function followRows(store: ScenarioStore, history: History): Promise<void> {
   for (;;) {
-    const page = await store.commits({ after: commits.at(-1)?.step ?? -1, limit: COMMITS_PER_READ })
-    if (page.length === 0) return commits
-    commits = remembered(commits, page)
+    const page = await store.commits({ after: history.step, limit: COMMITS_PER_READ })
+    if (page.length === 0) return
+    for (const row of page) history.follow(row)
   }
 }

@@ -1,13 +1,13 @@
 /** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the point where it happened. */
 import { isEngineAway, POINT_SECONDS_MAX, unavailable, type Commit, type Release, type SealMark } from '../contract/index.ts'
 import { within, wordsOf } from '../kit/index.ts'
-import { headOf, isRestorable, restorableIds } from '../releases/index.ts'
+import { isRestorable } from '../releases/index.ts'
 import { SKIPPED, type Draft } from '../training/index.ts'
 import type { Household } from './household.ts'
 import { composeWith, type Contents } from './composed.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
-import { liveMetrics, livePath, liveRelease, loadIdAt, weightsAt } from './weights.ts'
+import { liveMetrics, livePath, liveRelease, nextLoadId, weightsAt } from './weights.ts'
 
 /** What a row says beside its step, its time and its release. */
 export type Given = Omit<Commit, 'step' | 'recorded_at' | 'release' | 'pending'>
@@ -27,7 +27,7 @@ export async function landStep(house: Household, scenario: Scenario, draft: Draf
 /** Weights that are kept nowhere but in the engine and in the scenario's own folder: a checkpoint later on has what they learnt. */
 function landLive(house: Household, scenario: Scenario, given: Given, path: string, onRefusal?: OnRefusal): Promise<Commit> {
   const { component = '' } = scenario.surface.weights ?? {}
-  const release = liveRelease(loadIdAt(scenario, scenario.commits, component, 1), nextStep(scenario), headOf(scenario.commits))
+  const release = liveRelease(nextLoadId(scenario, component), nextStep(scenario), scenario.history.head.release)
   return append(house, scenario, { ...given, metrics: { ...given.metrics, ...liveMetrics(path) } }, release, house.clock(), onRefusal)
 }
 
@@ -45,14 +45,14 @@ export async function landRow(
 
 /** What lives in an engine is no commit: in the repository a checkpoint follows the one before it, in the chain the release it was made on. */
 async function sealOnHead(house: Household, scenario: Scenario, contents: Contents, mark: SealMark): Promise<Release> {
-  const head = headOf(scenario.commits)
+  const head = scenario.history.head.release
   return { ...(await seal(house, contents, keptAt(scenario, head), mark)), parent_release_id: head.release_id }
 }
 
 /** When an engine will not serve what a row published: what was served before is published again, unless that is what was tried. */
 type OnRefusal = 'take back' | 'stay'
 
-const nextStep = ({ commits }: Scenario): number => (commits.at(-1)?.step ?? 0) + 1
+const nextStep = ({ history }: Scenario): number => history.step + 1
 
 async function append(
   house: Household,
@@ -96,7 +96,7 @@ export async function seal({ contents: store }: Household, contents: Contents, p
 async function serve(house: Household, scenario: Scenario, release: Release, row: Commit): Promise<string | null> {
   if (isRestorable(release.release_id)) await soon(house, point(house, scenario.name, release))
   try {
-    await load(house, scenario, release, [...scenario.commits, row], () => scenario.landed(row))
+    await load(house, scenario, release, row, () => scenario.landed(row))
     return null
   } catch (error) {
     house.warn('a new release could not be loaded', error)
@@ -104,15 +104,15 @@ async function serve(house: Household, scenario: Scenario, release: Release, row
   }
 }
 
-/** A head is had ready: what serves from files first, then the engine. */
+/** A head is had ready, also one whose row has not landed yet: what serves from files first, then the engine. */
 export function load(
   house: Household,
   scenario: Scenario,
   release: Release,
-  commits: readonly Commit[],
+  landing: Commit | null = null,
   switched?: () => void,
 ): Promise<void> {
-  return scenario.load(release, () => weightsAt(house, scenario, release, commits), switched)
+  return scenario.load(release, () => weightsAt(house, scenario, release, landing), switched)
 }
 
 /** Nothing else may be named by records than what answers: what was served before is the head again, by a row that says why. */
@@ -128,12 +128,12 @@ export async function takeBack(house: Household, scenario: Scenario, before: Rel
 }
 
 /** The release, or where it lives in an engine the newest before it whose content is kept. */
-export function keptAt({ commits }: Scenario, asked: Release): Release {
+export function keptAt({ history }: Scenario, asked: Release): Release {
   if (isRestorable(asked.release_id)) return asked
-  const kept = restorableIds(commits)
-  const until = commits.findLastIndex(({ release }) => release?.release_id === asked.release_id)
-  const row = commits.slice(0, until).findLast(({ release }) => release !== null && kept.has(release.release_id))
-  if (row?.release) return row.release
+  for (let step = (history.makerOf(asked.release_id)?.step ?? 0) - 1; step >= 0; step -= 1) {
+    const release = history.rows[step]?.release ?? null
+    if (release !== null && history.isRestorable(release.release_id)) return release
+  }
   throw unavailable('store_damaged', 'no release of this scenario is kept; run svc verify')
 }
 

@@ -34,6 +34,6 @@ const notTaken = (releaseId: string): Error =>
 
 /** A rollback restores every component; a promote brings only what the held step changed. */
 function promoted(house: Household, scenario: Scenario, held: Release): Promise<Contents> {
-  const component = scenario.commits.find((row) => row.pending && row.release?.release_id === held.release_id)?.component ?? ''
+  const component = scenario.history.makerOf(held.release_id)?.component ?? ''
   return composeOnto(house, scenario.head(), held, component)
 }

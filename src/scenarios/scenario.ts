@@ -7,6 +7,7 @@ import {
   WEIGHTS_LOAD_SECONDS_MAX,
   type Binding,
   type Commit,
+  type CommitPage,
   type ModelAddress,
   type NewRecord,
   type Processor,
@@ -21,12 +22,11 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { Lane, within, wordsOf } from '../kit/index.ts'
-import { catalogOf, headOf, pulledId, type ReleaseRow } from '../releases/index.ts'
 import { progressOf, type RequestProgress, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
+import { COMMITS_PER_READ, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
 import { modelAddress, type ModelSettings } from './model.ts'
-import { remembered } from './remembered.ts'
 
 export interface ScenarioParts {
   readonly name: string
@@ -34,7 +34,8 @@ export interface ScenarioParts {
   readonly recipe: Recipe
   readonly binding: Binding
   readonly store: ScenarioStore
-  readonly commits: readonly Commit[]
+  /** Its rows so far. */
+  readonly history: History
   readonly created: Commit
   readonly deploymentModel: ModelAddress
   readonly modelSettings: ModelSettings | null
@@ -60,12 +61,10 @@ export class Scenario {
   /** Whatever appends to the chain takes its turn here. */
   readonly lane = new Lane()
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
+  readonly history: History
   readonly #store: ScenarioStore
   readonly #deploymentModel: ModelAddress
-  #commits: readonly Commit[] = []
   #head: Release
-  #releaseIds: ReadonlySet<string> = new Set()
-  #pulledId = ''
   #model: ModelAddress
   #trainingMode: TrainingMode
   #workers: readonly Worker[] = []
@@ -90,41 +89,54 @@ export class Scenario {
     const hooks = hooksWithout(parts.binding.surface, null)
     this.surface = { ...parts.binding.surface, ...(hooks && { hooks }) }
     this.#deploymentModel = parts.deploymentModel
-    this.#head = headOf(parts.commits)
-    this.#read(parts.commits)
+    this.history = parts.history
+    this.#head = parts.history.head.release
     this.#model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.#trainingMode = parts.trainingMode
   }
 
+  /** What is remembered of its rows, oldest first. */
   get commits(): readonly Commit[] {
-    return this.#commits
+    return this.history.rows
   }
 
   /** A row that is durable counts from here on, and once. */
   landed(commit: Commit): void {
-    if (!this.#counts(commit)) this.#read(remembered(this.#commits, [commit]))
+    if (commit.step <= this.history.step) return
+    this.history.follow(commit)
+    this.settle()
   }
 
   /** The same of a release that no engine serves: until the row that takes it back, requests are answered by the head there was. */
   landedUnserved(commit: Commit): void {
-    if (!this.#counts(commit)) this.#read(remembered(this.#commits, [commit]), this.#head)
+    this.history.follow(commit)
   }
 
   /** Whatever the rows say is the head. */
   settle(): void {
-    this.#read(this.#commits)
+    this.#head = this.history.head.release
   }
 
-  #counts({ step }: Commit): boolean {
-    return step <= (this.#commits.at(-1)?.step ?? -1)
+  /** The rows as they were stored, a page at a time, without one that has not landed yet: history and catalog never tell two stories. */
+  async wholeRows(page: CommitPage): Promise<readonly Commit[]> {
+    const { step: newest } = this.history
+    const landed = 'before' in page ? { ...page, before: Math.min(page.before, newest + 1) } : page
+    return (await this.store.commits(landed)).filter(({ step }) => step <= newest)
   }
 
-  /** Head and catalog are read off the rows, once per change: every request asks for them. */
-  #read(commits: readonly Commit[], head: Release = headOf(commits)): void {
-    this.#commits = commits
-    this.#head = head
-    this.#pulledId = pulledId(commits, this.#head, this.surface.files?.component)
-    this.#releaseIds = new Set(commits.flatMap(({ release }) => (release === null ? [] : [release.release_id])))
+  /** All of them, oldest first: as much as whoever asks for all of them must hold. */
+  async everyRow(): Promise<readonly Commit[]> {
+    const rows: Commit[] = []
+    for (;;) {
+      const page = await this.wholeRows({ after: rows.at(-1)?.step ?? -1, limit: COMMITS_PER_READ })
+      if (page.length === 0) return rows
+      rows.push(...page)
+    }
+  }
+
+  async wholeRow(step: number): Promise<Commit | undefined> {
+    const [row] = await this.wholeRows({ after: step - 1, limit: 1 })
+    return row
   }
 
   /** Rows are found by name, and the name of an archived scenario may be another's by now. */
@@ -230,9 +242,12 @@ export class Scenario {
     return this.#toldLoad !== null && this.#toldLoad === this.surface.weights?.status().runtime_load_id
   }
 
-  progress(requestId: string): RequestProgress {
+  /** The row that settled a request consumed it. */
+  async progress(requestId: string): Promise<RequestProgress> {
+    // Asked for first: a step that settles while the rows are read is still seen as the one that held the request.
     const live = this.#workers.flatMap((worker) => worker.live ?? [])
-    return progressOf(requestId, this.#commits, live)
+    const rows = await this.wholeRows({ after: -1, limit: COMMITS_PER_READ, ids: [requestId] })
+    return progressOf(requestId, rows, live)
   }
 
   get runtime(): Runtime {
@@ -275,7 +290,7 @@ export class Scenario {
 
   /** The release that clients pull now: of several components, the one that last changed their files. */
   get pulledId(): string {
-    return this.#pulledId
+    return this.history.pulledId(this.#head.release_id)
   }
 
   /** The release the scenario was bound to when it was created. */
@@ -284,11 +299,7 @@ export class Scenario {
   }
 
   hasRelease(releaseId: string): boolean {
-    return this.#releaseIds.has(releaseId)
-  }
-
-  catalog(): readonly ReleaseRow[] {
-    return catalogOf(this.commits)
+    return this.history.makerOf(releaseId) !== undefined
   }
 
   /** A candidate is played without its own hooks; a component's candidate with every other component's. */

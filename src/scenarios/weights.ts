@@ -16,20 +16,23 @@ import {
   type Release,
   type ServedWeights,
 } from '../contract/index.ts'
-import { isRestorable, publications } from '../releases/index.ts'
+import { isRestorable } from '../releases/index.ts'
 import { contentOf, plansOf } from './composed.ts'
 import { createdWith } from './creation.ts'
+import { LIVE_METRIC } from './history.ts'
 import type { Household } from './household.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
 
-/** What a row says of weights that were not put into the artifact repository: their folder, from the scenario's own directory. */
-const LIVE_METRIC = 'live_weights'
-
-/** The load that the latest of these rows serves, or one so many publications later: how often the weights changed is its sequence. */
-export function loadIdAt({ created }: Pick<Scenario, 'created'>, commits: readonly Commit[], component: string, later = 0): string {
-  return `${createdWith(created, 'folder')}:${publications(commits, component) + later}`
+/** The load that the head is, or that the row that lands makes it: how often the weights changed is its sequence. */
+export function loadIdAt({ created, history }: Scenario, component: string, landing: Commit | null = null): string {
+  return named(created, history.publications(component, landing))
 }
+
+/** The load of weights that are published next. */
+export const nextLoadId = ({ created, history }: Scenario, component: string): string => named(created, history.publications(component) + 1)
+
+const named = (created: Commit, sequence: number): string => `${createdWith(created, 'folder')}:${sequence}`
 
 /** Weights that live in an engine have no content of their own: they are named by their load. */
 export function liveRelease(loadId: string, step: number, parent: Release): Release {
@@ -38,23 +41,18 @@ export function liveRelease(loadId: string, step: number, parent: Release): Rele
 
 export const liveMetrics = (path: string): Readonly<Record<string, string>> => ({ [LIVE_METRIC]: path })
 
-/** Everything an engine needs to serve the latest of these rows. */
-export async function weightsAt(
-  house: Household,
-  scenario: Scenario,
-  release: Release,
-  commits: readonly Commit[],
-): Promise<ServedWeights> {
+/** Everything an engine needs to serve that release: the head, or what the row that lands makes it. */
+export async function weightsAt(house: Household, scenario: Scenario, release: Release, landing: Commit | null): Promise<ServedWeights> {
   const { component = '' } = scenario.surface.weights ?? {}
-  const directory = await folderOf(house, scenario, release, commits)
+  const directory = await folderOf(house, scenario, release, landing)
   const isTrained = existsSync(join(directory, ADAPTER_CONFIG_FILE))
-  return { runtime_load_id: loadIdAt(scenario, commits, component), directory: isTrained ? directory : null }
+  return { runtime_load_id: loadIdAt(scenario, component, landing), directory: isTrained ? directory : null }
 }
 
 /** The texts of a release, or of its one component where there are several, wherever it lives. */
 export async function filesOf(house: Household, scenario: Scenario, release: Release, component: string): Promise<Files> {
   if (isRestorable(release.release_id)) return reach(house.contents.read(contentOf(release, component) ?? release.content_id))
-  const folder = await folderOf(house, scenario, release, scenario.commits)
+  const folder = await folderOf(house, scenario, release)
   const texts = await Promise.all((await readdir(folder)).map(async (name) => [name, await textIn(join(folder, name))] as const))
   return Object.fromEntries(texts.flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 }
@@ -67,17 +65,18 @@ async function textIn(path: string): Promise<string | null> {
   return isLargeFile(path, bytes) ? null : bytes.toString()
 }
 
-async function folderOf(house: Household, scenario: Scenario, release: Release, commits: readonly Commit[]): Promise<string> {
+async function folderOf(house: Household, scenario: Scenario, release: Release, landing: Commit | null = null): Promise<string> {
   const { component = '' } = scenario.surface.weights ?? {}
   if (isRestorable(release.release_id)) return reach(house.contents.unpack(contentOf(release, component) ?? release.content_id))
-  const path = livePath(house, scenario, release, commits)
+  const path = livePath(house, scenario, release, landing)
   if (path !== null) return join(house.files.folderOf(scenario.created), path)
   throw unavailable('live_weights_gone', 'the weights of this release lived in an engine and in a folder that is gone')
 }
 
 /** Where weights that live in an engine lie, from the scenario's own directory; null for others, and for those that are gone. */
-export function livePath(house: Household, scenario: Scenario, release: Release, commits = scenario.commits): string | null {
-  const path = commits.findLast((row) => row.release?.release_id === release.release_id)?.metrics[LIVE_METRIC]
+export function livePath(house: Household, scenario: Scenario, release: Release, landing: Commit | null = null): string | null {
+  const maker = landing?.release?.release_id === release.release_id ? landing : scenario.history.makerOf(release.release_id)
+  const path = maker?.metrics[LIVE_METRIC]
   if (typeof path !== 'string') return null
   return existsSync(join(house.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null
 }
@@ -100,7 +99,7 @@ export async function admitLive(house: Household, scenario: Scenario, path: stri
 export async function admitRelease(house: Household, scenario: Scenario, release: Release): Promise<void> {
   const { weights } = scenario.surface
   if (weights === undefined) return
-  const directory = await folderOf(house, scenario, release, scenario.commits)
+  const directory = await folderOf(house, scenario, release)
   if (!existsSync(join(directory, ADAPTER_CONFIG_FILE))) return
   await weights.admit(directory).catch((error: unknown) => {
     throw isRefusal(error) && error.kind === 'invalid' ? conflict(error.code, error.message) : error

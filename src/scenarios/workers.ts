@@ -70,6 +70,8 @@ function benchOf(house: Household, scenario: Scenario): Bench {
     get commits() {
       return scenario.commits
     },
+    trained: (component) => scenario.history.trained(component),
+    latest: (component) => scenario.history.latest(component),
     get store() {
       return scenario.store
     },
@@ -82,7 +84,7 @@ function benchOf(house: Household, scenario: Scenario): Bench {
     files: (release, component) => filesOf(house, scenario, release, component),
     loadId: () => {
       const { weights } = scenario.surface
-      return weights && loadIdAt(scenario, scenario.commits, weights.component ?? '')
+      return weights && loadIdAt(scenario, weights.component ?? '')
     },
     keep: (content) => keepContent(house, scenario, content),
     admit: (livePath) => admitLive(house, scenario, livePath),

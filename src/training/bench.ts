@@ -14,8 +14,12 @@ import type {
 export interface Bench {
   readonly name: string
   readonly mode: TrainingMode
-  /** The scenario's rows, oldest first. */
+  /** The scenario's rows, oldest first: what is decided by, without what they measured and consumed. */
   readonly commits: readonly Commit[]
+  /** Those of them that a step of the component made. */
+  trained(component: string): readonly Commit[]
+  /** The latest of these, whole. */
+  latest(component: string): Commit | undefined
   readonly store: Pick<ScenarioStore, 'pending' | 'losses'>
   readonly clock: () => number
   /** How the served model is called, and what it speaks. */

@@ -46,7 +46,7 @@ function stored(records: readonly PendingRecord[], onRead: (page: PendingPage) =
 const feedOf = (
   store: ReturnType<typeof stored>,
   processor: Processor = reportedProcessor({ name: 'p', batchSize: 1 }),
-  memory = memoryOf([]),
+  memory = memoryOf(undefined),
 ) => new Feed({ store, component: 'part', processor, takesInstructions: true }, memory)
 
 const unitsOf = (feed: Feed) => feed.waiting().units.samples.map(({ record_ids }) => record_ids.at(-1))

@@ -1,7 +1,7 @@
 /** What rows say about their trainer, over small histories. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
-import { exhausted, failuresInARow, mayRide, memoryOf, restSeconds, SKIPPED, trainingRows } from './rows.ts'
+import { exhausted, failuresInARow, mayRide, memoryOf, restSeconds, SKIPPED } from './rows.ts'
 
 const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   step: 1,
@@ -19,22 +19,11 @@ const because = (skipped: string): Commit => row('failed', { metrics: { skipped 
 const instruction = (outcome: Commit['outcome'], metrics: Commit['metrics'] = {}): Commit =>
   row(outcome, { metrics: { training_request: { id: 'i' }, ...metrics } })
 
-describe('the rows of a trainer', () => {
-  it('are the training rows of its component, and no promote, rollback or creation', () => {
-    const [own, other, flat] = [row('published', { component: 'a' }), row('published', { component: 'b' }), row('published')]
-    const moves = (['create', 'promote', 'rollback', 'shipped'] as const).map((operation) =>
-      row('published', { operation, component: 'a' }),
-    )
-    expect(trainingRows([...moves, own, other, flat], 'a')).toEqual([own])
-    expect(trainingRows([...moves, own, other, flat], '')).toEqual([flat])
-  })
-})
-
 describe('the memory of a trainer', () => {
   it('is what its latest row left, and empty before the first', () => {
-    expect(memoryOf([])).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
+    expect(memoryOf(undefined)).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
     const state = { settled_through: 7, set_aside: { 'quotes no receipt': 2 }, trainer: { steps: 3 } }
-    expect(memoryOf([row('published'), row('skipped', { state })])).toEqual(state)
+    expect(memoryOf(row('skipped', { state }))).toEqual(state)
   })
 
   it.each<[string, JsonObject]>([
@@ -42,7 +31,7 @@ describe('the memory of a trainer', () => {
     ['nothing', { settled_through: null, set_aside: null, trainer: null }],
     ['counts that are none', { set_aside: { a: 'two', b: null } }],
   ])('reads a state that holds %s as none: it begins again rather than fail', (_case, state) => {
-    expect(memoryOf([row('published', { state })])).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
+    expect(memoryOf(row('published', { state }))).toEqual({ settled_through: 0, set_aside: {}, trainer: {} })
   })
 })
 

@@ -19,12 +19,9 @@ export interface TrainerMemory {
   readonly trainer: JsonObject
 }
 
-export function trainingRows(commits: readonly Commit[], component: string): readonly Commit[] {
-  return commits.filter((row) => row.operation === 'train' && (row.component ?? '') === component)
-}
-
-export function memoryOf(rows: readonly Commit[]): TrainerMemory {
-  const { settled_through, set_aside, trainer } = rows.at(-1)?.state ?? {}
+/** Of the latest row of a trainer, where there is one. */
+export function memoryOf(latest: Pick<Commit, 'state'> | undefined): TrainerMemory {
+  const { settled_through, set_aside, trainer } = latest?.state ?? {}
   return {
     settled_through: typeof settled_through === 'number' ? settled_through : 0,
     set_aside: isObject(set_aside) ? countsIn(set_aside) : {},
@@ -47,6 +44,17 @@ export const HOUSE_METRICS: ReadonlySet<string> = new Set([
   'records/data_incomplete',
 ])
 
+/** What of a row's metrics the steps after it are decided by: of a request that there was one. Small, whatever the method wrote beside it. */
+export function decidingMetrics(metrics: JsonObject): JsonObject {
+  const { skipped, samples_beside, samples_kept, training_request } = metrics
+  return {
+    ...(skipped === SKIPPED.step && { skipped }),
+    ...(samples_beside !== undefined && { samples_beside }),
+    ...(samples_kept !== undefined && { samples_kept }),
+    ...(training_request !== undefined && { training_request: {} }),
+  }
+}
+
 const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
 
 /** Whether units of traffic were tried: by themselves, or beside an instruction. */
@@ -55,8 +63,19 @@ export const isOnTraffic = ({ metrics }: Commit): boolean =>
 
 /** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
 export function failuresInARow(rows: readonly Commit[]): number {
-  const traffic = rows.filter(isOnTraffic)
-  return traffic.length - 1 - traffic.findLastIndex((row) => !failedBecause(row, SKIPPED.step))
+  return countBack(rows, isOnTraffic, (row) => !failedBecause(row, SKIPPED.step))
+}
+
+/** How many of these rows come after the latest that ends the count, from the newest back and no further than that. */
+function countBack(rows: readonly Commit[], isCounted: (row: Commit) => boolean, isEnd: (row: Commit) => boolean, most = Infinity): number {
+  let count = 0
+  for (let at = rows.length - 1; at >= 0 && count < most; at -= 1) {
+    const row = rows[at]
+    if (row === undefined || !isCounted(row)) continue
+    if (isEnd(row)) break
+    count += 1
+  }
+  return count
 }
 
 /** How often in a row units may be suspected before they no longer ride. */
@@ -64,10 +83,11 @@ const SUSPECTED_MAX = 2
 
 /** Units that rode beside instructions that failed may be why: after the second time they wait for a step of their own, which settles them. */
 export function mayRide(rows: readonly Commit[]): boolean {
-  const settled = rows.findLastIndex((row) => row.metrics['training_request'] === undefined && !failedBecause(row, SKIPPED.step))
-  const suspected = rows.slice(settled + 1).filter(({ metrics }) => metrics['samples_kept'] !== undefined)
-  return suspected.length < SUSPECTED_MAX
+  return countBack(rows, (row) => isSuspected(row) || isSettled(row), isSettled, SUSPECTED_MAX) < SUSPECTED_MAX
 }
+
+const isSettled = (row: Commit): boolean => row.metrics['training_request'] === undefined && !failedBecause(row, SKIPPED.step)
+const isSuspected = ({ metrics }: Commit): boolean => metrics['samples_kept'] !== undefined
 
 /** How long a trainer rests after so many failures in a row. */
 export function restSeconds(failures: number): number {
@@ -94,13 +114,17 @@ export interface Budgets {
 /** Why no automatic step may start any more, or null. Every step counts, those of instructions too; instructions run past it. */
 export function exhausted(rows: readonly Commit[], { maxSteps, maxFailureStreak }: Budgets): string | null {
   if (maxSteps > 0 && rows.length >= maxSteps) return `evolution.max_steps (${maxSteps}) is used up`
-  if (maxFailureStreak > 0 && failureStreak(rows) >= maxFailureStreak)
+  if (maxFailureStreak > 0 && failureStreak(rows, maxFailureStreak) >= maxFailureStreak)
     return `evolution.max_failure_streak (${maxFailureStreak}) steps in a row brought nothing better`
   return null
 }
 
 /** A step that had nothing to try neither ends the streak nor lengthens it. */
-function failureStreak(rows: readonly Commit[]): number {
-  const tried = rows.filter(({ outcome }) => outcome !== 'skipped')
-  return tried.length - 1 - tried.findLastIndex(({ outcome }) => outcome === 'published' || outcome === 'pending')
+function failureStreak(rows: readonly Commit[], most: number): number {
+  return countBack(
+    rows,
+    ({ outcome }) => outcome !== 'skipped',
+    ({ outcome }) => outcome === 'published' || outcome === 'pending',
+    most,
+  )
 }

@@ -9,9 +9,14 @@ import type { Commit, Release } from '../contract/index.ts'
 export type Standing = 'in place' | 'beside' | 'moved'
 
 export function standingOf(commits: readonly Commit[], base: Release, component: string): Standing {
-  const published = commits.filter(({ outcome, release }) => outcome === 'published' && release !== null)
-  const at = published.findLastIndex(({ release }) => release?.release_id === base.release_id)
-  const since = published.slice(at + 1)
-  if (since.length === 0) return 'in place'
-  return since.every((row) => row.operation === 'train' && (row.component ?? '') !== component) ? 'beside' : 'moved'
+  let standing: Standing = 'in place'
+  // From the newest back to the base: how many came before it makes no difference.
+  for (let at = commits.length - 1; at >= 0; at -= 1) {
+    const row = commits[at]
+    if (row?.outcome !== 'published' || row.release === null) continue
+    if (row.release.release_id === base.release_id) break
+    if (row.operation !== 'train' || (row.component ?? '') === component) return 'moved'
+    standing = 'beside'
+  }
+  return standing
 }

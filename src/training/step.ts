@@ -5,7 +5,7 @@ import { draftOf, type Circumstances, type Reserved, type Settled } from './draf
 import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
 import type { LiveStep } from './progress.ts'
-import { failuresInARow, memoryOf, trainingRows } from './rows.ts'
+import { failuresInARow, memoryOf } from './rows.ts'
 import { standingOf } from './stale.ts'
 
 export interface StepPlace {
@@ -52,7 +52,7 @@ async function attempt(
 ): Promise<Settled | StepFailure> {
   if (problem !== null) return new StepFailure(problem)
   const files = await bench.files(base, component)
-  const state = memoryOf(trainingRows(bench.commits, component)).trainer
+  const state = memoryOf(bench.latest(component)).trainer
   const step = (bench.commits.at(-1)?.step ?? 0) + 1
   try {
     const { model } = bench
@@ -110,18 +110,18 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
     if (standing === 'beside' && stale === 'reevaluate' && content !== null)
       return { kind: 'overtaken', by: 'components', candidate: { content, base: candidate?.base ?? base } }
-    const rows = trainingRows(bench.commits, component)
+    const latest = memoryOf(bench.latest(component))
     const around: Circumstances = {
       component,
       reserved,
       losses,
       contentId: made.contentId,
       live: made.live,
-      failures: failuresInARow(rows),
+      failures: failuresInARow(bench.trained(component)),
       mergedOnto: standing === 'beside' ? bench.head() : null,
       aside: feed.aside(),
       givenUp: null,
-      memory: (consumed, trainer) => feed.memory(consumed, trainer ?? memoryOf(rows).trainer),
+      memory: (consumed, trainer) => feed.memory(consumed, trainer ?? latest.trainer),
     }
     const own = feed.own(reserved.batch.samples.flatMap(({ record_ids }) => record_ids))
     const commit = await appendOnce(append, made.result, around, own)

@@ -19,7 +19,7 @@ import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep, type OutJob, type StepTrace } from './progress.ts'
-import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, trainingRows, type Budgets } from './rows.ts'
+import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
@@ -70,14 +70,16 @@ export class Worker {
   #allRestsUntil = 0
   #state: State = 'working'
   #isWoken = false
-  #read: { readonly commits: readonly Commit[]; readonly rows: readonly Commit[] } = { commits: [], rows: [] }
   #live: LiveStep | null = null
   #error: string | null = null
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
     const { bench, processor, takesInstructions } = parts
-    this.#feed = new Feed({ store: bench.store, component: this.component, processor, takesInstructions }, memoryOf(this.#rows()))
+    this.#feed = new Feed(
+      { store: bench.store, component: this.component, processor, takesInstructions },
+      memoryOf(bench.latest(this.component)),
+    )
     const last = this.#rows().at(-1)?.recorded_at ?? 0
     if (last >= parts.since) this.#restTraffic()
   }
@@ -162,11 +164,8 @@ export class Worker {
     return { ...this.#feed.status(), ...(spent !== null && { automatic_steps_stopped: spent }) }
   }
 
-  /** Asked at every wake, changed by a landing only. */
   #rows(): readonly Commit[] {
-    const { commits } = this.#parts.bench
-    if (commits !== this.#read.commits) this.#read = { commits, rows: trainingRows(commits, this.component) }
-    return this.#read.rows
+    return this.#parts.bench.trained(this.component)
   }
 
   async #run(): Promise<void> {

@@ -167,6 +167,24 @@ describe('the releases', () => {
     expect(rows.at(-1)).toMatchObject({ operation: 'create', parent_release_id: null, pending: false, recorded_at: 1_700_000_000.5 })
   })
 
+  it('come page by page, newest first, each row as in the whole list, until there is no next [history.releases]', async () => {
+    const path = `/svc/scenarios/${PLANTED}/releases`
+    const whole = rowsOf(await planted.here.get(path), 'releases')
+    const paged: unknown[] = []
+    for (let from: string | null = ''; from !== null;) {
+      const page: Answer = await planted.here.get(`${path}?limit=2${from}`)
+      expect(Object.keys(page.json)).toEqual(['scenario', 'releases', 'next_before_step'])
+      paged.push(...rowsOf(page, 'releases'))
+      const next = page.json['next_before_step']
+      from = typeof next === 'number' ? `&before_step=${next}` : null
+    }
+    expect(paged).toEqual(whole)
+    expect((await planted.here.get(`${path}?before_step=0`)).json).toMatchObject({ releases: [], next_before_step: null })
+    expect(rowsOf(await planted.here.get(`${path}?before_step=2`), 'releases')).toEqual(whole.slice(-2))
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'before_step=-1', 'before_step=x'])
+      expectRefusal(await planted.here.get(`${path}?${query}`), 400, 'invalid_query')
+  })
+
   it('have ids of git, and equal content has an equal id [release.identity] [release.ids]', async () => {
     const { created, trained, head } = planted.releases
     for (const id of [created.release_id, created.content_id, head.release_id]) expect(id).toMatch(/^[0-9a-f]{40}$/)

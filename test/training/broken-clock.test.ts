@@ -55,6 +55,8 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     get commits() {
       return commits
     },
+    trained: () => commits,
+    latest: () => commits.at(-1),
     store: {
       pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),
       losses: () => (house.isBroken ? Promise.reject(new Error('no disk')) : Promise.resolve({ records: 0, bytes: 0 })),

@@ -6,6 +6,7 @@ import memoryContents from '../../plugins/contents/memory/index.ts'
 import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import type { Commit, ContentStore, NewRecord, Store, TrainingMode } from '../../src/contract/index.ts'
+import { catalogOf } from '../../src/releases/index.ts'
 import { Registry, type Household, type Scenario } from '../../src/scenarios/index.ts'
 import { makeWeightLane } from '../../src/training/index.ts'
 import ledger from '../fixtures/training/ledger.ts'
@@ -249,10 +250,10 @@ export class House {
 }
 
 /** What a loaded scenario keeps of a row, whatever only the store has to remember. */
-const shown = ({ consumed_ids: _consumed, state: _state, ...row }: Commit) => row
+const shown = ({ consumed_ids: _consumed, state: _state, metrics: _metrics, ...row }: Commit) => row
 
 function strayedScenario(scenario: Scenario, { rows, head, mode }: Model): readonly string[] {
-  const catalog = scenario.catalog()
+  const catalog = catalogOf(scenario.commits)
   const current = catalog.filter((row) => row.current).map(({ step }) => step)
   return [
     ...unequal('rows in memory', scenario.commits.map(shown), rows.map(shown)),

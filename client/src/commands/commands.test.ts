@@ -202,7 +202,7 @@ const manifest = (release: string, files: Readonly<Record<string, string>>, requ
 /** A service that answers by path. */
 async function answering(answers: Readonly<Record<string, unknown>>): Promise<string> {
   const service = await fakeService()
-  service.onArrived = (path) => service.script.push({ status: 200, body: JSON.stringify(answers[path]) })
+  service.onArrived = (path) => service.script.push({ status: 200, body: JSON.stringify(answers[path.replace(/\?.*/, '')]) })
   return service.url
 }
 

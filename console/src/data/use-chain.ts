@@ -1,9 +1,10 @@
 /** Follows the chain of a scenario while it is looked at. */
 import { useRef } from 'preact/hooks'
-import type { Svc } from 'svc-client'
+import type { CatalogRow, ReleaseRow, Svc } from 'svc-client'
 import { usePolled, type Polled } from '../poll.ts'
 import { useSession } from '../session.ts'
 import { chainOfCatalog, chainOfReleases, type Chain } from './chain.ts'
+import { grownCatalog, grownReleases } from './grow.ts'
 
 const AGAIN_SECONDS = 5
 
@@ -11,18 +12,28 @@ export function useChain(scenario: string, seconds: number | null = AGAIN_SECOND
   const session = useSession()
   /** A scenario keeps its recipe, so whether it serves files is asked once. */
   const serves = useRef<{ readonly scenario: string; readonly files: boolean } | null>(null)
+  const known = useRef<Known>({ scenario, catalog: [], releases: [] })
   const ask = async (): Promise<Chain> => {
     const service = session.service(scenario)
-    if (serves.current?.scenario === scenario && serves.current.files) return chainOfCatalog(await service.catalog())
-    const releases = await service.releases()
+    if (known.current.scenario !== scenario) known.current = { scenario, catalog: [], releases: [] }
+    const rows = known.current
     if (serves.current?.scenario !== scenario) serves.current = { scenario, files: await servesFiles(service, scenario) }
-    return serves.current.files ? chainOfCatalog(await service.catalog()) : chainOfReleases(releases)
+    if (serves.current.files) return chainOfCatalog((rows.catalog = await grownCatalog(service, rows.catalog)))
+    return chainOfReleases((rows.releases = await grownReleases(service, rows.releases)))
   }
   return usePolled(`chain of ${scenario}`, ask, seconds)
 }
 
-/** Only a scenario that is in memory tells; asking for its releases put it there. */
+/** What was read of a scenario before. */
+interface Known {
+  readonly scenario: string
+  catalog: readonly CatalogRow[]
+  releases: readonly ReleaseRow[]
+}
+
+/** Only a scenario that is in memory tells; asking for its releases puts it there. */
 async function servesFiles(service: Svc, scenario: string): Promise<boolean> {
+  await service.releasePage({ limit: 1 })
   const rows = await service.scenarios()
   return rows.find((row) => row.scenario === scenario)?.adapter !== undefined
 }

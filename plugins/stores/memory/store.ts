@@ -180,11 +180,11 @@ class MemoryScenario implements ScenarioStore {
   async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
     const { limit, type } = page
     const records = this.#store.book(this.#name)?.records ?? []
-    const from = 'after' in page ? records.slice(Math.max(page.after, 0)) : records.slice(0, Math.max(page.before - 1, 0)).toReversed()
+    const [first, way] = 'after' in page ? [Math.max(page.after, 0), 1] : [Math.min(page.before - 1, records.length) - 1, -1]
     const rows: RecordRow[] = []
-    for (const { row } of from) {
-      if (rows.length >= limit) break
-      if (type === undefined || row.request_type === type) rows.push(row)
+    for (let at = first; at >= 0 && at < records.length && rows.length < limit; at += way) {
+      const row = records[at]?.row
+      if (row !== undefined && (type === undefined || row.request_type === type)) rows.push(row)
     }
     return rows
   }
@@ -198,11 +198,16 @@ class MemoryScenario implements ScenarioStore {
   }
 
   async commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
+    const commits = this.#store.book(this.#name)?.commits ?? []
+    if ('before' in page) {
+      const end = Math.min(Math.max(page.before, 0), commits.length)
+      return commits.slice(Math.max(end - page.limit, 0), end).toReversed()
+    }
     const { after, limit, ids } = page
-    const wanted = ids === undefined ? null : new Set(ids)
-    return (this.#store.book(this.#name)?.commits ?? [])
-      .filter((commit) => commit.step > after && (wanted === null || commit.consumed_ids.some((id) => wanted.has(id))))
-      .slice(0, limit)
+    const from = Math.max(after + 1, 0)
+    if (ids === undefined) return commits.slice(from, from + limit)
+    const wanted = new Set(ids)
+    return commits.filter((commit) => commit.step > after && commit.consumed_ids.some((id) => wanted.has(id))).slice(0, limit)
   }
 
   async losses(): Promise<Losses> {

@@ -1,12 +1,10 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Losses, PendingPage, RecordPage, RequestType, ScenarioStore } from '../../../src/contract/index.ts'
+import type { CommitPage, Losses, PendingPage, RecordPage, RequestType } from '../../../src/contract/index.ts'
 import { makePending } from './pending.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
 import type { ReaderAnswers } from './wire.ts'
-
-type CommitPage = Parameters<ScenarioStore['commits']>[0]
 
 export interface Queries {
   scenarios(): ReaderAnswers['scenarios']
@@ -97,13 +95,19 @@ function makeCommits(db: DatabaseSync): Queries['commits'] {
     db,
     `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step > ? ORDER BY step LIMIT ?`,
   )
+  const selectNewest = new Query<CommitColumns>(
+    db,
+    `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step < ? ORDER BY step DESC LIMIT ?`,
+  )
   const selectRow = new Query<CommitColumns>(db, `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step = ?`)
   const selectSteps = new Query<{ step: number }>(
     db,
     `SELECT step FROM consumed WHERE scenario = ${KEY} AND agent_record_id = ? AND step > ? ORDER BY step LIMIT ?`,
   )
 
-  return (scenario, { after, limit, ids }) => {
+  return (scenario, page) => {
+    if ('before' in page) return selectNewest.all(scenario, page.before, page.limit).map(commitRow)
+    const { after, limit, ids } = page
     if (ids === undefined) return selectPage.all(scenario, after, limit).map(commitRow)
     const steps = new Set(ids.flatMap((id) => selectSteps.all(scenario, id, after, limit).map((row) => row.step)))
     return [...steps]

@@ -2,6 +2,7 @@
 import {
   Refusal,
   type Commit,
+  type CommitPage,
   type Losses,
   type NewRecord,
   type PendingPage,
@@ -117,7 +118,7 @@ export type ReaderCall =
   | { readonly op: 'get'; readonly scenario: string; readonly id: string }
   | ({ readonly op: 'records'; readonly scenario: string } & RecordPage)
   | ({ readonly op: 'pending'; readonly scenario: string } & PendingPage)
-  | { readonly op: 'commits'; readonly scenario: string; readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
+  | ({ readonly op: 'commits'; readonly scenario: string } & CommitPage)
   | { readonly op: 'losses'; readonly scenario: string }
 
 export interface ReaderAnswers {

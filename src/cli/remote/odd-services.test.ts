@@ -29,7 +29,7 @@ const scenario = (name: string): object => ({ scenario: name, loaded: true, reci
 /** Answers these paths, and 500 to any other. */
 async function answering(answers: Readonly<Record<string, object>>): Promise<string> {
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? '']
+    const answer = answers[request.url?.replace(/\?.*/, '') ?? '']
     response.writeHead(answer === undefined ? 500 : 200).end(JSON.stringify(answer ?? { error: { message: 'broken', code: 'internal' } }))
   })
   onTestFinished(() => void server.close())

@@ -179,7 +179,11 @@ export const releaseRow = z.object({
   components,
   ...lifted,
 })
-export const releases = z.object({ scenario, releases: z.array(releaseRow).describe('Newest first.') })
+export const releases = z.object({
+  scenario,
+  releases: z.array(releaseRow).describe('Newest first.'),
+  next_before_step: count.nullable().optional().describe('Of a page: where the next one begins, null at the end.'),
+})
 export const head = z.object({ scenario, release_id: releaseId, content_id: contentId, step }).describe('What is served now.')
 
 // ── harness ──────────────────────────────────────────────────────────────────────────────────
@@ -205,7 +209,11 @@ export const listedRow = releaseRow.extend({
   composed_parent_release_id: releaseId.optional(),
   composed_rollback_target_release_id: releaseId.optional(),
 })
-export const harnessReleases = z.object({ scenario, releases: z.array(listedRow).describe('Oldest first.') })
+export const harnessReleases = z.object({
+  scenario,
+  releases: z.array(listedRow).describe('Oldest first.'),
+  next_after_step: count.nullable().optional().describe('Of a page: where the next one begins, null at the end.'),
+})
 
 const install = z.object({
   manager: z.enum(['npm', 'git']),

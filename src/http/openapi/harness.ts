@@ -3,8 +3,8 @@ import { HEADER } from '../../contract/index.ts'
 import * as answers from './answers.ts'
 import * as bodies from './bodies.ts'
 import { answer, live, other, type Descriptions } from './description.ts'
-import { optionalScenario, pageScenario, query, release, required, scenario } from './parameters.ts'
-import { CREATED, KNOWN, NAMED, refusals, STRICT_BODY } from './refusals.ts'
+import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from './parameters.ts'
+import { CREATED, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from './refusals.ts'
 
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
@@ -26,9 +26,10 @@ export const harnessDescriptions: Descriptions = {
     operationId: 'listHarnessReleases',
     tag: 'harness',
     summary: 'Lists the releases of the files that agents pull, oldest first',
-    parameters: [scenario],
+    description: 'All of them, or one page where limit or after_step is given.',
+    parameters: [scenario, afterRow, limit],
     answers: { 200: live(answers.harnessReleases, 'One row per step, each with the path of its page.') },
-    refusals: OF_FILES,
+    refusals: refusals(QUERIED, OF_FILES),
   },
   'GET /svc/harness/releases/:step/page': {
     operationId: 'showVersionPage',

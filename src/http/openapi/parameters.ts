@@ -64,6 +64,8 @@ export const tags = header(
 
 const position = z.int().nonnegative()
 export const after = (name: string, what: string): Parameter => query(name, `Only ${what} after this one.`, position.default(0))
+/** Without a default: what comes after nothing is everything. */
+export const afterRow = query('after_step', 'Only rows after this one.', position)
 export const before = (name: string, what: string): Parameter => query(name, `Only ${what} before this one.`, position)
 export const limit = query('limit', 'How many at most.', z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS_DEFAULT))
 export const release = query('release_id', 'Any release of the catalog, also one that waits for review; left out, the one that is served.')

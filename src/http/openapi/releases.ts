@@ -4,7 +4,7 @@ import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX } from '../../contract/
 import * as answers from './answers.ts'
 import * as bodies from './bodies.ts'
 import { answer, live, type Descriptions } from './description.ts'
-import { after, limit, query } from './parameters.ts'
+import { after, before, limit, query } from './parameters.ts'
 import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from './refusals.ts'
 
 const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
@@ -32,8 +32,10 @@ export const releaseDescriptions: Descriptions = {
     operationId: 'listReleases',
     tag: 'releases',
     summary: 'Lists the releases of a scenario, newest first',
+    description: 'All of them, or one page where limit or before_step is given.',
+    parameters: [before('before_step', 'rows'), limit],
     answers: { 200: live(answers.releases, 'One row per step. A step that made no release shows the one it ran on.') },
-    refusals: KNOWN,
+    refusals: refusals(QUERIED, KNOWN),
   },
   'POST /svc/scenarios/:scenario/rollback': {
     operationId: 'rollback',

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import type { CatalogRow } from 'svc-client'
+import { grownCatalog, grownReleases } from './grow.ts'
+import { rowOf } from './testing/rows.ts'
+
+const PAGE = 2
+
+/** A service of these rows, oldest first, two a page, and how many rows it was asked for. */
+function serviceOf(rows: readonly CatalogRow[]) {
+  const read = { rows: 0 }
+  const page = (found: readonly CatalogRow[]) => {
+    const releases = found.slice(0, PAGE)
+    read.rows += releases.length
+    return Promise.resolve({ releases, next: found.length > PAGE ? (releases.at(-1)?.step ?? null) : null })
+  }
+  return {
+    read,
+    catalogPage: ({ after_step = -1 } = {}) => page(rows.filter(({ step }) => step > after_step)),
+    releasePage: ({ before_step = Infinity } = {}) => page(rows.filter(({ step }) => step < before_step).toReversed()),
+  }
+}
+
+const chain = (steps: number, served: number) => Array.from({ length: steps }, (_, step) => rowOf(step, { current: step === served }))
+
+describe('a list that grows', () => {
+  it.each([
+    ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
+    ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
+  ])('%s: is read whole once, and then no further back than what is known', async (_name, grow, inOrder) => {
+    const first = serviceOf(chain(9, 3))
+    const known = await grow(first, [])
+    expect(known).toEqual(inOrder(chain(9, 3)))
+    const same = serviceOf(chain(9, 3))
+    expect(await grow(same, known)).toEqual(known)
+    const later = serviceOf(chain(12, 10))
+    expect(await grow(later, known)).toEqual(inOrder(chain(12, 10)))
+    expect([first.read.rows, same.read.rows <= PAGE, later.read.rows <= 3 + PAGE]).toEqual([9, true, true])
+  })
+
+  it.each([
+    ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
+    ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
+  ])('%s: of another scenario of the same name is read anew', async (_name, grow, inOrder) => {
+    const known = await grow(serviceOf(chain(9, 3)), [])
+    for (const count of [2, 9, 12]) {
+      const others = chain(count, 0).map((row) => ({ ...row, recorded_at: row.recorded_at + 1, release_id: `other-${row.step}` }))
+      expect(await grow(serviceOf(others), known)).toEqual(inOrder(others))
+    }
+  })
+})

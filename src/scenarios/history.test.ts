@@ -1,0 +1,207 @@
+/** What a scenario keeps of its rows, and what following them costs. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import memoryContents from '../../plugins/contents/memory/index.ts'
+import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import practice from '../../plugins/runtimes/practice/index.ts'
+import memoryStore from '../../plugins/stores/memory/index.ts'
+import { wrapScenario, wrapStore } from '../../test/fixtures/wrap-store.ts'
+import type { Commit, Release, Store } from '../contract/index.ts'
+import { newId } from '../kit/index.ts'
+import { catalogOf, catalogRow, listedCatalog } from '../releases/index.ts'
+import { SKIPPED } from '../training/index.ts'
+import { ScenarioFiles } from './files.ts'
+import { History } from './history.ts'
+import type { Household } from './household.ts'
+import { Registry } from './registry.ts'
+
+const release = (id: string, parent: string | null, components?: Release['components']): Release => ({
+  release_id: id,
+  parent_release_id: parent,
+  content_id: `content of ${id}`,
+  ...(components && { components }),
+})
+const row = (step: number, more: Partial<Commit> = {}): Commit => ({
+  step,
+  operation: 'train',
+  recorded_at: step,
+  release: null,
+  pending: false,
+  outcome: 'rejected',
+  consumed_ids: [`x${step}`],
+  metrics: { notes: 'x'.repeat(1000), wins: step },
+  state: { trainer: { steps: step } },
+  ...more,
+})
+const created = row(0, { operation: 'create', outcome: 'published', release: release('r0', null, { harness: 'h0', weights: 'w0' }) })
+/** Two components by turns, one held and promoted, one rolled back. */
+const rows: readonly Commit[] = [
+  created,
+  row(1, { component: 'harness', outcome: 'published', release: release('r1', 'r0', { harness: 'h1', weights: 'w0' }) }),
+  row(2, { component: 'weights', outcome: 'published', release: release('r2', 'r1', { harness: 'h1', weights: 'w1' }) }),
+  row(3, { component: 'harness' }),
+  row(4, { component: 'harness', outcome: 'pending', pending: true, release: release('r4', 'r2', { harness: 'h2', weights: 'w1' }) }),
+  row(5, {
+    operation: 'promote',
+    outcome: 'published',
+    release: release('r5', 'r2', { harness: 'h2', weights: 'w1' }),
+    rollback_target_release_id: 'r4',
+  }),
+  row(6, {
+    operation: 'rollback',
+    outcome: 'published',
+    release: release('r6', 'r5', { harness: 'h1', weights: 'w0' }),
+    rollback_target_release_id: 'r1',
+  }),
+]
+
+function historyOf(followed: readonly Commit[], component?: string): History {
+  const history = new History(component)
+  for (const each of followed) history.follow(each)
+  return history
+}
+
+describe('the rows a scenario keeps in memory', () => {
+  it('hold nothing that a row consumed, measured or left behind, but for the latest of each trainer', () => {
+    const history = historyOf(rows, 'harness')
+    expect(history.rows.map(({ consumed_ids, metrics, state }) => ({ consumed_ids, metrics, state }))).toEqual(
+      rows.map(() => ({ consumed_ids: [], metrics: {}, state: {} })),
+    )
+    expect([history.latest('harness'), history.latest('weights'), history.lastTrained]).toEqual([rows[4], rows[2], rows[4]])
+    expect(history.trained('harness').map(({ step }) => step)).toEqual([1, 3, 4])
+    expect(history.latest('')).toBeUndefined()
+  })
+
+  it('hold what later steps are decided by, and what a release asks of a machine', () => {
+    const requires = [{ name: 'KEY', kind: 'env' }]
+    const asked = { training_request: { id: 'i', text: 'x'.repeat(4000), requires }, samples_kept: 2, skipped: 'x'.repeat(4000) }
+    const failed = { skipped: SKIPPED.step, error: 'x'.repeat(4000) }
+    const live = { live_weights: 'weights/1' }
+    const history = historyOf([created, row(1, { metrics: asked }), row(2, { metrics: failed }), row(3, { metrics: live })])
+    expect(history.rows.slice(1).map(({ metrics }) => metrics)).toEqual([
+      { training_request: { requires }, samples_kept: 2 },
+      { skipped: SKIPPED.step },
+      live,
+    ])
+  })
+
+  it('say of every row what all rows read together say', () => {
+    for (const upTo of rows.keys()) {
+      const known = rows.slice(0, upTo + 1)
+      const history = historyOf(known, 'harness')
+      expect(known.map((each) => catalogRow(each, history))).toEqual(catalogOf(known))
+      const listed = listedCatalog(known, 'harness')
+      for (const { release_id, composed_release_id = release_id } of listed) expect(history.pulledId(composed_release_id)).toBe(release_id)
+    }
+  })
+
+  it('count how often what is served of a component changed, also with a row that lands', () => {
+    const history = historyOf(rows.slice(0, 6))
+    expect([history.publications('weights'), history.publications('harness'), history.publications('')]).toEqual([1, 2, 3])
+    expect([history.publications('weights', rows[6]), history.publications('harness', rows[6])]).toEqual([2, 3])
+    for (const each of rows.slice(6)) history.follow(each)
+    expect([history.publications('weights', rows[6]), history.publications('harness')]).toEqual([2, 3])
+  })
+
+  it('count a row once', () => {
+    const history = historyOf([...rows, ...rows])
+    expect(history.rows.map(({ step }) => step)).toEqual(rows.map(({ step }) => step))
+  })
+})
+
+describe('a long history', () => {
+  const ROWS = 10_000
+  const PER_ROW_MAX = 40
+
+  it('is read once when its scenario is loaded, and neither read nor copied when a row lands', async () => {
+    const inner = await memoryStore.plugin.make({})
+    const counted = countingStore(inner)
+    const house = await householdOf(counted.store)
+    const registry = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    await registry.create('long', { release: null, recipe: null }, () => null)
+    const start = await registry.use('long', async (scenario) => scenario.head())
+    await registry.close()
+    const own = inner.scenario('long')
+    const other = await house.contents.seal(start.content_id, start, { step: 1, operation: 'train', at: 1 })
+    await own.commit(bare(1, { outcome: 'published', release: other }))
+    for (let step = 2; step < ROWS; step += 1) await own.commit(bare(step))
+
+    counted.reset()
+    const again = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    await again.use('long', async (scenario) => expect(scenario.history.step).toBe(ROWS - 1))
+    expect(counted.rows()).toBeLessThanOrEqual(ROWS + 1)
+    expect(counted.reads()).toBeLessThanOrEqual(ROWS * PER_ROW_MAX)
+
+    counted.reset()
+    const kept = await again.use('long', async (scenario) => [...scenario.commits])
+    for (let turn = 0; turn < 10; turn += 1) {
+      const { head } = await again.move('long', start.release_id, 'rollback')
+      await again.move('long', other.release_id, 'rollback')
+      expect(head.content_id).toBe(start.content_id)
+    }
+    expect([counted.rows(), counted.reads()]).toEqual([0, 0])
+    await again.use('long', async (scenario) => expect(kept.every((each, at) => scenario.commits[at] === each)).toBe(true))
+    await again.close()
+  })
+})
+
+/** A row that holds as little as a row can: what is kept of it would be the very object, if anybody kept it. */
+const bare = (step: number, more: Partial<Commit> = {}): Commit => row(step, { consumed_ids: [], metrics: {}, state: {}, ...more })
+
+/** Counts the commit rows that a store hands out, and every look at a field of one. */
+function countingStore(inner: Store): { store: Store; rows: () => number; reads: () => number; reset: () => void } {
+  let [handed, looks] = [0, 0]
+  const counted = (commit: Commit): Commit =>
+    new Proxy(commit, {
+      get(target, name) {
+        looks += 1
+        const value: unknown = Reflect.get(target, name)
+        return value
+      },
+    })
+  const store = wrapStore(inner, {
+    scenario(name) {
+      const scenario = inner.scenario(name)
+      return wrapScenario(scenario, {
+        async commits(page) {
+          const found = await scenario.commits(page)
+          handed += found.length
+          return found.map(counted)
+        },
+      })
+    },
+  })
+  return { store, rows: () => handed, reads: () => looks, reset: () => ([handed, looks] = [0, 0]) }
+}
+
+async function householdOf(store: Store): Promise<Household> {
+  const directory = await mkdtemp(join(tmpdir(), 'svc-history-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
+  return {
+    store,
+    contents: await memoryContents.plugin.make({}),
+    files: new ScenarioFiles(directory),
+    recipes: new Map([['plain', { ...CONFIGURED, recipe: recordOnly.plugin }]]),
+    defaultRecipe: 'plain',
+    runtime: await practice.plugin.make({}),
+    gateway: null,
+    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    clock: () => 1,
+    newId,
+    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
+    hosts: { threads: nowhere, weights: { hostFor: () => nowhere, close: () => Promise.resolve() } },
+    stepped: () => undefined,
+    warn: () => undefined,
+  }
+}
+
+const CONFIGURED = {
+  plugin: { name: 'plain', baseDirectory: '' },
+  config: {},
+  trainingMode: 'auto',
+  budgets: { maxSteps: 0, maxFailureStreak: 0 },
+  limits: { timeoutSeconds: 1, memoryMib: 64 },
+} as const

@@ -1,0 +1,148 @@
+/**
+ * What a loaded scenario keeps of its rows, followed one by one: of each what it decides by, and whole only the latest of each trainer. What
+ * the others measured, consumed and left behind only the store has.
+ */
+import { isObject, type Commit, type JsonObject, type Release } from '../contract/index.ts'
+import { isPublished, isRestorable, Listing, type CatalogView, type PublishedCommit } from '../releases/index.ts'
+import { decidingMetrics } from '../training/index.ts'
+
+/** What a row says of weights that were not put into the artifact repository: their folder, from the scenario's own directory. */
+export const LIVE_METRIC = 'live_weights'
+
+/** No more than this many are held whole while a history is read. */
+export const COMMITS_PER_READ = 100
+
+export class History implements CatalogView {
+  readonly #rows: Commit[] = []
+  readonly #published: PublishedCommit[] = []
+  /** The row that made each release. */
+  readonly #makers = new Map<string, Commit>()
+  readonly #trained = new Map<string, Commit[]>()
+  readonly #latest = new Map<string, Commit>()
+  readonly #changes = new Map<string, Changes>()
+  readonly #listing: Listing
+  #lastTrained: Commit | null = null
+
+  /** `component` is the one whose tree clients pull. */
+  constructor(component: string | undefined) {
+    this.#listing = new Listing(component)
+  }
+
+  /** Costs the same however many came before. A row counts once. */
+  follow(commit: Commit): void {
+    if (commit.step <= this.step) return
+    const row = remembered(commit)
+    this.#rows.push(row)
+    if (isPublished(row)) this.#published.push(row)
+    if (row.release !== null && !this.#makers.has(row.release.release_id)) this.#makers.set(row.release.release_id, row)
+    this.#listing.follow(row)
+    if (commit.operation === 'train') this.#followTrained(commit, row)
+  }
+
+  #followTrained(commit: Commit, row: Commit): void {
+    const component = commit.component ?? ''
+    const own = this.#trained.get(component) ?? []
+    own.push(row)
+    this.#trained.set(component, own)
+    this.#latest.set(component, commit)
+    this.#lastTrained = commit
+  }
+
+  /** Oldest first; grows with every row that is followed. */
+  get rows(): readonly Commit[] {
+    return this.#rows
+  }
+
+  /** The newest; -1 before the creation row. */
+  get step(): number {
+    return this.#rows.at(-1)?.step ?? -1
+  }
+
+  get head(): PublishedCommit {
+    const head = this.#published.at(-1)
+    if (head === undefined) throw new Error('a scenario without a published release: its creation row is missing')
+    return head
+  }
+
+  /** What was served when that step had landed. */
+  headAt(step: number): Release {
+    let [low, high] = [0, this.#published.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#published[middle]?.step ?? 0) > step) high = middle
+      else low = middle + 1
+    }
+    return (this.#published[low - 1] ?? this.head).release
+  }
+
+  get current(): number {
+    return this.head.step
+  }
+
+  isRestorable(releaseId: string): boolean {
+    const maker = this.makerOf(releaseId)
+    return maker !== undefined && isPublished(maker) && isRestorable(releaseId)
+  }
+
+  makerOf(releaseId: string): Commit | undefined {
+    return this.#makers.get(releaseId)
+  }
+
+  /** The training rows of a component, oldest first. */
+  trained(component: string): readonly Commit[] {
+    return this.#trained.get(component) ?? []
+  }
+
+  /** The latest training row of a component, whole. */
+  latest(component: string): Commit | undefined {
+    return this.#latest.get(component)
+  }
+
+  /** The latest training row of any component, whole. */
+  get lastTrained(): Commit | null {
+    return this.#lastTrained
+  }
+
+  pulledId(releaseId: string): string {
+    return this.#listing.idOf(releaseId)
+  }
+
+  /** How often what is served of that component changed since the creation; of a release of a single content, of all of it. */
+  publications(component: string, landing: Commit | null = null): number {
+    const changes = this.#changes.get(component) ?? { seen: 0, count: -1, content: null }
+    this.#changes.set(component, changes)
+    for (; changes.seen < this.#published.length; changes.seen += 1) {
+      const content = contentIn(this.#published[changes.seen], component)
+      if (content !== changes.content) changes.count += 1
+      changes.content = content
+    }
+    const isNext = landing !== null && landing.step > this.step && isPublished(landing)
+    return changes.count + (isNext && contentIn(landing, component) !== changes.content ? 1 : 0)
+  }
+}
+
+/** How many changes the published rows so far hold; the first publication is the beginning, and no change. */
+interface Changes {
+  seen: number
+  count: number
+  content: string | null
+}
+
+function contentIn(commit: PublishedCommit | undefined, component: string): string | null {
+  return commit?.release.components?.[component] ?? commit?.release.content_id ?? null
+}
+
+function remembered(commit: Commit): Commit {
+  return { ...commit, consumed_ids: [], state: {}, metrics: rememberedMetrics(commit.metrics) }
+}
+
+/** What steps are decided by, what a release asks of a machine, and where weights that live in an engine lie. */
+function rememberedMetrics(metrics: JsonObject): JsonObject {
+  const { training_request: request, [LIVE_METRIC]: live } = metrics
+  const { requires } = isObject(request) ? request : {}
+  return {
+    ...decidingMetrics(metrics),
+    ...(requires !== undefined && { training_request: { requires } }),
+    ...(live !== undefined && { [LIVE_METRIC]: live }),
+  }
+}
