@@ -1,39 +1,45 @@
-/** One JSON line per request and per event worth an operator's eye. Lines are gathered and written together; none is lost on a clean exit. */
-import { writeSync } from 'node:fs'
+/** One JSON line per request and per event worth an operator's eye. Nobody waits for whoever reads them. */
+import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
+import { openSink, type Sink } from './sink.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
   flush(): void
+  /** Lines that found no room because nobody read the log. */
+  readonly dropped?: number
 }
 
-const FLUSH_AFTER_MS = 20
-const FLUSH_AFTER_LINES = 256
+const STANDARD_ERROR = 2
 
-/** Writes to a file descriptor; standard error by default, so that standard output stays the command's own. */
-export function makeLog(clock: () => number, descriptor = 2): Log {
-  let lines: string[] = []
-  let timer: NodeJS.Timeout | null = null
-
-  function flush(): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    if (lines.length === 0) return
-    const text = lines.join('')
-    lines = []
-    try {
-      writeSync(descriptor, text)
-    } catch {
-      // A log that nobody reads any more (a closed pipe, a full disk) must not stop the service.
-    }
-  }
-
+/**
+ * Writes to standard error, so that standard output stays the command's own. From here on everything else that this process and its threads
+ * print there goes the same way: one line of a plug-in that waits for a reader would stop the service as surely as one of ours.
+ */
+export function makeLog(clock: () => number): Log {
+  const lineOf = (level: string, event: string, fields: JsonObject): string =>
+    `${JSON.stringify({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })}\n`
+  const sink = openSink(STANDARD_ERROR, (lines) => lineOf('warn', 'log_dropped', { lines }))
+  Object.defineProperty(process, 'stderr', { value: standardError(sink), configurable: true })
+  // What was said right before an exit or a crash is what somebody will look for.
+  process.once('exit', () => sink.flush())
   return {
-    write(level, event, fields) {
-      lines.push(`${JSON.stringify({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })}\n`)
-      if (lines.length >= FLUSH_AFTER_LINES) flush()
-      else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref()
+    write: (level, event, fields) => sink.write(lineOf(level, event, fields)),
+    flush: () => sink.flush(),
+    get dropped() {
+      return sink.dropped
     },
-    flush,
   }
+}
+
+function standardError(sink: Sink): Writable {
+  const { isTTY, columns } = process.stderr
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      sink.write(String(chunk))
+      done()
+    },
+  })
+  return Object.assign(stream, { fd: STANDARD_ERROR, isTTY, columns })
 }

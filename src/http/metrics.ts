@@ -48,11 +48,14 @@ export class Metrics {
     usage: StoreUsage,
     isWritable: boolean,
     scenarios: { known: number; loaded: number; training: number; waiting: number },
+    door: { readonly logLinesDropped: number; readonly bodyBytes: number },
     spans?: { readonly exported: number; readonly dropped: number },
   ): string {
     const lines = [
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
+      ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', door.bodyBytes),
+      ...counter('svc_log_lines_dropped_total', 'Lines of the log that nobody read in time.', door.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
       ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
       ...gauge('svc_scenarios_loaded', 'Scenarios loaded in this process.', scenarios.loaded),

@@ -83,7 +83,7 @@ function committedStep(last: Commit | null): JsonObject | null {
   return last === null ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
-export async function metrics({ door: { registry, store, metrics: counted, traces } }: Asked): Promise<Reply> {
+export async function metrics({ door: { registry, store, metrics: counted, traces, log, bodies } }: Asked): Promise<Reply> {
   const names = registry.names()
   const loaded = names.flatMap((name) => registry.loaded(name) ?? [])
   const workers = loaded.flatMap((scenario) => scenario.workers)
@@ -96,6 +96,7 @@ export async function metrics({ door: { registry, store, metrics: counted, trace
       training: workers.filter(({ live }) => live !== null).length,
       waiting: workers.filter(({ isWaiting }) => isWaiting).length,
     },
+    { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes },
     traces?.spans,
   )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }

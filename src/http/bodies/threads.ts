@@ -27,7 +27,7 @@ export class BodyThreads {
   }
 
   /** The bytes are the thread's from here on; they come back with what was found. */
-  async run<K extends Job['kind']>(job: Extract<Job, { kind: K }>, bytes: Buffer): Promise<{ findings: Findings[K]; bytes: Buffer }> {
+  async run<K extends Job['kind']>(job: Job & { readonly kind: K }, bytes: Buffer): Promise<{ findings: Findings[K]; bytes: Buffer }> {
     const { promise, resolve, reject } = Promise.withResolvers<FromThread>()
     this.#waiting.push({ message: { job, bytes: ownBuffer(bytes) }, resolve, reject })
     this.#next()

@@ -1,0 +1,62 @@
+/** Threads for large bodies: refusals cross, a thread that dies takes one request along, and closing ends them all. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { BodyBudget } from './budget.ts'
+import { BodyThreads } from './threads.ts'
+
+let threads: BodyThreads
+afterEach(() => threads.close())
+
+const OUTLINE = { kind: 'outline', replaced: ['response'] } as const
+
+describe('threads for large bodies', () => {
+  it('answer with what they found and give the bytes back', async () => {
+    threads = new BodyThreads()
+    const text = `{"model":"m","response":1,"messages":[${'{},'.repeat(1000)}{}]}`
+    const { findings, bytes } = await threads.run(OUTLINE, Buffer.from(text))
+    expect(bytes.toString()).toBe(text)
+    expect(findings.facts).toEqual({ model: 'm' })
+    expect(findings.cut.kept.map(({ start, end }) => text.slice(start, end).slice(0, 12))).toEqual(['"model":"m"', '"messages":['])
+    await expect(threads.run(OUTLINE, Buffer.from('[1'))).rejects.toMatchObject({ kind: 'invalid', code: 'malformed_json' })
+    const [draft] = (await threads.run({ kind: 'report', tags: {} }, Buffer.from('{"score":1,"metadata":{"n":1.0}}'))).findings
+    expect(Buffer.from(draft?.payload ?? []).toString()).toBe('{"score":1,"metadata":{"n":1.0}}')
+  })
+
+  it('that die take the request along that they worked on, and no other', async () => {
+    const dying = `import { parentPort } from 'node:worker_threads'
+      parentPort.on('message', ({ job, bytes }) => {
+        if (job.replaced[0] === 'die') process.exit(1)
+        parentPort.postMessage({ findings: { facts: {} }, bytes }, [bytes])
+      })`
+    threads = new BodyThreads(new URL(`data:text/javascript,${encodeURIComponent(dying)}`))
+    const die = { kind: 'outline', replaced: ['die'] } as const
+    const ends = await Promise.allSettled([die, OUTLINE, die, OUTLINE, die, OUTLINE].map((job) => threads.run(job, Buffer.from('{}'))))
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(ends[0]).toMatchObject({ reason: { kind: 'unavailable', code: 'body_check_failed' } })
+  })
+
+  it('refuse once they are closed', async () => {
+    threads = new BodyThreads()
+    const waiting = threads.run(OUTLINE, Buffer.from('{}'))
+    await Promise.all([threads.close(), expect(waiting).rejects.toMatchObject({ kind: 'unavailable' })])
+    await expect(threads.run(OUTLINE, Buffer.from('{}'))).rejects.toMatchObject({ kind: 'unavailable' })
+  })
+})
+
+describe('the budget of bodies', () => {
+  it('counts what is long, refuses what has no room, and gets back what is over', () => {
+    threads = new BodyThreads()
+    const MIB = 1024 * 1024
+    const budget = new BodyBudget(2 * MIB)
+    const [first, second, short] = [budget.open(), budget.open(), budget.open()]
+    first.add(2 * MIB)
+    expect(() => second.add(MIB)).toThrow(/send the request again/)
+    short.add(1000)
+    first.close()
+    second.close()
+    second.add(MIB)
+    expect(budget.bytes).toBe(MIB - 256 * 1024 + MIB)
+    second.close()
+    short.close()
+    expect(budget.bytes).toBe(0)
+  })
+})
