@@ -46,8 +46,8 @@ export function openSink(descriptor: number, notice: (lines: number) => string):
     timer = null
     isBlocked = false
     try {
-      while (waiting.length > 0 && !isBlocked) advance(writeSync(target, Buffer.concat(waiting)))
-      if (untold === 0 || isBlocked) return
+      while (waiting.length > 0) advance(writeSync(target, Buffer.concat(waiting)))
+      if (untold === 0) return
       take(notice(untold))
       untold = 0
       later(WRITE_AFTER_MS)

@@ -129,9 +129,8 @@ function prepared(scenario: Serving, call: Call, release: Release, letGo: () => 
 
 /** A body that nobody changes is never built: it goes on as the bytes it came in. */
 function preparedBody({ surface }: Serving, { dialect, request, tags }: Call, release: Release): RequestBody {
-  const prepare = surface.hooks?.prepare
-  if (prepare === undefined) return request
-  const fields = prepare.call(surface.hooks, release, dialect, request.fields())
+  if (surface.hooks?.prepare === undefined) return request
+  const fields = surface.hooks.prepare(release, dialect, request.fields())
   return fields === request.fields() ? request : parsedBody(Buffer.from(print(fields)), fields, replacedMembers(tags))
 }
 

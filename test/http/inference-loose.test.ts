@@ -1,6 +1,5 @@
 /** Bodies are the provider's to judge: whatever is a JSON object passes, whatever is not is a 400, and nothing is ever a 500. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordsOf } from '../support/kept.ts'
 import { world, type World } from '../support/world.ts'
 
 let here: World
@@ -99,8 +98,7 @@ describe('a body too deep to be printed again', () => {
     const body = `{"metadata":{"a":1.0},"input":${deep}}`
     const answer = await here.post('/v1/chat/completions', body, { 'x-svc-scenario': 'deep', 'x-svc-tag-task': 't' })
     expect(answer.status).toBe(200)
-    const [record] = await recordsOf(here, 'deep')
-    const kept = await here.get(`/svc/scenarios/deep/records/${String(record?.['agent_record_id'])}`)
+    const kept = await here.get(`/svc/scenarios/deep/records/${String(answer.headers['x-svc-agent-record-id'])}`)
     expect(kept.text).toContain(`"input":${deep},"metadata":{"a":1.0,"tags":{"task":"t"}},"response":`)
   })
 })

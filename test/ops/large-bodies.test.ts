@@ -34,10 +34,10 @@ function imported(bytes: number): Buffer {
 
 /** How often others were answered until the large one was. */
 async function answersMeanwhile(large: Promise<Answer>): Promise<number> {
-  let isOver = false
-  void large.finally(() => (isOver = true))
+  const state = { isOver: false }
+  void large.finally(() => (state.isOver = true))
   let answers = 0
-  while (!isOver) {
+  while (!state.isOver) {
     const { status } = await here.get('/healthz')
     expect(status).toBe(200)
     answers += 1

@@ -17,6 +17,8 @@ const LITERALS = [
   '{"\\udc00":[1E2,"\\u0041"]}',
 ]
 
+const payloadIn = (text: string): string => text.slice(text.indexOf('"payload":') + '"payload":'.length, -1)
+
 describe.each(backends)('on %s', (backend) => {
   let here: World
   beforeAll(async () => {
@@ -25,7 +27,6 @@ describe.each(backends)('on %s', (backend) => {
   afterAll(() => here.close())
 
   const read = async (scenario: string, id: string): Promise<string> => (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).text
-  const payloadIn = (text: string): string => text.slice(text.indexOf('"payload":') + '"payload":'.length, -1)
   const imported = (scenario: string, id: string, payload: string, type = 'inference'): Promise<Answer> =>
     here.post('/svc/records', `{"agent_record_id":"${id}","request_type":"${type}","payload":${payload}}`, named(scenario))
 

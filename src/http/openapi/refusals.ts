@@ -19,9 +19,13 @@ export const UNREADABLE: Refusals = {
 }
 export const UNAUTHORIZED: Refusals = { 401: ['unauthorized'] }
 
-const CUT_BODY: Refusals = { 400: ['malformed_json', 'nested_too_deep', 'encoded_body', 'body_cut_off'], 413: ['body_too_large'] }
+const CUT_BODY: Refusals = {
+  400: ['malformed_json', 'nested_too_deep', 'encoded_body', 'body_cut_off'],
+  413: ['body_too_large'],
+  503: ['bodies_in_flight', 'body_check_failed'],
+}
 /** Of a body that the provider judges. */
-export const LOOSE_BODY = CUT_BODY
+export const LOOSE_BODY = refusals(CUT_BODY, { 400: ['repeated_key'] })
 /** Of a body that is ours. */
 export const STRICT_BODY = refusals(CUT_BODY, { 400: ['repeated_key', 'lone_surrogate', 'number_out_of_range'] })
 /** Of a body whose fields are checked one by one. */
@@ -73,5 +77,5 @@ export const UPSTREAM: Refusals = {
   429: OF_PROVIDER,
   503: OF_PROVIDER,
   529: OF_PROVIDER,
-  502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'upstream_too_large', ...OF_PROVIDER],
+  502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'answer_too_large', ...OF_PROVIDER],
 }

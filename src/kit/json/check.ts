@@ -134,7 +134,7 @@ function endOfScalar(bytes: Buffer, at: number, first: number): number {
 
 const FIRST_PRINTABLE = 0x20
 const ESCAPE_U = 0x75
-const ESCAPED = new Set([...'"\\/bfnrt'].map((mark) => mark.charCodeAt(0)))
+const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
 
 /** Where the closing quote stands, or -1. */
 function endOfString(bytes: Buffer, start: number): number {

@@ -1,5 +1,5 @@
 /** JSON as text: what is JSON and what is none, and text that is put together again digit by digit. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cutOut, elementsOf, faultInJson, joined, membersOf } from '../index.ts'
 
@@ -15,7 +15,7 @@ function isJson(text: string): boolean {
   }
 }
 
-const MARKS = [...'{}[]",:\\ \n\t\r0123456789.eE+-abfnrtuls/', '\u0001', 'é', 'true', 'null', '"a"', '\\u00e9', '\\ud83d']
+const MARKS = [...Array.from('{}[]",:\\ \n\t\r0123456789.eE+-abfnrtuls/'), '\u0001', 'é', 'true', 'null', '"a"', '\\u00e9', '\\ud83d']
 
 describe('text', () => {
   it('is JSON exactly where JSON.parse says so', () => {
