@@ -2,6 +2,7 @@
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import codex from '../plugins/adapters/codex/index.ts'
 import gitContents from '../plugins/contents/git/index.ts'
 import type { Adapter } from '../src/contract/index.ts'
 import { openProgram } from '../src/evolution/program/index.ts'
@@ -11,9 +12,10 @@ import { program } from './support/programs.ts'
 const ROOT = join(import.meta.dirname, '..')
 const SECRETS = { SVC_TOKEN: 'secret', SVC_UPSTREAM_API_KEY: 'secret', OPENAI_API_KEY: 'secret', AWS_SECRET_ACCESS_KEY: 'secret' }
 
+const listIn = (text = ''): string => text.slice(text.indexOf('const RUNNING'))
+
 it('is the same list in the service and in the client', () => {
   const [service, client] = ['src/contract', 'client/src'].map((folder) => readFileSync(join(ROOT, folder, 'environment.ts'), 'utf8'))
-  const listIn = (text = ''): string => text.slice(text.indexOf('const RUNNING'))
   expect(listIn(service)).toBe(listIn(client))
 })
 
@@ -21,7 +23,7 @@ it('is the same list in the service and in the client', () => {
 const OTHERWISE: Readonly<Record<string, string>> = {
   'client/src/agent/page.ts': 'the browser is the person’s, and gets their environment without the token',
   'client/src/agent/run.ts': 'so is the agent',
-  'client/src/agent/update.ts': 'the install script is ours, and fills in the token',
+  'client/src/agent/script.ts': 'the install script is ours, and fills in the token',
   'client/src/agent/programs.ts': 'its callers say which environment',
   'client/src/native/module.ts': 'tools of a person’s own agent, without anything of the service’s',
   'plugins/adapters/native/seed/bash.ts': 'runs inside such a tool',
@@ -52,8 +54,8 @@ printf '#!/bin/sh\\nenv >"%s"\\necho 1.2.3\\n' '${seen('program')}' >"$prefix/no
 chmod +x "$prefix/node_modules/.bin/agent"`,
   )
   const install = { manager: 'npm', package: 'agent', version: '1.2.3', binary_path: 'node_modules/.bin/agent' } as const
-  const adapter: Partial<Adapter> = { name: 'agent', binary: 'agent', install }
-  await openProgram({ adapter: adapter as Adapter, binary: null, directory: temporaryFolder() })
+  const adapter: Adapter = { ...codex.plugin, name: 'agent', binary: 'agent', install }
+  await openProgram({ adapter, binary: null, directory: temporaryFolder() })
   for (const who of ['postinstall', 'program']) expectClean(seen(who))
 })
 

@@ -200,6 +200,14 @@ function requireWay(folder: string, path: string, leaving: readonly string[]): v
   }
 }
 
+/** Files of a release that go for good, with what a killed writer left. One that a link leads to is not the tree's, and stays. */
+export function removeFromTree(root: string, paths: readonly string[]): void {
+  const folder = realpathSync(root)
+  for (const path of paths) if (isTreePath(path) && isOwnFile(folder, path)) remove(folder, path)
+  for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true, force: true })
+  if (isOwnFile(folder, RELEASE_FILE)) rmSync(join(folder, RELEASE_FILE))
+}
+
 /** Folders that hold something of their own stay. */
 function remove(folder: string, path: string): void {
   rmSync(join(folder, path))

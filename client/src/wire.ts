@@ -45,6 +45,8 @@ export async function ask(place: Place, { method, path, body }: Question): Promi
 function headersOf({ scenario, token }: Place): Record<string, string> {
   return {
     'content-type': 'application/json',
+    // Refusals as data, also where people are given something else.
+    accept: 'application/json, */*;q=0.5',
     ...(scenario !== null && { [SCENARIO_HEADER]: bytesOf(scenario) }),
     ...(token !== null && { authorization: `Bearer ${token}` }),
   }

@@ -26,5 +26,5 @@ export {
   settings,
   settingsIn,
 } from './support/settings.ts'
-export { installationOf, withoutInstall } from './install/installation.ts'
+export { installationOf, startOf, withoutInstall } from './install/installation.ts'
 export { failureScript, installScript, preambleScript } from './install/script.ts'

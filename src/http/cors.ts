@@ -50,7 +50,7 @@ export function answerOrigin(
  * proxy says was asked, or under the address that the operator said is ours. Another port of this machine is another server, and so is another
  * spelling of its address.
  */
-export function isOwnPage(servedOrigin: string | null, headers: IncomingHttpHeaders): boolean {
+function isOwnPage(servedOrigin: string | null, headers: IncomingHttpHeaders): boolean {
   const { origin, 'sec-fetch-site': site = 'none' } = headers
   if (site !== 'none' && site !== 'same-origin') return false
   if (origin === undefined) return true

@@ -1,5 +1,9 @@
-/** A refusal as it is sent: as JSON, and on the two pages, which people open in browsers, as HTML for whoever prefers that. */
-import { isObject, ROUTE_PREFIX } from '../contract/index.ts'
+/**
+ * A refusal as it is sent: as JSON; on the two pages, which people open in browsers, as HTML for clients that prefer it; on the install route,
+ * whose answers people pipe into a shell, as a script that says why and exits 1, unless JSON is preferred.
+ */
+import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
+import { failureScript } from '../harness/index.ts'
 import { refusalPage } from '../pages/index.ts'
 import type { Visit } from './door.ts'
 import { answerError } from './errors.ts'
@@ -8,23 +12,40 @@ import type { Reply } from './reply.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
 
+const INSTALL = new RegExp(`^${ROUTE_PREFIX}/harness/install(?:/|$)`)
+export const SCRIPT_HEADERS = { 'content-type': 'text/x-shellscript; charset=utf-8', 'cache-control': 'no-store' }
+
 export function refusalReply(
   error: unknown,
   { path, request }: Pick<Visit, 'path' | 'request'>,
 ): Reply & { readonly body: string | Uint8Array } {
   const { status, headers, body, relayed } = answerError(error, path)
+  const accept = request.headers.accept ?? ''
   const [, kind] = PAGE.exec(path) ?? []
-  if (kind === undefined || !prefersHtml(request.headers.accept ?? ''))
-    return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? JSON.stringify(body) }
-  const told = isObject(body['error']) ? body['error']['message'] : null
-  const page = htmlReply(
-    refusalPage({ status, message: typeof told === 'string' ? told : '', section: kind === 'releases' ? 'Versions' : 'Requests' }),
-    status,
-  )
-  return { ...page, headers: { ...headers, ...page.headers } }
+  if (kind !== undefined && prefers(accept, ['text', 'html'])) {
+    const page = htmlReply(
+      refusalPage({ status, message: messageIn(body), section: kind === 'releases' ? 'Versions' : 'Requests' }),
+      status,
+    )
+    return { ...page, headers: { ...headers, ...page.headers } }
+  }
+  if (INSTALL.test(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript']))
+    return { status, headers: { ...headers, ...SCRIPT_HEADERS }, body: failureScript(status, messageIn(body)) }
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? shellSafe(JSON.stringify(body)) }
 }
 
-const prefersHtml = (accept: string): boolean => qualityOf(accept, 'text', 'html') > qualityOf(accept, 'application', 'json')
+export function messageIn({ error }: JsonObject): string {
+  const message = isObject(error) ? error['message'] : null
+  return typeof message === 'string' ? message : ''
+}
+
+/** The same JSON, in which a shell that is fed it finds nothing to run: its strings are quoted for one but for these characters. */
+const shellSafe = (json: string): string => json.replaceAll(/[$`!]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+type MediaType = readonly [family: string, name: string]
+
+const prefers = (accept: string, wanted: MediaType, other: MediaType = ['application', 'json']): boolean =>
+  qualityOf(accept, ...wanted) > qualityOf(accept, ...other)
 
 /** How welcome a type is, from 0 to 1: as its own name says, else as its family's, else as anything's. */
 function qualityOf(accept: string, family: string, name: string): number {

@@ -78,7 +78,7 @@ export class Registry {
 
   /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
   async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
-    if (!this.#known.has(name)) await this.createImplicitly(name, { release, recipe: null })
+    if (!this.#known.has(name)) await this.#createImplicitly(name, { release, recipe: null })
     return this.use(name, (scenario) => {
       if (release !== null && release !== scenario.start) throw otherStart(name)
       return work(scenario)
@@ -292,8 +292,12 @@ export class Registry {
     await Promise.all([...this.#loaded.keys()].map((name) => this.#lanes.run(name, () => this.#unload(name))))
   }
 
+  get createsImplicitly(): boolean {
+    return this.#limits.implicitCreation
+  }
+
   /** Where requests may create scenarios; elsewhere the scenario is unknown. */
-  async createImplicitly(name: string, wish: NewScenario): Promise<void> {
+  async #createImplicitly(name: string, wish: NewScenario): Promise<void> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
     await this.#lanes.run(name, async () => {

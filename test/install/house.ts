@@ -18,12 +18,14 @@ export const HOLDING = join(import.meta.dirname, '../fixtures/held-orders.ts')
 const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-orders.ts')
 /** The line a person is given, for a shell, a service and a scenario of choice. */
 const LINE = `shell=$1 url=$2 name=$3; shift 3
-curl -fsSL \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
+curl -sS \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
 
 export interface House {
   readonly here: World
   /** A scenario of that name, in the mode that takes instructions. */
   scenario(name: string): Promise<Scenario>
+  /** The line without a scenario, in a folder of the machine's. */
+  installHere(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
 }
 
 export interface Scenario {
@@ -42,6 +44,7 @@ interface InstallOptions {
   readonly token?: string | undefined
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  readonly folder?: string
 }
 
 interface HouseOptions {
@@ -60,7 +63,9 @@ export async function openHouse({ seed = [], adapter = 'pi', recipe = OBEDIENT, 
     'data.training_mode': mode,
   }
   const here = await world({ backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } })
-  return { here, scenario: (name) => scenarioOf(here, adapter, name) }
+  const installHere: House['installHere'] = (machine, shell, options) =>
+    installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended
+  return { here, scenario: (name) => scenarioOf(here, adapter, name), installHere }
 }
 
 async function scenarioOf(here: World, adapter: string, name: string): Promise<Scenario> {
@@ -68,13 +73,7 @@ async function scenarioOf(here: World, adapter: string, name: string): Promise<S
   expect(made.status, made.text).toBe(201)
   const svc = connect({ url: here.address, scenario: name, token: TOKEN })
   const path = `/svc/harness/install?adapter=${adapter}`
-  const address = (release?: string): string => `${here.address}${path}${release === undefined ? '' : `&release_id=${release}`}`
-  const startInstall: Scenario['startInstall'] = (machine, shell, options = {}) => {
-    const { release, args = [machine.destination, machine.prefix] } = options
-    const token = 'token' in options ? options.token : TOKEN
-    const env = { ...options.env, ...(token !== undefined && { SVC_TOKEN: token }) }
-    return machine.start(['sh', '-c', LINE, 'sh', shell, address(release), name, ...args], { env })
-  }
+  const startInstall = installer(here, adapter, name)
   return {
     name,
     svc,
@@ -82,6 +81,16 @@ async function scenarioOf(here: World, adapter: string, name: string): Promise<S
     script: (query = '') => here.get(`${path}${query}`, { ...bearer(TOKEN), 'x-svc-scenario': Buffer.from(name).toString('latin1') }),
     startInstall,
     install: (machine, shell, options) => startInstall(machine, shell, options).ended,
+  }
+}
+
+function installer(here: World, adapter: string, name: string): Scenario['startInstall'] {
+  return (machine, shell, options = {}) => {
+    const { release, folder, args = [machine.destination, machine.prefix] } = options
+    const address = `${here.address}/svc/harness/install?adapter=${adapter}${release === undefined ? '' : `&release_id=${release}`}`
+    const token = 'token' in options ? options.token : TOKEN
+    const env = { ...options.env, ...(token !== undefined && { SVC_TOKEN: token }) }
+    return machine.start(['sh', '-c', LINE, 'sh', shell, address, name, ...args], { env, ...(folder !== undefined && { folder }) })
   }
 }
 

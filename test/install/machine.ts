@@ -44,6 +44,8 @@ export interface Machine {
 }
 
 interface RunOptions {
+  /** Below the root; `work` unless it is named. */
+  readonly folder?: string
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly input?: Uint8Array
 }
@@ -58,7 +60,8 @@ export function makeMachine({ node = process.execPath }: { readonly node?: strin
   const env = { HOME: home, PATH: `${tools}:/usr/bin:/bin`, TMPDIR: scratch, MACHINE: root, LANG: 'C' }
   const destination = join(root, 'harness')
   const before = new Set(namesBelow(root))
-  const start: Machine['start'] = (words, options = {}) => startIn(work, { ...env, ...options.env }, words, options.input)
+  const start: Machine['start'] = (words, options = {}) =>
+    startIn(join(root, options.folder ?? 'work'), { ...env, ...options.env }, words, options.input)
   const run: Machine['run'] = (words, options) => start(words, options).ended
   return {
     root,

@@ -31,6 +31,7 @@ const filed = (wish) => execFileSync(process.env.SVC_WRAPPER, ['harness', wish],
 
 async function main(prompts) {
   if (prompts.includes('--version')) return console.log(require('./package.json').version)
+  if (prompts.includes('--wait')) return setInterval(() => undefined, 1000)
   for (const prompt of prompts) console.log(prompt.startsWith('/harness ') ? filed(prompt.slice(9)) : await answerTo(prompt))
 }
 main(process.argv.slice(2))

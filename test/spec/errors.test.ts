@@ -13,6 +13,8 @@ import { errorOf, importInference, inference, named, OPEN_RECIPE } from './suppo
 const SECRET = 'sk-never-to-be-shown-anywhere'
 const INSTRUCTION = { text: 'Please answer in French.', session: 's-1', release_id: 'r-1' }
 const KNOWN = named('known')
+/** The install route answers with a script otherwise. */
+const AS_JSON = { accept: 'application/json' }
 const chat = { model: 'm', messages: [] }
 
 let here: World
@@ -61,8 +63,18 @@ const ROWS: readonly Row[] = [
   ],
   ['a bad filter [errors.400-filter]', 400, 'invalid_query', () => here.get('/svc/scenarios/known/records?request_type=all')],
   ['an instruction in auto mode [errors.400-train]', 400, 'auto_mode', () => here.post('/svc/train', INSTRUCTION, KNOWN)],
-  ['install for native [errors.400-install]', 400, 'adapter_without_install', () => here.get('/svc/harness/install?adapter=native')],
-  ['install for terminus [errors.400-install]', 400, 'adapter_without_install', () => here.get('/svc/harness/install?adapter=terminus')],
+  [
+    'install for native [errors.400-install]',
+    400,
+    'adapter_without_install',
+    () => here.get('/svc/harness/install?adapter=native', AS_JSON),
+  ],
+  [
+    'install for terminus [errors.400-install]',
+    400,
+    'adapter_without_install',
+    () => here.get('/svc/harness/install?adapter=terminus', AS_JSON),
+  ],
   ['an unknown scenario [errors.404-scenario]', 404, 'unknown_scenario', () => here.get('/svc/scenarios/none/contract')],
   [
     'an instruction for an unknown scenario [errors.404-scenario]',
@@ -71,7 +83,7 @@ const ROWS: readonly Row[] = [
     () => here.post('/svc/train', INSTRUCTION, named('none')),
   ],
   ['an unknown release [errors.404-names]', 404, 'unknown_release', () => here.post('/svc/scenarios', { name: 'n', release_id: 'none' })],
-  ['an unknown adapter [errors.404-names]', 404, 'no_harness_recipe', () => here.get('/svc/harness/install?adapter=nobody')],
+  ['an unknown adapter [errors.404-names]', 404, 'no_harness_recipe', () => here.get('/svc/harness/install?adapter=nobody', AS_JSON)],
   ['an unknown request [errors.404-names]', 404, 'unknown_request', () => here.get('/svc/harness/requests/none/progress', KNOWN)],
   ['an unknown record [errors.404-names]', 404, 'unknown_record', () => here.get('/svc/scenarios/known/records/none')],
   ['no files [errors.404-harness]', 404, 'no_harness', () => here.get('/svc/harness', KNOWN)],

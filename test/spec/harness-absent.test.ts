@@ -66,18 +66,21 @@ describe('a scenario that serves no files', () => {
   })
 })
 
+/** Refusals of this route are scripts otherwise. */
+const AS_JSON = { accept: 'application/json' }
+
 describe('install', () => {
   it('needs an adapter, and says which routes serve those without one [harness.install-adapter]', async () => {
-    expectRefusal(await here.get('/svc/harness/install', HERE), 400, 'adapter_missing')
+    expectRefusal(await here.get('/svc/harness/install', { ...HERE, ...AS_JSON }), 400, 'adapter_missing')
     for (const adapter of ['native', 'terminus']) {
-      const answer = await here.get(`/svc/harness/install?adapter=${adapter}`, HERE)
+      const answer = await here.get(`/svc/harness/install?adapter=${adapter}`, { ...HERE, ...AS_JSON })
       expectRefusal(answer, 400, 'adapter_without_install')
       expect(errorOf(answer)['message']).toMatch(/GET \/svc\/harness,.*POST \/svc\/train/)
     }
   })
 
   it('of an adapter nobody configured is 404 [harness.rule-4] [harness.absent]', async () => {
-    expectRefusal(await here.get('/svc/harness/install?adapter=none', HERE), 404, 'no_harness_recipe')
+    expectRefusal(await here.get('/svc/harness/install?adapter=none', { ...HERE, ...AS_JSON }), 404, 'no_harness_recipe')
   })
 })
 

@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, errorOf, named, rowsOf, scenarioNames, textAt } from './support/speak.ts'
+import { bearer, errorOf, named, scenarioNames, textAt } from './support/speak.ts'
 import { fresh } from './support/trainee.ts'
 
 const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
 const INSTALL = '/svc/harness/install?adapter=pi'
 const seed = JSON.stringify([{ id: 'style', name: 'rules', config: { text: "It's `here` $(now) \u{1f600}" } }])
 const settings = { recipe: 'harness', 'evolution.adapter': 'pi', 'evolution.seed': seed, 'inference.upstream_model': 'm' }
+
+/** Refusals as data: without it they are scripts too. */
+const AS_JSON = { accept: 'application/json' }
 
 /** What a script brings, read off its text. */
 function installationIn({ text }: Answer): Record<string, unknown> {
@@ -26,7 +29,7 @@ describe('a script', () => {
   })
   afterAll(() => here.close())
   const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
-    here.get(path, { ...bearer('open-sesame'), ...headers })
+    here.get(path, { ...bearer('open-sesame'), ...AS_JSON, ...headers })
   const addressFor = async (headers: Record<string, string>): Promise<unknown> =>
     installationIn(await get(INSTALL, { ...named('mine'), ...headers }))['url']
   const created = async (name: string): Promise<string> => {
@@ -93,12 +96,18 @@ describe('a script', () => {
       expectRefusal(await get(`/svc/harness/install?adapter=${adapter}`, named('mine')), 404, 'unknown_adapter')
   })
 
-  it('without a scenario makes one, named harness- and an id, of the one recipe that serves files [harness.install-3]', async () => {
+  it('without a scenario names one, harness- and an id, of the one recipe that serves files, and asking makes none [harness.install-3]', async () => {
     const before = await scenarioNames(here, bearer('open-sesame'))
-    const { scenario } = installationIn(await get(INSTALL))
-    expect(scenario).toMatch(/^harness-[0-9a-f]{32}$/)
-    expect(await scenarioNames(here, bearer('open-sesame'))).toEqual([...before, String(scenario)].toSorted((a, b) => a.localeCompare(b)))
-    for (const site of ['cross-site', 'same-site']) expectRefusal(await get(INSTALL, { 'sec-fetch-site': site }), 401, 'unauthorized')
+    const answer = await get(INSTALL)
+    expect(installationIn(answer)).toMatchObject({
+      scenario: expect.stringMatching(/^harness-[0-9a-f]{32}$/),
+      recipe: 'harness',
+      adapter: 'pi',
+    })
+    for (const shell of ['dash', 'bash']) execFileSync(shell, ['-n'], { input: answer.text })
+    expect((await here.ask('HEAD', INSTALL, { headers: bearer('open-sesame') })).status).toBe(200)
+    expect(await scenarioNames(here, bearer('open-sesame'))).toEqual(before)
+    expectRefusal(await get(`${INSTALL}&release_id=any`), 404, 'unknown_release')
   })
 
   it('for an agent that no recipe serves is 404 without a scenario too, and makes none [harness.rule-4]', async () => {
@@ -113,7 +122,7 @@ describe('a script', () => {
   })
 
   it('is for whoever has the token [auth.1]', async () => {
-    expectRefusal(await here.get(INSTALL, named('mine')), 401, 'unauthorized')
+    expectRefusal(await here.get(INSTALL, { ...named('mine'), ...AS_JSON }), 401, 'unauthorized')
   })
 })
 
@@ -122,7 +131,7 @@ describe('an agent that cannot be told its model', () => {
     const { 'inference.upstream_model': _, ...unnamed } = settings
     const here = await world({ settings: unnamed })
     try {
-      const answer = await here.get(INSTALL)
+      const answer = await here.get(INSTALL, AS_JSON)
       expectRefusal(answer, 400, 'model_missing')
       expect(errorOf(answer)['message']).toContain('inference.upstream_model')
       expect(await scenarioNames(here)).toEqual([])
@@ -136,7 +145,7 @@ describe('without implicit creation', () => {
   it('a script without a scenario is 404 and no scenario is made [harness.install-3]', async () => {
     const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
     try {
-      expectRefusal(await here.get(INSTALL), 404, 'unknown_scenario')
+      expectRefusal(await here.get(INSTALL, AS_JSON), 404, 'unknown_scenario')
       expect(await scenarioNames(here)).toEqual([])
     } finally {
       await here.close()
@@ -158,11 +167,10 @@ describe('with several recipes that serve files', () => {
     const here = await world({ settings: recipes('pi', 'codex') })
     try {
       for (const adapter of ['codex', 'pi']) {
-        const { scenario } = installationIn(await here.get(`/svc/harness/install?adapter=${adapter}`))
-        const rows = rowsOf(await here.get('/svc/scenarios'), 'scenarios')
-        expect(rows.find((row) => row['scenario'] === scenario)).toMatchObject({ adapter, recipe: adapter === 'pi' ? 'one' : 'other' })
+        const { recipe } = installationIn(await here.get(`/svc/harness/install?adapter=${adapter}`))
+        expect(recipe).toBe(adapter === 'pi' ? 'one' : 'other')
       }
-      expectRefusal(await here.get('/svc/harness/install?adapter=claude'), 404, 'unknown_adapter')
+      expectRefusal(await here.get('/svc/harness/install?adapter=claude', AS_JSON), 404, 'unknown_adapter')
     } finally {
       await here.close()
     }
@@ -171,7 +179,7 @@ describe('with several recipes that serve files', () => {
   it('and is refused, and makes none, where two are for that agent', async () => {
     const here = await world({ settings: recipes('pi', 'pi') })
     try {
-      expectRefusal(await here.get(INSTALL), 400, 'recipe_unclear')
+      expectRefusal(await here.get(INSTALL, AS_JSON), 400, 'recipe_unclear')
       expect(await scenarioNames(here)).toEqual([])
     } finally {
       await here.close()
@@ -185,7 +193,7 @@ describe('a script that takes its time', () => {
   const slow = async (how: string): Promise<Answer> => {
     here = await world({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
     const s = await fresh(here)
-    return here.get(INSTALL, named(s.name))
+    return here.get(INSTALL, { ...named(s.name), ...AS_JSON })
   }
 
   it('is begun with a preamble of at least 64 KiB and goes on as one braced group [harness.install-4]', async () => {

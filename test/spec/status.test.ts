@@ -176,7 +176,7 @@ describe('the route table', () => {
   it.each(INTERFACE)('%s is answered by a handler of its own [routes.table]', async (route) => {
     const [method = '', path = ''] = route.split(' ')
     const answer = await here.ask(method, path.replaceAll(/:\w+/g, 'spare'), {
-      headers: named('table'),
+      headers: { ...named('table'), accept: 'application/json' },
       ...(method === 'POST' && { body: '{}' }),
     })
     expect(['unknown_route', 'method_not_allowed', 'internal_error']).not.toContain(errorOf(answer)['code'])

@@ -55,7 +55,7 @@ export async function planOf({ installation, record, folder, program, node, toke
       .text,
     beside: [
       { path: places.wrapper, text: program, mode: SHARED },
-      { path: join(folder, commandOf(adapter)), text: launcherText(folder, node), mode: EXECUTABLE },
+      { path: join(folder, commandOf(adapter)), text: launcherText(folder, node, adapter), mode: EXECUTABLE },
       ...(token === null ? [] : [{ path: places.token, text: `${token}\n`, mode: PRIVATE }]),
     ],
   }

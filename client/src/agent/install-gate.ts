@@ -1,14 +1,14 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that nobody has set up. */
 import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE } from '../names.ts'
 import { Stop } from './failure.ts'
-import type { Installation, RequiredItem } from './installation.ts'
+import type { Installation, InstallStart, RequiredItem } from './installation.ts'
 import { quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 
 export function requireNode(
-  { binary, install: { version, node_least } }: Pick<Installation, 'binary' | 'install'>,
+  { binary, install: { version, node_least } }: Pick<InstallStart, 'binary' | 'install'>,
   nodeVersion: string,
 ): void {
   if (node_least === undefined || isAtLeast(nodeVersion, node_least)) return
@@ -55,5 +55,5 @@ function curlLine({ url, adapter, scenario }: Installation, release: string, arg
   const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
   const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
   const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
-  return `curl -fsS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | sh${rest}`
+  return `curl -sS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | sh${rest}`
 }

@@ -21,6 +21,14 @@ export async function linkCommand(adapter: string, folder: string, env: NodeJS.P
   return link
 }
 
+/** Before an install goes: its command leads to another one of the same agent, or goes with it. Anybody else's stays. */
+export async function unlinkCommand(adapter: string, folder: string, next: string | null, home: string): Promise<void> {
+  const link = join(commandFolder(home), commandOf(adapter))
+  if ((await targetOf(link)) !== join(folder, commandOf(adapter))) return
+  if (next === null) await rm(link, { force: true })
+  else await turn(link, join(next, commandOf(adapter)))
+}
+
 async function targetOf(link: string): Promise<string | null> {
   try {
     return (await lstat(link)).isSymbolicLink() ? resolve(dirname(link), await readlink(link)) : 'something else'
@@ -30,14 +38,10 @@ async function targetOf(link: string): Promise<string | null> {
   }
 }
 
-/** Without the link the agent runs all the same. Beside it stands what this install's killed forerunner may have left. */
+/** Without the link the agent runs all the same. */
 async function isTurned(link: string, launcher: string, terminal: Terminal): Promise<boolean> {
-  const beside = join(dirname(link), `.${basename(link)}.${basename(dirname(launcher))}`)
   try {
-    await mkdir(dirname(link), { recursive: true })
-    await rm(beside, { force: true })
-    await symlink(launcher, beside)
-    await rename(beside, link)
+    await turn(link, launcher)
     return true
   } catch (error) {
     const line = lineOf(error)
@@ -45,4 +49,13 @@ async function isTurned(link: string, launcher: string, terminal: Terminal): Pro
     terminal.warn(`${link} cannot be made: ${line}; until then run ${launcher}`)
     return false
   }
+}
+
+/** Beside it stands what this install's killed forerunner may have left. */
+async function turn(link: string, launcher: string): Promise<void> {
+  const beside = join(dirname(link), `.${basename(link)}.${basename(dirname(launcher))}`)
+  await mkdir(dirname(link), { recursive: true })
+  await rm(beside, { force: true })
+  await symlink(launcher, beside)
+  await rename(beside, link)
 }

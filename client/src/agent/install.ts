@@ -1,14 +1,18 @@
 /** One release of a harness onto this machine: the gate, the agent's program, the files, the command. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { TOKEN_VARIABLE } from '../names.ts'
 import { isPlainToken } from './binding.ts'
+import { chooseInstall } from './choose.ts'
 import { lineOf, Stop } from './failure.ts'
 import { planOf, writePlan } from './install-files.ts'
 import { requireNode, tellUnmet } from './install-gate.ts'
 import { linkCommand } from './install-link.ts'
 import { oneAtATime } from './install-lock.ts'
+import { destinationFor, isSameHarness } from './install-place.ts'
 import type { Installation } from './installation.ts'
-import { destinationOf, homeOf, inFolder, installFolder, prefixOf } from './places.ts'
+import { quoted } from './launcher.ts'
+import { homeOf, inFolder, installFolder, prefixOf } from './places.ts'
 import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
 import { unmetIn } from './release-file.ts'
@@ -29,9 +33,13 @@ export interface InstallOrder {
 }
 
 /** The exit code. Run again after any failure, it completes what was begun. */
-export async function install({ terminal = openTerminal(), ...order }: InstallOrder): Promise<number> {
+export const install = ({ terminal = openTerminal(), ...order }: InstallOrder): Promise<number> =>
+  inOneLine(terminal, () => installOrRefuse(order, terminal))
+
+/** What stops an install is one line, and 1. */
+export async function inOneLine(terminal: Terminal, work: () => Promise<number>): Promise<number> {
   try {
-    return await installOrRefuse(order, terminal)
+    return await work()
   } catch (error) {
     const line = lineOf(error)
     if (line === null) throw error
@@ -42,9 +50,11 @@ export async function install({ terminal = openTerminal(), ...order }: InstallOr
 
 async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: Terminal): Promise<number> {
   const { installation, args, env, node } = order
-  if (args.length > 2) throw new Stop('there are at most two arguments: the folder of the harness, and that of the agent’s program')
+  requireFewArguments(args)
   requireNode(installation, node.version)
-  const destination = destinationOf(args[0])
+  const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, (record) =>
+    isSameHarness(record, installation, env),
+  )
   const folder = installFolder(homeOf(env), destination)
   const missing = await unmetIn(destination, installation.requires)
   if (missing.length > 0) {
@@ -56,6 +66,10 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   const record = recordOf(installation, destination, prefixOf(args[1], installation.adapter, env))
   await oneAtATime(inFolder(folder).lock, terminal, () => installWhole(order, record, folder, terminal))
   return 0
+}
+
+export function requireFewArguments(args: readonly string[]): void {
+  if (args.length > 2) throw new Stop('there are at most two arguments: the folder of the harness, and that of the agent’s program')
 }
 
 async function installWhole(
@@ -72,7 +86,8 @@ async function installWhole(
   await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
   const isNew = await writePlan(await planOf(wanted))
-  const command = await linkCommand(record.adapter, folder, env, terminal)
+  await rm(inFolder(folder).start, { force: true })
+  const command = await commandFor(record, folder, await linkCommand(record.adapter, folder, env, terminal))
   warnAboutToken(token, env, terminal)
   terminal.print(isNew ? `installed release ${record.release_id}` : `release ${record.release_id} is already current`)
   for (const [what, where] of [
@@ -81,6 +96,17 @@ async function installWhole(
     ['harness', record.destination],
   ] as const)
     terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
+}
+
+/** Where another harness of the same agent is as near, the command must be told which is meant. */
+async function commandFor({ adapter, scenario, destination }: InstallRecord, folder: string, command: string): Promise<string> {
+  if (dirname(command) === folder) return command
+  const call = { folder, adapter, args: [], env: {}, cwd: dirname(destination) }
+  const isClear = await chooseInstall(call).then(
+    (chosen) => chosen.folder === folder,
+    () => false,
+  )
+  return isClear ? command : `${command} --scenario ${quoted(scenario)}`
 }
 
 /** One that was given earlier goes to the same service alone. */

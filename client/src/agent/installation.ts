@@ -22,6 +22,18 @@ export interface Installation {
   readonly client: SessionSpec
 }
 
+/** What a script brings that was asked for without a scenario: how to find the one that is installed in a folder, and what to make where none is. */
+export interface InstallStart {
+  readonly adapter: string
+  readonly binary: string
+  readonly url: string
+  /** A name that nobody has yet; the scenario is made under it if one is needed. */
+  readonly scenario: string
+  /** The recipe that serves files for this agent. */
+  readonly recipe: string
+  readonly install: Pick<VendorInstall, 'version' | 'node_least'>
+}
+
 export interface RequiredItem {
   readonly name: string
   readonly kind: 'permission' | 'env' | 'service'

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeHome } from '../testing/harness-home.ts'
@@ -16,8 +16,11 @@ test.each([
   mkdirSync(folder)
   writeFileSync(join(folder, 'wrapper.mjs'), ECHO)
   const launcher = join(folder, 'svc-agent')
-  writeFileSync(launcher, launcherText(folder, node))
+  writeFileSync(launcher, launcherText(folder, node, 'agent'))
   chmodSync(launcher, 0o755)
   const said = execFileSync(launcher, ['-p', "it's", '', '$(x)'], { env, encoding: 'utf8' })
   expect(JSON.parse(said)).toEqual([folder, '-p', "it's", '', '$(x)'])
+  symlinkSync(launcher, join(path, 'svc-agent'))
+  const byLink = execFileSync(join(path, 'svc-agent'), ['-p'], { env, encoding: 'utf8' })
+  expect(JSON.parse(byLink)).toEqual(['--any', 'agent', folder, '-p'])
 })

@@ -11,7 +11,14 @@ const DEFAULT_DESTINATION = 'reef-harness'
 export const homeOf = (env: NodeJS.ProcessEnv): string => resolve(nonBlank(env['HOME']) ?? homedir())
 
 /** The harness's folder, without links on the way to it: one folder has one install, however it was named. */
-export const destinationOf = (argument: string | undefined): string => realPath(resolve(nonBlank(argument) ?? DEFAULT_DESTINATION))
+export const destinationOf = (argument: string): string => realPath(resolve(argument))
+
+/** Where it goes when nobody named a folder, in the order they are tried. */
+export const defaultDestinations = (adapter: string): readonly string[] => [
+  DEFAULT_DESTINATION,
+  `${DEFAULT_DESTINATION}-${adapter}`,
+  ...Array.from({ length: 8 }, (_, index) => `${DEFAULT_DESTINATION}-${adapter}-${index + 2}`),
+]
 
 /** Where the agent's program goes. */
 export function prefixOf(argument: string | undefined, adapter: string, env: NodeJS.ProcessEnv): string {
@@ -38,6 +45,8 @@ export const inFolder = (folder: string) => ({
   /** What the agent keeps from one session to the next. */
   state: join(folder, 'state'),
   runs: join(folder, 'runs'),
+  /** The scenario that an install is making, until its record says so. */
+  start: join(folder, 'start.json'),
   /** Held by an install under way. */
   lock: join(folder, 'lock'),
 })
@@ -54,4 +63,4 @@ function realPath(path: string): string {
   }
 }
 
-const nonBlank = (text: string | undefined): string | undefined => (text === undefined || text.trim() === '' ? undefined : text)
+export const nonBlank = (text: string | undefined): string | undefined => (text === undefined || text.trim() === '' ? undefined : text)

@@ -107,6 +107,17 @@ export async function sweepRuns(folder: string): Promise<void> {
   }
 }
 
+/** Runs of which a process is still there, each with the file that says so. */
+export async function liveRuns(folder: string): Promise<readonly { readonly pid: number; readonly note: string }[]> {
+  const { runs } = inFolder(folder)
+  const notes = (await namesIn(runs)).filter((name) => name.endsWith(NOTE)).map((name) => join(runs, name))
+  const pids = await Promise.all(notes.map(async (note) => parseNote(await readIfThere(note))?.pids.find(isOther)))
+  return notes.flatMap((note, index) => {
+    const pid = pids[index]
+    return pid === undefined ? [] : [{ pid, note }]
+  })
+}
+
 /** A run with the number of this very process was another process's, before the machine started anew. */
 const isOther = (pid: number): boolean => pid !== process.pid && isAlive(pid)
 

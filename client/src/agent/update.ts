@@ -1,25 +1,18 @@
 /** `update`: the served release, or the one that is named, in place of what is installed. */
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { connect, type Svc } from '../api.ts'
 import { INSTALL_ROUTE, TOKEN_VARIABLE } from '../names.ts'
 import { understand } from '../options.ts'
-import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
-import { runProgram, withNode } from './programs.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
+import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
 import type { Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { tokenOf } from './token.ts'
 
 const UNMET = 3
-/** The service may be making the script, and it is not small. */
-const SCRIPT_SECONDS_MAX = 300
 
 /** 0 when it is installed, 3 when something must be set up first, 1 when it failed. */
 export async function update(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -37,7 +30,8 @@ export async function update(install: Install, argv: readonly string[], terminal
     terminal.print(`release ${visible(release_id)} is already current`)
     return 0
   }
-  return runScript(install, await scriptOf(service, record.adapter, release_id), token)
+  const script = await scriptOf(service, record.adapter, release_id)
+  return runScript(script, [record.destination, record.prefix], { ...env, ...(token !== null && { [TOKEN_VARIABLE]: token }) })
 }
 
 function tellUnmet(adapter: string, release: string, items: readonly string[], terminal: Terminal): number {
@@ -49,30 +43,3 @@ function tellUnmet(adapter: string, release: string, items: readonly string[], t
 
 const scriptOf = (service: Svc, adapter: string, release: string): Promise<string> =>
   service.text(INSTALL_ROUTE, { adapter, release_id: release })
-
-/** A shell reads the script to its end before any of it is run: one that ended early is no script. */
-async function runScript({ record, env }: Install, script: string, token: string | null): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-update-'))
-  try {
-    const file = join(folder, 'install.sh')
-    await writeFile(file, script, { mode: 0o600 })
-    // On the Node that runs this, since the one on PATH may be another; everything else as the person has it.
-    await symlink(process.execPath, join(folder, 'node'))
-    const own = { ...withNode(env, join(folder, 'node')), ...(token !== null && { [TOKEN_VARIABLE]: token }) }
-    const { code } = await runProgram('sh', ['-n', file], { env: own })
-    if (code !== 0 || script.trim() === '')
-      throw new Stop('the install script of the service did not arrive whole; run the same command again')
-    return await passedOn('sh', [file, record.destination, record.prefix], own)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** With this terminal, and with 1 for whatever is not success. */
-function passedOn(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: 'inherit' })
-    child.on('error', reject)
-    child.on('exit', (code) => resolve(code === 0 ? 0 : 1))
-  })
-}

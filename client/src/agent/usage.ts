@@ -15,7 +15,7 @@ Commands:
   report --score <number>   tell the service how good the newest session was
          --feedback <text>    and why
          --per-receipt        one report for each call instead of one for all
-         --session <id>       another session than the newest
+         --session <id>       another session than the newest; each can be reported once
          --list               the sessions there are
          --json
   harness '<request>'       ask for a change of the harness
@@ -27,8 +27,12 @@ Commands:
          --yes  --mark <name>  --release <id>  --json
   page <step|vN> [--print]  what a step of the harness changed, in the browser
   doctor [--json]           whether everything is in order
+  uninstall [--yes]         remove everything that was installed here, but for files you changed
   notice                    for hooks of ${binary}: word of a newer release
   help                      this text; --help and -h show that of ${binary} too
+
+Before any of them, --scenario <name> chooses between several installs of ${binary}. Without it the nearest folder upwards
+that a harness lies in decides.
 
 Anything else goes to ${binary} as it is. After '--' everything does: ${command} -- report
 

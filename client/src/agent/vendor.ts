@@ -119,6 +119,13 @@ async function replace(order: VendorOrder): Promise<void> {
   await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
 }
 
+/** What installs put below a prefix, and nothing else that lies there. */
+export async function removeVendor({ prefix, install }: Pick<InstallRecord, 'prefix' | 'install'>): Promise<void> {
+  const link = join(prefix, linkName(install))
+  if ((await lstat(link).catch(() => null))?.isSymbolicLink() === true) await rm(link)
+  await rm(join(prefix, BUILDS), { recursive: true, force: true })
+}
+
 /** By its lock where it has one: the pin is then of everything it depends on, down to the bytes. */
 async function npmInstall(order: VendorOrder, build: string): Promise<void> {
   const { package: name, version, lock } = order.installation.install

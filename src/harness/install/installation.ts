@@ -1,6 +1,6 @@
 /** What an install script brings to a machine: a release's files, and beside them those that tell the agent where its model is. */
 import { randomBytes } from 'node:crypto'
-import type { Installation } from 'svc-client/installation'
+import type { Installation, InstallStart } from 'svc-client/installation'
 import { invalid, type Adapter, type Files, type ModelAddress, type Requires } from '../../contract/index.ts'
 import { renderTree } from '../render.ts'
 import { entriesIn, pulledFiles } from '../tree.ts'
@@ -36,6 +36,16 @@ export function installationOf({ adapter, content, model, ...delivery }: Deliver
     install,
     client,
   }
+}
+
+/** What a script brings that was asked for without a scenario. */
+export function startOf(
+  { name, binary, install }: Adapter,
+  { url, recipe, scenario }: Pick<InstallStart, 'url' | 'recipe' | 'scenario'>,
+): InstallStart {
+  if (install === undefined) throw withoutInstall()
+  const { version, node_least } = install
+  return { adapter: name, binary, url, recipe, scenario, install: { version, ...(node_least !== undefined && { node_least }) } }
 }
 
 /** What a session leaves there would be loaded by the next one, and belong to no release. */

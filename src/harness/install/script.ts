@@ -1,11 +1,11 @@
 /** The install script as text: three shell files, and every value put into them by one of two quoting functions. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Installation } from 'svc-client/installation'
+import type { Installation, InstallStart } from 'svc-client/installation'
 import { INSTALL_PREAMBLE_BYTES_MIN } from '../../contract/index.ts'
 
 /** Runs under every POSIX shell. It is one braced group: a shell that was not sent its last line runs nothing of it. */
-export function installScript(installation: Installation): string {
+export function installScript(installation: Installation | InstallStart): string {
   return filled(template('install.sh'), { installation: quotedForNode(installation), program: quotedForNode(wrapperProgram()) })
 }
 
@@ -16,7 +16,7 @@ export function preambleScript(): string {
   return text + line.repeat(Math.ceil((INSTALL_PREAMBLE_BYTES_MIN - text.length) / line.length))
 }
 
-/** What stands in for a script that could not be made, once the answer has begun. */
+/** What stands in for a script that could not be made. */
 export function failureScript(status: number, message: string): string {
   return filled(template('failure.sh'), { message: quotedForShell(`svc: ${status}: ${message}`) })
 }
@@ -34,7 +34,7 @@ function quotedForShell(text: string): string {
 }
 
 /** A JavaScript literal of one line of ASCII: no text can end the here-document it stands in, whatever the shell's locale. */
-function quotedForNode(value: string | Installation): string {
+function quotedForNode(value: string | Installation | InstallStart): string {
   return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, escaped)
 }
 

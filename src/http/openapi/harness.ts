@@ -4,7 +4,7 @@ import * as answers from './answers.ts'
 import * as bodies from './bodies.ts'
 import { answer, live, other, type Descriptions } from './description.ts'
 import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from './parameters.ts'
-import { CREATED, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from './refusals.ts'
+import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from './refusals.ts'
 
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
@@ -78,12 +78,12 @@ export const harnessDescriptions: Descriptions = {
     tag: 'harness',
     summary: 'Answers with the shell script that installs an agent with its harness',
     description:
-      'Without a scenario one is created, of the recipe that serves files for this agent. The agent will ask for its model at the address that the request reached. What fails once the script has begun is a script that says so and exits 1.',
+      'Without a scenario the script makes one when it runs, of the recipe that serves files for this agent, unless one of this service is installed in that folder; asking makes none. The agent will ask for its model at the address that the request reached. A refusal is a script too, which says why and exits 1, unless JSON is preferred; so is what fails once the script has begun.',
     parameters: [required(query('adapter', 'The agent, by its name in GET /svc/harness/adapters.')), optionalScenario, release],
     answers: { 200: other('text/x-shellscript', 'The script.', ['cache-control']) },
-    refusals: refusals(OF_FILES, CREATED, {
+    refusals: refusals(OF_FILES, {
       400: ['adapter_missing', 'adapter_without_install', 'recipe_unclear', 'model_missing', 'no_binding', 'no_entries'],
-      404: ['no_harness_recipe', 'unknown_adapter'],
+      404: ['no_harness_recipe', 'unknown_adapter', 'unknown_release'],
     }),
   },
   'GET /svc/harness/adapters': {

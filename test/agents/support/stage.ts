@@ -108,7 +108,7 @@ function writeFiles(folder: string, files: Files): void {
 /** The line that a person types. Without a scenario it makes one. */
 function install({ address }: World, home: Home, { adapter }: AgentSpec, scenario?: string): Promise<Ended> {
   const named = scenario === undefined ? '' : `-H 'x-svc-scenario: ${scenario}'`
-  const line = `curl -fsSL -H "authorization: Bearer $SVC_TOKEN" ${named} '${address}/svc/harness/install?adapter=${adapter}' | sh`
+  const line = `curl -sS -H "authorization: Bearer $SVC_TOKEN" ${named} '${address}/svc/harness/install?adapter=${adapter}' | sh`
   return home.run('sh', ['-c', line], { SVC_TOKEN: TOKEN, ...home.npm })
 }
 
