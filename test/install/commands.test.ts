@@ -101,7 +101,7 @@ it('when the record is gone, the command says how to get it back', async () => {
   rmSync(join(machine.installFolder(), 'record.json'))
   expect(await machine.command(['report'])).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^svc: [^\n]*run the install script of the service again\n$/),
+    err: expect.stringMatching(/^svc-pi: [^\n]*run the install script of the service again\n$/),
   })
 })
 
