@@ -173,7 +173,7 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
   const alone = (kind: Kind, name: string): ConfiguredPart => ({ name: `${kind} ${name}`, load: () => load(kind, name).then(() => null) })
   const recipes = Object.entries(config.recipes).map(([name, { use, ...sections }]) => ({
     name: `recipe ${name}`,
-    load: (warn: (message: string) => void) => loadRecipe({ name: use, baseDirectory }, sections, builtins, warn),
+    load: (warn: (message: string) => void) => loadRecipe({ name: use, baseDirectory, label: name }, sections, builtins, warn),
   }))
   return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
 }
@@ -313,7 +313,7 @@ async function loadRecipes(
     const { data, evolution, training } = sections
     const plugin = { name: use, baseDirectory }
     const warn = (message: string): void => log.write('warn', 'recipe', { recipe: name, message })
-    const recipe = await loadRecipe(plugin, sections, plugins, warn)
+    const recipe = await loadRecipe({ ...plugin, label: name }, sections, plugins, warn)
     recipe.unable?.forEach(warn)
     recipes.set(name, {
       recipe,

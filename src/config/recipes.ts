@@ -6,10 +6,12 @@ import { ConfigProblem } from './problem.ts'
 export interface RecipeAddress {
   readonly name: string
   readonly baseDirectory: string
+  /** What the configuration calls the recipe; absent: as the plug-in. */
+  readonly label?: string
 }
 
 export async function loadRecipe(
-  { name, baseDirectory }: RecipeAddress,
+  { name, baseDirectory, label = name }: RecipeAddress,
   config: JsonObject,
   builtins: Builtins,
   warn: (message: string) => void = () => undefined,
@@ -20,6 +22,6 @@ export async function loadRecipe(
     const plugins = <K extends Kind>(kind: K, part: string): Promise<Kinds[K]> => loadPlugin(kind, part, builtins, baseDirectory)
     return await plugin.make(config, { plugin: plugins, baseDirectory, warn })
   } catch (error) {
-    throw isRefusal(error) ? new ConfigProblem([`recipe ${name}: ${error.message}`]) : error
+    throw isRefusal(error) ? new ConfigProblem([`recipe ${label}: ${error.message}`]) : error
   }
 }

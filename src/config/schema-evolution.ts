@@ -42,7 +42,7 @@ export const evolution = section({
     .nullable()
     .default(null)
     .describe(
-      'What candidates are measured by: a list of prompts, or of `{name, prompt, role?, answer?, files?, verify?, rubric?}`. Unset, and no `tasks_dir`: a set of small general tasks. See docs/evolution.md.',
+      'What candidates are measured by: a list of prompts, or of `{name, prompt, role?, answer?, files?, verify?, rubric?, data?}`. Unset, and no `tasks_dir`: a set of small general tasks. See docs/evolution.md.',
     ),
   tasks_dir: text().nullable().default(null).describe('A folder with one folder per task; relative to the configuration file.'),
   proposer: text().default('text').describe('Who writes changes: `text`, `reflect`, `agent`, or a proposer plug-in.'),
@@ -72,7 +72,9 @@ export const evolution = section({
   review_kinds: z
     .array(text(), 'must be a list of kinds')
     .default(['code_extension'])
-    .describe('Kinds of entries whose change is always held for review. `native_loop` always is.'),
+    .describe(
+      'Kinds of entries whose change is always held for review. `code_extension` stands for everything that an agent would run: extensions, the tools, hooks and loops of native, and commands and skills whose text runs programs. `native_loop` always is.',
+    ),
   episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),
   episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),

@@ -19,7 +19,10 @@ export interface Task {
   readonly role: TaskRole
   /** What lies in the workspace when the agent starts. */
   readonly files?: Files
-  /** What the evaluator goes by (`answer`, `verify`, `rubric` and the like). No agent is shown any of it. */
+  /**
+   * What the evaluator goes by: `answer`, `verify`, `rubric` and the like, and beside them whatever the task's own `data` holds. No agent is
+   * shown any of it.
+   */
   readonly data?: JsonObject
 }
 
@@ -148,6 +151,7 @@ export interface Evaluator {
   readonly compares?: boolean
   /**
    * A finite number, higher is better, from 0 to 1 where the gate goes by evidence; null when it cannot say, which is nobody's merit or fault.
+   * An evaluator that could not do its work throws: that is no score, and never a 0.
    * Called while the workspace is still there and nothing of the agent runs any more.
    */
   score(task: Task, episode: Episode, scene: Scene): Promise<number | null>
@@ -160,6 +164,11 @@ export interface Scene {
   readonly executor: Executor
   /** What the current release made of the same task and repeat, for evaluators that compare; null for all others, and when it is not known. */
   readonly reference: Episode | null
+  /**
+   * Says why the score is what it is: one line for the row, and what a person would look at, such as what a command printed. Kept with the
+   * episode in the step's record, without credentials. The last one counts.
+   */
+  note?(words: string, more?: JsonObject): void
   readonly signal: AbortSignal
 }
 

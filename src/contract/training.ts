@@ -97,7 +97,15 @@ export type StepVerdict =
   /** There was none. */
   | { readonly kind: 'skip'; readonly reason: string }
   /** It broke off, as if it had thrown this, with metrics to tell of it: traffic is tried again later, an instruction is not. */
-  | { readonly kind: 'fail'; readonly error: string }
+  | {
+      readonly kind: 'fail'
+      readonly error: string
+      /**
+       * The machine could not do its part (a program that cannot be installed, no sandbox, no disk), so nothing is known to be wrong with the
+       * batch: no row, nothing is consumed, and the same batch is tried again after a rest, a person's instruction too.
+       */
+      readonly retry?: true
+    }
 export type Content =
   | { readonly kind: 'files'; readonly files: Files }
   /** A folder on this machine, taken as it is: weights and whatever lies beside them. */

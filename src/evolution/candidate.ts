@@ -74,7 +74,8 @@ function treeOf({ workshop, entries }: Run, mutations: readonly Mutation[]): rea
   const { adapter, method } = workshop
   const admitted = admit(adapter, entries, mutations)
   if (!admitted.admitted) return admitted.reason
-  const code = method.codeProblem === null ? undefined : touchedEntries(entries, admitted.entries).after.find(runsCode)
+  const code =
+    method.codeProblem === null ? undefined : touchedEntries(entries, admitted.entries).after.find((entry) => runsCode(adapter, entry))
   return code === undefined ? admitted.entries : `${code.id}: code that a model wrote is not run here: ${method.codeProblem}`
 }
 

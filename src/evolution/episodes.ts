@@ -1,5 +1,18 @@
 /** Plays one episode: a tree rendered and bound, the agent started on a task, what it left scored while it is still there. */
-import type { Adapter, Entry, Episode, Evaluator, Executor, Launch, Model, ModelAddress, Side, Task } from '../contract/index.ts'
+import {
+  isRefusal,
+  type Adapter,
+  type Entry,
+  type Episode,
+  type Evaluator,
+  type Executor,
+  type JsonObject,
+  type Launch,
+  type Model,
+  type ModelAddress,
+  type Side,
+  type Task,
+} from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { withoutSecret } from './models/index.ts'
@@ -34,10 +47,23 @@ export interface Played {
   /** Why there is no score, or why it is what it is; null for an episode without a mark. */
   readonly failure: string | null
   readonly episode: Episode | null
+  /** What the evaluator said of it; null where it said nothing. */
+  readonly grounds: Grounds | null
+  /** Whose trouble it is that there is no score, where it is neither side's. */
+  readonly trouble: 'machine' | 'evaluator' | null
 }
 
-/** A scorer that answers what is no number: the evaluation as a whole cannot be trusted, and the step says so. */
+export interface Grounds {
+  /** One line. */
+  readonly words: string
+  readonly more: JsonObject
+}
+
+/** A scorer that answers what is no number, or that scored nothing at all: the evaluation as a whole cannot be trusted, and the step says so. */
 export class ScorerProblem extends Error {}
+
+/** What episodes need of the machine is not there: nothing is known to be wrong with what was asked for. */
+export class MachineProblem extends Error {}
 
 /** What the current side counts as where the candidate is held against it. */
 const AS_GOOD = 0.5
@@ -56,6 +82,7 @@ export async function playEpisode(stage: Stage, { side, entries, task, reference
   const plain = (words: string): string => withoutSecret(words, model.apiKey)
   const evaluator = await stage.evaluatorOf(task)
   const program = await stage.program()
+  let grounds: Grounds | null = null
   let score: number | null = null
   let left: Episode | null = null
   const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
@@ -68,6 +95,7 @@ export async function playEpisode(stage: Stage, { side, entries, task, reference
         models,
         executor,
         reference: evaluator.compares === true ? reference : null,
+        note: (words, more = {}) => void (grounds = { words: wordsOf(plain(words)), more }),
         signal,
       })
   }
@@ -86,7 +114,7 @@ export async function playEpisode(stage: Stage, { side, entries, task, reference
     )
     // An executor without a folder to look at still answers an episode to score.
     if (left === null) await inspect(null, episode)
-    return { score: checkedScore(task, score), failure: failureOf(episode, score, plain), episode }
+    return { score: checkedScore(task, score), failure: failureOf(episode, score, plain), episode, grounds, trouble: null }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ScorerProblem) throw error
@@ -94,6 +122,8 @@ export async function playEpisode(stage: Stage, { side, entries, task, reference
       score: null,
       failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${plain(wordsOf(error))}`,
       episode: left,
+      grounds,
+      trouble: left !== null ? 'evaluator' : isRefusal(error) && error.kind === 'unavailable' ? 'machine' : null,
     }
   }
 }

@@ -56,7 +56,8 @@ export class Players {
     const { version } = await stage.program()
     const key = this.#key([version, this.#treeKey(entries)], task, repeat)
     const known = compares ? null : cache.get(key)
-    if (known !== null) return this.#tell({ side, task, repeat, cached: true, episode: cache.episode(key), ...known })
+    if (known !== null)
+      return this.#tell({ side, task, repeat, cached: true, episode: cache.episode(key), grounds: null, trouble: null, ...known })
     if (this.left === 0) return null
     this.#played += 1
     const played = await playEpisode(stage, { side: side === 'current' ? side : 'candidate', entries, task, reference })
@@ -69,7 +70,7 @@ export class Players {
 
   #tell(told: Told): Told {
     // The row wants to know how it went, not to hold every word of it.
-    this.told.push({ ...told, episode: null })
+    this.told.push({ ...told, episode: null, ...(told.grounds !== null && { grounds: { ...told.grounds, more: {} } }) })
     return told
   }
 

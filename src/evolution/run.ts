@@ -107,8 +107,20 @@ function contextOf({ adapter }: Workshop, model: ModelAddress): JsonObject {
  */
 function circumstancesOf({ settings, component }: Workshop, base: Release): JsonObject {
   const { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s } = settings
-  return { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s, others: othersIn(base, component) }
+  return {
+    scored_as: SCORED_AS,
+    evaluator,
+    evaluator_module,
+    executor,
+    binary,
+    sandbox,
+    episode_timeout_s,
+    others: othersIn(base, component),
+  }
 }
+
+/** Raised when an evaluator of ours comes to score otherwise: what is known from before then is not known any more. */
+const SCORED_AS = 2
 
 /** What the other components of the release are. */
 export function othersIn({ components = {} }: Release, component: string): Readonly<Record<string, string>> {
@@ -120,9 +132,10 @@ function episodeName({ tasks }: Workshop, { side, task, repeat }: Told): string 
   return `${side}-${index === -1 ? task.name : index}${repeat === 0 ? '' : `-${repeat}`}`
 }
 
-function toldInFull({ side, task, repeat, score, failure, episode }: Told): JsonObject {
+function toldInFull({ side, task, repeat, score, failure, episode, grounds }: Told): JsonObject {
   const { exitCode = null, stdout = '', stderr = '', ended = null } = episode ?? {}
-  return { side, task: task.name, prompt: task.prompt, repeat, score, failure, exit_code: exitCode, ended, stdout, stderr }
+  const evaluation = grounds === null ? {} : { evaluation: { words: grounds.words, ...grounds.more } }
+  return { side, task: task.name, prompt: task.prompt, repeat, score, failure, ...evaluation, exit_code: exitCode, ended, stdout, stderr }
 }
 
 export const metricsOf = (run: Run): JsonObject => ({ ...run.metrics, ...run.models.usage() })

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isObject, type Json, type Mutation, type Question, type Selection, type StepResult } from '../contract/index.ts'
+import native from '../../plugins/adapters/native/index.ts'
+import { isObject, type Json, type JsonObject, type Mutation, type Question, type Selection, type StepResult } from '../contract/index.ts'
 import type { Workshop } from './run.ts'
 import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/workshop.ts'
 
@@ -195,6 +196,21 @@ describe('review', () => {
     expect(await (await testBench(both(extension))).step()).toMatchObject({ kind: 'hold' })
     expect(await (await testBench(both(command('Look at !`git log`.')))).step()).toMatchObject({ kind: 'hold' })
     expect(await (await testBench(both(command('Look at the log.')))).step()).toMatchObject({ kind: 'publish' })
+  })
+
+  it.each<[string, JsonObject, string]>([
+    ['native_tool', { description: 'x', code: 'export default () => 1' }, 'hold'],
+    ['native_hook', { event: 'pre_step', code: 'export default () => 1' }, 'hold'],
+    ['native_agent', { prompt: 'Be brief.' }, 'publish'],
+  ])('holds what the adapter makes a program of: a change of %s %j comes to %s', async (name, config, kind) => {
+    const mutation: Mutation = { op: 'create', id: 'new', options: { name, config: { name: 'new', ...config } } }
+    const bench = await testBench({ ...both(mutation), adapter: native.plugin })
+    expect(await bench.step()).toMatchObject({
+      kind,
+      ...(kind === 'hold' && { metrics: { held_because: expect.stringContaining(`of kind ${name}`) } }),
+    })
+    const none = await testBench({ ...both(mutation), adapter: native.plugin, settings: { review_kinds: [] } })
+    expect(await none.step()).toMatchObject({ kind: 'publish' })
   })
 
   it('goes by the trees and not by the mutations: an id that is removed may come back as code', async () => {

@@ -3,7 +3,7 @@ import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { admitCandidate, findCandidate } from './candidate.ts'
 import { chooseTasks } from './choose-tasks.ts'
-import { ScorerProblem } from './episodes.ts'
+import { MachineProblem, ScorerProblem } from './episodes.ts'
 import { judge, unplayable } from './verdict.ts'
 import { beginRun, endRun, metricsOf, stateOf, type Run, type Workshop } from './run.ts'
 
@@ -31,6 +31,7 @@ async function takeStep(run: Run): Promise<StepResult> {
   if ('skip' in choice) return skipped(run, choice.skip)
   const problem = unplayable(run, choice)
   if (problem !== null) return skipped(run, problem)
+  await readyProgram(run)
   const found = await findCandidate(run, choice)
   if ('skip' in found) return skipped(run, found.skip)
   const candidate = await admitCandidate(run, choice, found)
@@ -38,16 +39,28 @@ async function takeStep(run: Run): Promise<StepResult> {
   return judge(run, choice, candidate)
 }
 
+/** Before anybody is asked for a change: without it nothing could be played, and the same change would be paid for again. */
+async function readyProgram({ workshop }: Run): Promise<void> {
+  try {
+    await workshop.program()
+  } catch (error) {
+    throw new MachineProblem(wordsOf(error), { cause: error })
+  }
+}
+
 /** A step that had nothing to try. Its row tells why. */
 function skipped(run: Run, reason: string): StepResult {
   return { kind: 'skip', reason, state: stateOf(run) }
 }
 
-/** What cannot go better the next time is not tried again with the same traffic; a person's request is never tried twice. */
+/**
+ * What cannot go better the next time is not tried again with the same traffic, and a person's request is not tried twice. Where the machine
+ * could not do its part, nothing is known of either: both are kept, and tried again.
+ */
 function failed(run: Run, error: unknown): StepResult {
   const words = wordsOf(error)
   const metrics = { failed_stage: run.phase }
   if (error instanceof ScorerProblem && run.order.batch.request === null)
     return { kind: 'skip', reason: 'the evaluation failed', metrics: { ...metrics, error: words }, state: stateOf(run) }
-  return { kind: 'fail', error: words, metrics }
+  return { kind: 'fail', error: words, ...(error instanceof MachineProblem && { retry: true }), metrics }
 }

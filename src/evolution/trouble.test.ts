@@ -1,6 +1,8 @@
 /** What goes wrong in a step, and what a step may spend: each ends with the true reason. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Draw, Json, Question, StepResult } from '../contract/index.ts'
+import { unavailable, type Draw, type Json, type Question, type StepResult } from '../contract/index.ts'
 import { REQUEST, RULE, taskNamed, testBench } from './testing/workshop.ts'
 
 const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
@@ -38,6 +40,49 @@ describe('what goes wrong', () => {
     const result = await bench.step()
     expect(result).toMatchObject({ kind: 'reject', metrics: { episode_failures: 6 } })
     expect(metric(result, 'candidate_episodes')).toContainEqual({ task: 'one', score: null, failure: 'could not be run: cannot start' })
+  })
+
+  it('with the agent’s program is the machine’s: nobody is asked for a change, and the step is tried again', async () => {
+    let asked = 0
+    const bench = await testBench({
+      propose: () => ((asked += 1), { mutations: [RULE] }),
+      program: () => Promise.reject(unavailable('no_program', 'agent 1.0.0 could not be installed')),
+    })
+    for (const request of [null, REQUEST])
+      expect(await bench.step({ request })).toMatchObject({ kind: 'fail', retry: true, error: 'agent 1.0.0 could not be installed' })
+    expect(asked).toBe(0)
+  })
+
+  it('with the sandbox or the disk, where nothing could be played, is the machine’s, and the step is tried again', async () => {
+    const bench = await testBench({ run: () => Promise.reject(unavailable('no_sandbox', 'no namespaces here')) })
+    expect(await bench.step({ request: REQUEST })).toMatchObject({
+      kind: 'fail',
+      retry: true,
+      error: 'no episode has a score; the first could not be run: no namespaces here',
+    })
+  })
+
+  it('with an evaluator that could do nothing is its failure, and no 0 for anybody', async () => {
+    const bench = await testBench({ evaluator: { score: () => Promise.reject(new Error('pytest is missing')) } })
+    const error = 'no episode has a score; the first could not be scored: pytest is missing'
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed', metrics: { error } })
+    const failed = await bench.step({ request: REQUEST })
+    expect(failed).toMatchObject({ kind: 'fail', error })
+    expect(failed).not.toHaveProperty('retry')
+  })
+
+  it('with the evaluator of one task leaves the others', async () => {
+    const bench = await testBench({
+      evaluator: {
+        score: async ({ name }, { stdout }) =>
+          name === 'one' ? Promise.reject(new Error('pytest is missing')) : stdout === 'magic' ? 1 : 0,
+      },
+    })
+    const result = await bench.step()
+    expect(result).toMatchObject({ kind: 'publish', metrics: { episode_failures: 2, candidate_score: 2 } })
+    expect(metric(result, 'candidate_episodes')).toContainEqual(
+      expect.objectContaining({ task: 'one', score: null, failure: 'could not be scored: pytest is missing' }),
+    )
   })
 
   it('with one score ends the round, and nothing is played after its step', async () => {
@@ -135,5 +180,34 @@ describe('the budget of episodes', () => {
       },
     })
     expect(await bench.step()).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
+  })
+})
+
+describe('what an evaluator says', () => {
+  it('stands in the row in one line and whole in the record, without credentials', async () => {
+    const key = `sk-${'a'.repeat(24)}`
+    const bench = await testBench({
+      evaluator: {
+        async score(_task, { stdout }, scene) {
+          scene.note?.('exit code 1: the sum is 41', { exit_code: 1, stderr: `the sum is 41, and ${key} and evaluation-token` })
+          return stdout === 'magic' ? 1 : 0
+        },
+      },
+    })
+    const result = await bench.step()
+    expect(metric(result, 'candidate_episodes')).toContainEqual({ task: 'one', score: 1, evaluation: 'exit code 1: the sum is 41' })
+    const file = join(bench.folder, 'steps/scenario/1/episodes/current-0/episode.json')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      score: 0,
+      evaluation: { words: 'exit code 1: the sum is 41', exit_code: 1, stderr: 'the sum is 41, and [redacted] and [redacted]' },
+    })
+  })
+
+  it('is asked to be looked at where neither side has a point in a task', async () => {
+    const bench = await testBench({
+      evaluator: { score: async ({ name }, { stdout }) => (name !== 'two' && stdout === 'magic' ? 1 : 0) },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { unsolved_tasks: ['two'] } })
+    expect(bench.lines).toContain('check! neither side has a point in two; see what the evaluator said')
   })
 })

@@ -1,33 +1,50 @@
 /** From an admitted change to the step's verdict: both sides played, the decision with everything it rests on, publish or hold. */
-import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
+import type { Decision, Entry, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
 import { contentOf } from '../harness/index.ts'
 import { caseOf, type Candidate } from './candidate.ts'
 import type { Choice } from './choose-tasks.ts'
 import { evaluate } from './evaluate.ts'
 import type { Told } from './players.ts'
+import { MachineProblem, ScorerProblem } from './episodes.ts'
 import { stateOf, type Run } from './run.ts'
-import { runsPrograms, touchedEntries } from './touched.ts'
+import { runsCode, touchedEntries } from './touched.ts'
 
 /** How many episodes of the candidate a row tells one by one; the step's record has them all. */
 const TOLD_MAX = 8
 
 export async function judge(run: Run, choice: Choice, candidate: Candidate): Promise<StepResult> {
   const { decision: selections, pairs } = await play(run, choice, candidate)
+  refuseUnscored(run)
   const decision = healthy(pairs, selections)
   Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), savedMetrics(run, decision))
   run.report.line('check', decision.reason, !decision.selected)
+  const { unsolved_tasks: unsolved } = run.metrics
+  if (Array.isArray(unsolved))
+    run.report.line('check', `neither side has a point in ${unsolved.join(', ')}; see what the evaluator said`, true)
   remember(run, choice, candidate, decision)
   const told = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...told }
   const content = { kind: 'files', files: contentOf(run.workshop.adapter, candidate.entries) } as const
-  return { kind: isHeld(run, candidate) ? 'hold' : 'publish', content, ...told }
+  const held = reviewReason(run, candidate)
+  return held === null ? { kind: 'publish', content, ...told } : { kind: 'hold', content, metrics: { held_because: held }, ...told }
+}
+
+/** Where nothing was scored, and that is neither side's doing, nothing was found out about the candidate. */
+function refuseUnscored({ players }: Run): void {
+  const told = players.told.filter(({ side }) => side !== 'trial')
+  if (told.some(({ score }) => score !== null)) return
+  const caused = (trouble: 'machine' | 'evaluator'): string | null => told.find((one) => one.trouble === trouble)?.failure ?? null
+  const [machine, evaluator] = [caused('machine'), caused('evaluator')]
+  if (machine !== null) throw new MachineProblem(`no episode has a score; the first ${machine}`)
+  if (evaluator !== null) throw new ScorerProblem(`no episode has a score; the first ${evaluator}`)
 }
 
 /** Whoever decides, and whoever asked: a candidate that fails a task of role health is not selected. */
 function healthy(pairs: readonly Pair[], decision: Decision): Decision {
   const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
   if (!decision.selected || failing === undefined) return decision
-  return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}` }
+  const why = failing.candidate === null ? ` (${failing.failures?.candidate ?? 'no score'})` : ''
+  return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}${why}` }
 }
 
 async function play(run: Run, choice: Choice, { entries }: Candidate) {
@@ -86,12 +103,22 @@ function evaluationMetrics({ players, workshop }: Run, pairs: readonly Pair[]): 
     episode_repeats: workshop.settings.episode_repeats,
     episodes_used: players.played,
     episodes_cached: told.filter(({ cached }) => cached).length,
+    ...unsolvedMetrics(pairs),
     candidate_episodes: told
       .filter(({ side }) => side === 'candidate')
       .slice(0, TOLD_MAX)
       .map(briefly),
   }
 }
+
+/** Tasks by which nothing can be told: neither side had a point in any pair. More likely than not it is the evaluator that is wrong. */
+function unsolvedMetrics(pairs: readonly Pair[]): JsonObject {
+  const compared = pairs.filter(({ candidate, current }) => candidate !== null && current !== null)
+  const solved = new Set(compared.flatMap(({ task, candidate, current }) => (candidate === 0 && current === 0 ? [] : [task.name])))
+  const unsolved = [...new Set(compared.map(({ task }) => task.name))].filter((name) => !solved.has(name))
+  return unsolved.length === 0 ? {} : { unsolved_tasks: unsolved.slice(0, UNSOLVED_MAX) }
+}
+const UNSOLVED_MAX = 50
 
 const sumOf = (pairs: readonly Pair[], side: Side): number => pairs.reduce((sum, pair) => sum + (pair[side] ?? 0), 0)
 
@@ -112,11 +139,12 @@ function meanMetrics(pairs: readonly Pair[], told: readonly Told[]): JsonObject 
 
 const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`
 
-const briefly = ({ task, repeat, score, failure }: Told): Json => ({
+const briefly = ({ task, repeat, score, failure, grounds }: Told): Json => ({
   task: task.name,
   score,
   ...(repeat > 0 && { repeat }),
   ...(failure !== null && { failure }),
+  ...(grounds !== null && { evaluation: grounds.words }),
 })
 
 function decisionMetrics({ workshop }: Run, { selected, reason, metrics = {} }: Decision): JsonObject {
@@ -143,10 +171,17 @@ function remember(run: Run, { gate }: Choice, { mutations, proposalId }: Candida
   run.state = { ...state, ...counted, rejected, proposals }
 }
 
-/** A person looks at it first: always, or because of what it touches. Code that replaces the whole loop is never served unseen. */
-function isHeld({ workshop: { settings }, entries }: Run, candidate: Candidate): boolean {
-  const reviewed = new Set([...settings.review_kinds, 'native_loop'])
+/** The kind that stands for everything that an agent would run, whatever its own kind is called. */
+const CODE = 'code_extension'
+/** Code that replaces the whole loop is never served unseen. */
+const ALWAYS_REVIEWED = 'native_loop'
+
+/** Why a person looks at it first, or null: always, or because of what it touches. */
+function reviewReason({ workshop: { settings, adapter }, entries }: Run, candidate: Candidate): string | null {
+  if (settings.publish === 'review') return 'evolution.publish is review'
+  const reviewed = new Set([...settings.review_kinds, ALWAYS_REVIEWED])
   const { before, after } = touchedEntries(entries, candidate.entries)
-  const kinds = [...before, ...after].flatMap((entry) => (runsPrograms(entry) ? [entry.name, 'code_extension'] : [entry.name]))
-  return settings.publish === 'review' || kinds.some((kind) => reviewed.has(kind))
+  const isReviewed = (entry: Entry): boolean => reviewed.has(entry.name) || (reviewed.has(CODE) && runsCode(adapter, entry))
+  const touched = [...before, ...after].find(isReviewed)
+  return touched === undefined ? null : `it changes ${touched.id}, of kind ${touched.name}, which evolution.review_kinds holds for review`
 }

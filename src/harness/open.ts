@@ -11,7 +11,7 @@ import {
   type ScenarioScope,
   type Surface,
 } from '../contract/index.ts'
-import { seedTree, shippedEntries, shippedUpdate } from './seed.ts'
+import { seedTree, shippedEntries, shippedUpdate, withCure } from './seed.ts'
 import { contentOf } from './tree.ts'
 
 export interface Harness {
@@ -52,7 +52,7 @@ function seedContent(adapter: Adapter, entries: readonly Entry[]): Files {
   try {
     return contentOf(adapter, entries)
   } catch (error) {
-    if (isRefusal(error)) throw invalid('bad_seed', `evolution.seed: ${error.message}`)
+    if (isRefusal(error)) throw invalid('bad_seed', `evolution.seed: ${withCure(error.message)}`)
     throw error
   }
 }

@@ -15,10 +15,14 @@ export interface SeedSettings {
 export function seedTree(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
   for (const [index, entry] of settings.seed.entries()) {
     const problem = seedProblem(adapter, settings.seed.slice(0, index), entry)
-    if (problem !== null) throw invalid('bad_seed', `evolution.seed[${index}]: ${problem}`)
+    if (problem !== null) throw invalid('bad_seed', `evolution.seed[${index}]: ${withCure(problem)}`)
   }
   return [...settings.seed.map(plainEntry), ...shippedEntries(adapter, settings)]
 }
+
+/** Some rules say themselves what to do. */
+export const withCure = (problem: string): string =>
+  problem.includes('; ') ? problem : `${problem}; correct the entry in the configuration`
 
 function seedProblem(adapter: Adapter, before: readonly Entry[], entry: Entry): string | null {
   const problem = entryProblem(adapter, entry)

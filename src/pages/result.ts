@@ -66,6 +66,7 @@ function factsOf(metrics: JsonObject): Piece {
     fact('Policy', textAt(selection, 'policy')),
     fact('Sides played', textsAt(metrics, 'evaluation_sides').join(', ')),
     fact('Measured with', contextWords(objectAt(metrics, 'evaluation_context'))),
+    fact('Neither side has a point in', unsolvedWords(textsAt(metrics, 'unsolved_tasks'))),
     fact('Step record', textAt(metrics, 'step_record')),
     fact('No step record', textAt(metrics, 'step_record_error')),
   ]
@@ -73,6 +74,10 @@ function factsOf(metrics: JsonObject): Piece {
 }
 
 const fact = (label: string, text: string | null): Html | null => (text === null || text === '' ? null : term(label, inline(text)))
+
+/** Nothing can be told by such a task, and more often than not its evaluator is why. */
+const unsolvedWords = (tasks: readonly string[]): string =>
+  tasks.length === 0 ? '' : `${tasks.join(', ')}. Look at what the evaluator said: a task that nobody can solve tells nothing.`
 
 const contextWords = (context: JsonObject): string =>
   ['model', 'adapter', 'adapter_version'].flatMap((name) => textAt(context, name) ?? []).join(', ')
@@ -108,11 +113,11 @@ function episodesOf(metrics: JsonObject): Piece {
 
 function episodeOf(episode: JsonObject): Html {
   const score = numberAt(episode, 'score')
-  const failure = textAt(episode, 'failure')
+  const said = [textAt(episode, 'failure'), textAt(episode, 'evaluation')].filter((words) => words !== null)
   const repeat = numberAt(episode, 'repeat')
   const again = repeat !== null && repeat > 0 && ` played again (${formatted(repeat + 1)})`
   return markup`<li>
     <span>${code(textAt(episode, 'task') ?? 'a task without a name')}${again}</span>
-    <b>${score === null ? 'no score' : scoreText(score)}</b>${failure !== null && markup`<p class="cut">${inline(failure)}</p>`}
+    <b>${score === null ? 'no score' : scoreText(score)}</b>${said.map((words) => markup`<p class="cut">${inline(words)}</p>`)}
   </li>`
 }

@@ -88,6 +88,15 @@ describe('the status of a row', () => {
 const all = (place: number, more = {}): readonly string[] => linksIn(versionPage(versionView(place, more)))
 const to = (place: number): string => `/svc/harness/releases/${place}/page?scenario=support&key=k`
 
+describe('the result', () => {
+  it('tells what the evaluator said, and which tasks tell nothing', () => {
+    const episodes = [{ task: 'sum', score: 0, evaluation: 'the verifier: exit code 1: the sum is 41' }]
+    const page = textIn(withMetrics({ candidate_episodes: episodes, unsolved_tasks: ['sum', 'product'] }))
+    expect(page).toContain('the verifier: exit code 1: the sum is 41')
+    expect(page).toMatch(/Neither side has a point in\s*sum, product\. Look at what the evaluator said/)
+  })
+})
+
 describe('the links of a page', () => {
   it('lead to the two pages alone, with what it was opened with', () => {
     for (const place of [0, 1, 2, 3])
@@ -245,7 +254,8 @@ const written = (text: string): JsonObject => ({
   step_record: text,
   evaluation_sides: [text],
   evidence: { ...Object(USUAL_METRICS['evidence']), stopped: text, test: text },
-  candidate_episodes: [{ task: text, score: 1, failure: text }],
+  candidate_episodes: [{ task: text, score: 1, failure: text, evaluation: text }],
+  unsolved_tasks: [text],
 })
 
 describe('whatever a method wrote into its row', () => {

@@ -84,6 +84,10 @@ export function mergeRequires(own: readonly Requires[], added: readonly Json[]):
   return { requires, refused }
 }
 
+/** The items whose check is a command that somebody's machine would run; of an env item it is the name of a variable. */
+export const commandsIn = (requires: readonly Requires[]): readonly Requires[] =>
+  requires.filter(({ kind, check }) => kind !== 'env' && check !== undefined)
+
 function judgeItem(offered: Json): Requires | string {
   const parsed = item.safeParse(offered)
   if (!parsed.success) return shapeProblem(parsed.error, '')

@@ -40,7 +40,8 @@ export function makeWorkers(
         ...circumstances,
         trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
         onStep: (commit) => house.stepped(scenario.name, commit),
-        onStumble: (error) => house.warn(`a step of scenario ${JSON.stringify(scenario.name)} could not land`, error),
+        onStumble: (error) =>
+          house.warn(`a step of scenario ${JSON.stringify(scenario.name)} could not be taken or did not land, and is tried again`, error),
       }),
   )
 }

@@ -66,6 +66,32 @@ describe('a verdict', () => {
   })
 })
 
+const askedFor = (requires: TrainRequest['requires']): Circumstances =>
+  around({ reserved: { batch: { id: 'b', samples: [], request: { ...request, requires } }, problem: null } })
+
+describe('a release that asks for something of a person’s machine', () => {
+  const command = { name: 'GIT', kind: 'service', check: 'git --version' } as const
+
+  it('is held where a check is a command, of the person’s or of the method’s', () => {
+    const held = { outcome: 'pending', content: 'kept', metrics: { held_because: expect.stringContaining('GIT') } }
+    expect(draftOf({ kind: 'publish', content }, askedFor([command]))).toMatchObject(held)
+    expect(draftOf({ kind: 'publish', content, requires: [command] }, askedFor([]))).toMatchObject(held)
+  })
+
+  it('is published where a check is the name of a variable, or there is none', () => {
+    for (const item of [
+      { name: 'KEY', kind: 'env', check: 'OTHER' },
+      { name: 'radio', kind: 'permission' },
+    ] as const)
+      expect(draftOf({ kind: 'publish', content }, askedFor([item]))).toMatchObject({ outcome: 'published' })
+    expect(draftOf({ kind: 'publish', content, requires: [command] }, around())).toMatchObject({ outcome: 'published' })
+  })
+
+  it('is what it was where nothing is published', () => {
+    expect(draftOf({ kind: 'reject' }, askedFor([command]))).toMatchObject({ outcome: 'rejected' })
+  })
+})
+
 describe('a failure', () => {
   const failure = new StepFailure('it broke')
 

@@ -10,7 +10,7 @@ import {
   type StepOutcome,
   type StepResult,
 } from '../contract/index.ts'
-import { mergeRequires } from '../records/index.ts'
+import { commandsIn, mergeRequires } from '../records/index.ts'
 import type { Draft } from './bench.ts'
 import { StepFailure } from './hosts/host.ts'
 import { failureIn, HOUSE_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
@@ -47,12 +47,16 @@ export type Settled = Exclude<StepResult, { readonly kind: 'fail' }>
 
 export function draftOf(result: Settled | StepFailure, around: Circumstances): Draft {
   const { component, aside, memory } = around
-  const { outcome, content, skipped, metrics, state, consumed } = resultParts(result, around)
+  const { outcome: meant, content, skipped, metrics, state, consumed } = resultParts(result, around)
+  const merged = requiresOf(around.reserved.batch, result)
+  const held = meant === 'published' && content !== null ? commandReason(merged) : null
+  const outcome = held === null ? meant : 'pending'
   const consumed_ids = [...new Set([...consumed, ...aside])]
   const told = {
     ...metrics,
+    ...(held !== null && { held_because: held }),
     ...(skipped !== null && { skipped }),
-    ...requestMetrics(around.reserved.batch, result),
+    ...requestMetrics(around.reserved.batch, result, merged),
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
   }
@@ -112,10 +116,22 @@ function isEmptyNotes(name: string, value: Json): boolean {
   return name === 'proposal_notes' && !(isObject(value) && Object.keys(value).length > 0)
 }
 
-function requestMetrics({ request, samples }: Batch<Uint8Array>, result: Settled | StepFailure): JsonObject {
+type Merged = ReturnType<typeof mergeRequires>
+
+/** What a release for this request asks of a person's machine; the first items are the person's own. */
+function requiresOf({ request }: Batch<Uint8Array>, result: Settled | StepFailure): Merged {
+  const offered = result instanceof StepFailure || request === null ? [] : (result.requires ?? [])
+  return mergeRequires(request?.requires ?? [], offered)
+}
+
+/** Whoever wrote it: a command that machines of others would run is seen by a person before they are given it. */
+function commandReason({ requires }: Merged): string | null {
+  const [first] = commandsIn(requires)
+  return first === undefined ? null : `it requires ${first.name}, whose check is a command for other people's machines`
+}
+
+function requestMetrics({ request, samples }: Batch<Uint8Array>, result: Settled | StepFailure, { requires, refused }: Merged): JsonObject {
   if (request === null) return {}
-  const offered = result instanceof StepFailure ? [] : (result.requires ?? [])
-  const { requires, refused } = mergeRequires(request.requires, offered)
   const { client, ...asked } = request
   const beside = result instanceof StepFailure || samples.length === 0 ? {} : { samples_beside: samples.length }
   return {

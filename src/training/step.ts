@@ -41,7 +41,7 @@ export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, l
   return land(place, current, base, made, signal)
 }
 
-/** The trainer's failure is an answer, to be kept in a row; everything else that is thrown is the house's. */
+/** The trainer's failure is an answer, to be kept in a row; what the machine could not do, and everything else that is thrown, is the house's. */
 async function attempt(
   { bench, component }: StepPlace,
   { reserved: { batch, problem }, candidate }: StepTask,
@@ -71,7 +71,9 @@ async function attempt(
       live,
       signal,
     )
-    return result.kind === 'fail' ? new StepFailure(result.error, { ...(result.metrics && { metrics: result.metrics }) }) : result
+    if (result.kind !== 'fail') return result
+    if (result.retry === true) throw new Error(result.error)
+    return new StepFailure(result.error, { ...(result.metrics && { metrics: result.metrics }) })
   } catch (error) {
     if (error instanceof StepFailure) return error
     throw error

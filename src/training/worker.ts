@@ -137,6 +137,12 @@ export class Worker {
   get error(): string | null {
     return (this.lane === 'weights' ? this.#live?.trouble : null) ?? this.#error
   }
+  /** The instruction that the house could not step, and why: it waits to be tried again. */
+  get stumbledOver(): { readonly requestId: string; readonly error: string } | null {
+    const requestId = this.#task?.reserved.batch.request?.id
+    if (requestId === undefined || this.#stumbles === 0 || this.#live !== null) return null
+    return { requestId, error: this.#error ?? '' }
+  }
   /** It has work and waits for a turn to do it. */
   get isWaiting(): boolean {
     return this.#state === 'waiting'

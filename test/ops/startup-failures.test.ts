@@ -59,8 +59,14 @@ describe('svc serve', () => {
   ])('names the entry of a seed with %s, and never quotes it', async (_, name, config, words) => {
     const place = await makePlace()
     const seed = JSON.stringify([{ id: 'first', name, config }])
-    const line = await complaint(place, { recipe: 'harness', 'evolution.adapter': 'pi', 'evolution.seed': seed })
+    const line = await complaint(place, {
+      recipe: 'mine',
+      'recipes.mine.use': 'harness',
+      'recipes.mine.evolution.adapter': 'pi',
+      'recipes.mine.evolution.seed': seed,
+    })
     expect(line).toMatch(words)
+    expect(line).toMatch(/^svc: recipe mine: evolution\.seed\[0\]: first: .*: (?:correct the entry in the configuration|take it out, .*)$/)
     expect(line).not.toContain('sk-aaaa')
   })
 

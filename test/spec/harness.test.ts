@@ -23,6 +23,13 @@ async function changed(s: Trainee, text: string, more: JsonObject = {}): Promise
   return s.release()
 }
 
+/** The same, where a person has to look at it first. */
+async function reviewed(s: Trainee, text: string, more: JsonObject): Promise<void> {
+  await s.consumer(await s.ask(text, more))
+  const held = (await s.listed()).at(-1) ?? {}
+  expect((await s.move('promote', textAt(held, 'release_id'))).status).toBe(200)
+}
+
 describe('the manifest', () => {
   it('has the identity of the served release, its files, its evaluation and what it requires [harness.manifest]', async () => {
     const s = await fresh(here)
@@ -84,9 +91,9 @@ describe('the manifest', () => {
 describe('what a release requires', () => {
   it('is the union over its chain, each item as it was asked for last [harness.requires-union]', async () => {
     const s = await fresh(here)
-    await changed(s, 'add', { requires: [{ name: 'GIT', kind: 'service', check: 'git --version' }] })
+    await reviewed(s, 'add', { requires: [{ name: 'GIT', kind: 'service', check: 'git --version' }] })
     await changed(s, 'add', { requires: [{ name: 'KEY', kind: 'env' }] })
-    await changed(s, 'add', { requires: [{ name: 'GIT', kind: 'service', check: 'git status', prompt: 'Install git.' }] })
+    await reviewed(s, 'add', { requires: [{ name: 'GIT', kind: 'service', check: 'git status', prompt: 'Install git.' }] })
     expect((await manifest(s)).json['requires']).toEqual([
       { name: 'GIT', kind: 'service', check: 'git status', prompt: 'Install git.' },
       { name: 'OWN', kind: 'env' },
@@ -100,6 +107,28 @@ describe('what a release requires', () => {
     await changed(s, 'add', { requires: [{ name: 'KEY', kind: 'env' }] })
     await s.move('rollback', textAt(first, 'release_id'))
     expect((await manifest(s)).json['requires']).toEqual([])
+  })
+
+  it('is held for review where a check is a command, whoever asked for it, and served once it is promoted [harness.requires-review]', async () => {
+    const s = await fresh(here)
+    const before = await s.head()
+    const asked = await s.ask('add', { requires: [{ name: 'GIT', kind: 'service', check: 'git --version' }] })
+    const row = await s.consumer(asked)
+    expect(row).toMatchObject({
+      pending: true,
+      metrics: { held_because: expect.stringContaining('it requires GIT, whose check is a command') },
+    })
+    expect(await s.head()).toEqual(before)
+    expect((await manifest(s)).json['requires']).toEqual([])
+    await s.move('promote', textAt((await s.listed())[1] ?? {}, 'release_id'))
+    expect((await manifest(s)).json['requires']).toContainEqual({ name: 'GIT', kind: 'service', check: 'git --version' })
+    await changed(s, 'add', {
+      requires: [
+        { name: 'KEY', kind: 'env', check: 'OTHER' },
+        { name: 'radio', kind: 'service' },
+      ],
+    })
+    expect(await s.release()).toMatchObject({ current: true })
   })
 
   it('leaves out what rejected steps asked for', async () => {

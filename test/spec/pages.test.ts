@@ -127,7 +127,7 @@ describe('the page of a version', () => {
 
   it('tells what has to be set up: its own items, those of earlier steps, and those refused [page.version]', async () => {
     const s = await fresh(here)
-    await asked(s, 'add', { requires: [{ name: 'EARLIER', kind: 'service', check: 'true' }] })
+    await asked(s, 'add', { requires: [{ name: 'EARLIER', kind: 'service' }] })
     await asked(s, 'odd', { requires: [{ name: 'PERSONS', kind: 'service', check: 'true' }] })
     const setup = textIn((await version(s, 2)).text).split(' Setup ')[1] ?? ''
     expect(setup).toMatch(

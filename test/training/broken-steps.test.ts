@@ -76,6 +76,27 @@ describe('a service that stops while a step speaks to it', () => {
   })
 })
 
+describe('an instruction that the machine could not do its part for', () => {
+  it('is not consumed, is told of in the status and in its progress, and is tried again [training.machine]', async () => {
+    const here = await worldOf(`${BROKEN}#waiting`)
+    const s = await fresh(here, 'manual')
+    const gate = gateIn(here)
+    const asked = await s.ask(`add ${gate.path}`)
+    await until(async () => (await s.errors()).length > 0)
+    expect(await s.errors()).toEqual([`${s.name}: the agent could not be installed`])
+    expect(await s.processor()).toMatchObject({ pending_instructions: 1 })
+    expect(await s.reached(asked, 'queued')).toMatchObject({
+      settled: false,
+      meaning: 'A step could not be taken here, and is tried again: the agent could not be installed',
+    })
+    expect(await s.rows()).toEqual([])
+    await gate.open()
+    await s.useMode('manual')
+    expect(await s.consumer(asked)).toMatchObject({ step: 1, consumed_ids: [asked] })
+    expect(await s.errors()).toEqual([])
+  })
+})
+
 /** The row of an instruction that is sent now. */
 const rowOfAsking = async (s: Trainee): Promise<JsonObject> => s.consumer(await s.ask('add'))
 

@@ -1,6 +1,6 @@
 /** A copy of what an agent left, made by the service itself: nothing outside the workspace is read on the way, and nothing waits for ever. */
 import { constants, type Dirent } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, opendir, readlink, realpath, symlink } from 'node:fs/promises'
+import { chmod, copyFile, lchown, lstat, mkdir, opendir, readlink, realpath, symlink } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 
 /** As much as a workspace may hold by default. */
@@ -41,10 +41,17 @@ async function copyEntry(entry: Dirent, from: string, to: string, path: string):
 }
 
 async function copyPlain(source: string, target: string): Promise<void> {
-  const { mode } = await lstat(source)
+  const { mode, uid } = await lstat(source)
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  await own(target, uid)
   // It stays a program if it was one; whose rights it runs with is not the agent's to say.
   await chmod(target, 0o600 | (mode & 0o111))
+}
+
+/** A copy comes with its owner where the service is root: an agent of the sandbox, whose files nobody else's verifier could read. */
+async function own(target: string, uid: number): Promise<void> {
+  const [user, group] = [process.geteuid?.() ?? uid, process.getegid?.() ?? 0]
+  if (user !== uid) await lchown(target, user, group)
 }
 
 /** Kept where it leads to something in the workspace, as itself; what it leads to is never read through it. */

@@ -1,6 +1,6 @@
 /** The evaluator verify, with real commands on real workspaces, and agents that left traps in them. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { evaluatorConformance } from '../../../conformance/index.ts'
@@ -86,11 +86,56 @@ describe('the evaluator verify', () => {
     ['start', null],
     ['time', 0],
     ['memory', 0],
-  ])('an agent or a command that ended by %s gets %j', async (ended, points) => {
-    const workspace = workspaceOf({})
-    const task = taskOf({ verify: 'true' })
-    expect(await verify.plugin.score(task, { ...played, ended }, sceneOf(workspace))).toBe(points)
-    expect(await score({ verify: 'true' }, workspace, recorder({ ...played, ended }))).toBe(points)
+  ])('an agent that ended by %s gets %j', async (ended, points) => {
+    expect(await verify.plugin.score(taskOf({ verify: 'true' }), { ...played, ended }, sceneOf(workspaceOf({})))).toBe(points)
+  })
+
+  it('a command that ran into a limit is a verdict on what the agent left', async () => {
+    for (const ended of ['time', 'memory'] as const)
+      expect(await score({ verify: 'true' }, workspaceOf({}), recorder({ ...played, ended }))).toBe(0)
+  })
+
+  it.each<readonly [string, JsonObject]>([
+    ['is missing', { verify: 'no-such-program' }],
+    ['is missing, without a shell', { verify: ['no-such-program', 'a'] }],
+    ['is missing inside its script', { verify: 'sh verify/run.sh', verify_files: { 'verify/run.sh': 'true\nno-such-program' } }],
+    ['may not be run', { verify: './verify/run.sh', verify_files: { 'verify/run.sh': 'true' } }],
+    ['says so itself', { verify: 'exit 127' }],
+  ])('is no verdict where its own program %s', async (_what, data) => {
+    await expect(score(data, workspaceOf({ a: '1' }))).rejects.toMatchObject({ kind: 'unavailable', code: 'no_verdict' })
+  })
+
+  it('is no verdict where it could not be started, or could not read the copy', async () => {
+    const workspace = workspaceOf({ a: '1' })
+    await expect(score({ verify: 'true' }, workspace, recorder({ ...played, ended: 'start' }))).rejects.toThrow('could not be started')
+    const blind: Executor = {
+      run: async (play, signal) => {
+        const { argv, ...launch } = play.launch('/root')
+        return runner.run(
+          { ...play, launch: () => ({ ...launch, argv: argv.map((word) => word.replace(/svc-episode-.*/, 'gone')) }) },
+          signal,
+        )
+      },
+    }
+    await expect(score({ verify: 'true' }, workspace, blind)).rejects.toThrow('cannot read the copy of the workspace')
+  })
+
+  it('a program that the agent should have left, and did not, is a verdict', async () => {
+    expect(await score({ verify: './hello.sh' }, workspaceOf({}))).toBe(0)
+    expect(await score({ verify: ['./hello.sh'] }, workspaceOf({ 'hello.sh': 'exit 0' }))).toBe(0)
+  })
+
+  it('keeps the exit code and the end of what was printed', async () => {
+    const notes: unknown[] = []
+    const scene: Scene = { ...sceneOf(workspaceOf({})), note: (...told) => void notes.push(told) }
+    const command = 'echo out; for i in $(seq 4000); do echo xxxx; done >&2; echo the sum is 41 >&2; exit 3'
+    expect(await verify.plugin.score(taskOf({ verify: command }), played, scene)).toBe(0)
+    expect(notes).toEqual([
+      [
+        'the verifier: exit code 3: the sum is 41',
+        { exit_code: 3, ended: null, stdout: 'out\n', stderr: expect.stringMatching(/^\[\d+ characters dropped\] [^]{8000}$/) },
+      ],
+    ])
   })
 
   it('cannot say where there is no workspace', async () => {
@@ -240,7 +285,60 @@ function folderForCopies(folder = temporaryFolder()): string {
   return folder
 }
 
+/** Plays an episode that writes a file, as an agent would, and verifies it. Prints the score. */
+const PLAYED_AND_VERIFIED = (executor: string): string => `
+  const { default: { plugin } } = await import(${JSON.stringify(new URL('../../executors/', import.meta.url).href)} + ${JSON.stringify(executor)} + '/index.ts')
+  const { default: { plugin: verify } } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
+  const executor = await plugin.make({})
+  const signal = new AbortController().signal
+  const task = { name: 't', prompt: 'p', role: 'gate', data: { verify: 'grep -qx 42 out.txt && test -x deep/run && sh verify/run.sh', verify_files: { 'verify/run.sh': 'echo fine' } } }
+  const scores = []
+  await executor.run({
+    files: () => ({}),
+    workspace: {},
+    model: { url: 'http://127.0.0.1:9', model: null, api: 'openai', apiKey: null },
+    launch: () => ({ argv: ['sh', '-c', 'umask 077; echo 42 > out.txt; mkdir deep; echo > deep/run; chmod 700 deep/run'], env: {}, timeoutSeconds: 30 }),
+    readTrajectory: async () => [],
+    needs: [],
+    inspect: async (workspace, episode) => {
+      scores.push(await verify.score(task, episode, { workspace, models: {}, executor, reference: null, signal }))
+    },
+  }, signal)
+  console.log(JSON.stringify(scores))
+`
+
+/** A program of Node's own in a folder that anybody may read, since the one that runs this test may lie in root's. */
+function runAs(user: number | null, program: string): string {
+  const folder = mkdtempSync('/var/tmp/svc-test-')
+  onTestFinished(() => void spawnSync('rm', ['-rf', folder]))
+  writeFileSync(join(folder, 'try.mjs'), program)
+  spawnSync('cp', [process.execPath, join(folder, 'node')])
+  spawnSync('chmod', ['-R', 'a+rX', folder])
+  const { stdout, stderr } = spawnSync(join(folder, 'node'), [join(folder, 'try.mjs')], {
+    ...(user !== null && { uid: user, gid: user }),
+    env: { PATH: process.env['PATH'] },
+    encoding: 'utf8',
+  })
+  return stdout + stderr
+}
+
+const USERS: readonly (readonly [string, number | null])[] =
+  process.getuid?.() === 0
+    ? [
+        ['root', null],
+        ['nobody', 65534],
+      ]
+    : [['this user', null]]
+
+it.each(USERS)('%s verifies what an agent left, without a sandbox', (_name, user) => {
+  expect(runAs(user, PLAYED_AND_VERIFIED('local'))).toBe('[1]\n')
+})
+
 await describeSandboxed('verify in a sandbox', () => {
+  it.each(USERS)('%s verifies what an agent left', (_name, user) => {
+    expect(runAs(user, PLAYED_AND_VERIFIED('sandbox'))).toBe('[1]\n')
+  })
+
   it('runs in the sandbox as it does without', async () => {
     const executor = await sandbox.plugin.make({})
     const workspace = workspaceOf({ a: '42' })

@@ -2,15 +2,17 @@
  * One point when the task's own command says so, run on a copy of what the agent left: after the agent is dead, in a root of its own,
  * without a model, and with files that the agent has never seen.
  */
+import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { define, type Episode, type ModelAddress, type Play, type Scene } from '../../../src/contract/index.ts'
+import { define, unavailable, type Episode, type ModelAddress, type Play, type Scene } from '../../../src/contract/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace } from './copy.ts'
 import { checkOf, type Check } from './check.ts'
 import { placeFiles } from './place.ts'
+import { endOf, problemOf, wordsFor } from './outcome.ts'
 
 export default define('evaluator', {
   async score(task, episode, scene) {
@@ -21,14 +23,23 @@ export default define('evaluator', {
   },
 })
 
-async function verify(check: Check, workspace: string, { executor, signal }: Scene): Promise<number | null> {
+async function verify(check: Check, workspace: string, scene: Scene): Promise<number | null> {
+  const { executor, signal } = scene
   signal.throwIfAborted()
   const copy = await mkdtemp(copyPrefix())
+  const mark = randomUUID()
   try {
-    // More than can be looked at is no solution.
-    if (!(await copyWorkspace(workspace, copy))) return 0
+    if (!(await copyWorkspace(workspace, copy))) {
+      // More than can be looked at is no solution.
+      scene.note?.('the agent left more than is copied for the verifier')
+      return 0
+    }
     await placeFiles(copy, check.files)
-    return scoreOf(check, await executor.run(playOf(check, copy), signal))
+    const run = await executor.run(playOf(check, copy, mark), signal)
+    scene.note?.(wordsFor(run), { exit_code: run.exitCode, ended: run.ended ?? null, stdout: endOf(run.stdout), stderr: endOf(run.stderr) })
+    const problem = problemOf(check, run, mark)
+    if (problem !== null) throw unavailable('no_verdict', problem)
+    return scoreOf(check, run)
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
@@ -42,16 +53,16 @@ function copyPrefix(): string {
 
 const VERIFY_SECONDS_MAX = 600
 /** The command gets a copy of the copy: it may write there, also where the machine's folders can only be read. */
-const COPY_AND_RUN = 'cp -RPp "$1"/. . && shift && exec "$@"'
+const COPY_AND_RUN = 'cp -RPp "$2"/. . || { echo "$1" >&2; exit 1; }; shift 2; exec "$@"'
 /** Nobody answers there, and nothing in the files names it. */
 const NO_MODEL: ModelAddress = { url: 'http://127.0.0.1:0', model: null, api: 'openai', apiKey: null }
 
-function playOf({ words }: Check, copy: string): Play {
+function playOf({ words }: Check, copy: string, mark: string): Play {
   return {
     files: () => ({}),
     workspace: {},
     model: NO_MODEL,
-    launch: () => ({ argv: ['sh', '-c', COPY_AND_RUN, 'verify', copy, ...words], env: {}, timeoutSeconds: VERIFY_SECONDS_MAX }),
+    launch: () => ({ argv: ['sh', '-c', COPY_AND_RUN, 'verify', mark, copy, ...words], env: {}, timeoutSeconds: VERIFY_SECONDS_MAX }),
     readTrajectory: async () => [],
     needs: [copy],
   }

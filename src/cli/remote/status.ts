@@ -143,10 +143,21 @@ function troubles({ error, preload_errors }: Status, surroundings: Surroundings)
 }
 
 function advice(scenarios: readonly SeenScenario[], { command }: Service): readonly string[] {
-  const lines = scenarios.flatMap(({ row, releases }) =>
+  const held = scenarios.flatMap(({ row, releases }) =>
     heldRows(releases ?? [])
       .slice(0, 1)
-      .map((held) => `waits for review: ${promoteCommand(held, row.scenario, command)}`),
+      .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}`),
   )
+  const lines = [...held, ...scenarios.flatMap(unsolvedWords)]
   return lines.length === 0 ? [] : ['', ...lines]
+}
+
+/** Tasks of the last step in which neither side has a point: they tell nothing, and their evaluator may be why. */
+function unsolvedWords({ row, status: own }: SeenScenario): readonly string[] {
+  const tasks: unknown = own?.last_committed_step?.metrics?.['unsolved_tasks']
+  if (!Array.isArray(tasks) || tasks.length === 0) return []
+  const named = tasks.filter((name) => typeof name === 'string').map(oneLine)
+  return [
+    `${oneLine(row.scenario)}: neither side has a point in ${named.join(', ')}; look at what the evaluator said, in the record of the step`,
+  ]
 }

@@ -46,6 +46,17 @@ function filesProblem(given: Files): string | null {
   }
 }
 
+const DATA_BYTES_MAX = 1024 * 1024
+const DATA_RULE = `must be an object of at most ${DATA_BYTES_MAX} bytes of JSON`
+const data = z
+  .record(z.string(), z.json('must be JSON'), DATA_RULE)
+  .refine((given) => Buffer.byteLength(JSON.stringify(given)) <= DATA_BYTES_MAX, DATA_RULE)
+  .superRefine((given, context) => {
+    const taken = Object.keys(given).find((field) => Object.hasOwn(shape, field))
+    if (taken !== undefined)
+      context.addIssue({ code: 'custom', message: `must not hold ${taken}, which is a field of tasks; write it beside data` })
+  })
+
 const ROLES = ['gate', 'train', 'regression', 'health'] as const
 
 const shape = {
@@ -59,6 +70,7 @@ const shape = {
   verify_reward: z.boolean('must be true or false').exactOptional(),
   rubric: text.exactOptional(),
   evaluator: text.exactOptional(),
+  data: data.exactOptional(),
 }
 const KNOWN = Object.keys(shape).join(', ')
 

@@ -38,6 +38,15 @@ describe('a list of tasks', () => {
     expect(await listed([{ ...task, ...data }])).toEqual([{ ...task, data }])
   })
 
+  it('may hold data of its own for the evaluator, beside the fields that the service knows', async () => {
+    const free = { max_words: 40, nested: { list: [1, null] } }
+    const task = { name: 't', prompt: 'p', role: 'gate' }
+    expect(await listed([{ ...task, answer: 'a', data: free }])).toEqual([{ ...task, data: { ...free, answer: 'a' } }])
+    const [lain] = await lying({ 't/task.yaml': 'prompt: p\nanswer: a\ndata: {max_words: 40, nested: {list: [1, null]}}\n' })
+    expect(lain?.data).toEqual({ ...free, answer: 'a' })
+    await expect(listed([{ ...task, data: { text: 'x'.repeat(1024 * 1024) } }])).rejects.toThrow('data must be an object of at most')
+  })
+
   it('is scored as each task says it is solved, where the default looks for an answer', async () => {
     const tasks = [
       { name: 'a', prompt: 'p', answer: '1' },
@@ -73,6 +82,8 @@ describe('a list of tasks', () => {
     ['answers without one', { ...sum, answer: [] }, 'task sum: answer must be'],
     ['a command that is none', { ...sum, verify: {} }, 'task sum: verify must be'],
     ['a reward in words', { ...sum, verify_reward: 'yes' }, 'task sum: verify_reward must be true or false'],
+    ['data that is none', { ...sum, data: 'x' }, 'task sum: data must be an object'],
+    ['data that hides a field', { ...sum, data: { verify: 'true' } }, 'task sum: data must not hold verify, which is a field of tasks'],
     ['a misspelt field', { ...sum, anwser: '42' }, 'task sum: it holds an unknown field; there are: name, prompt, role, answer'],
     ['files in a list', { ...sum, files: ['a'] }, 'task sum: files must be an object of paths and texts'],
     ['a file that is no text', { ...sum, files: { a: 1 } }, 'task sum: files.a must be text'],

@@ -9,7 +9,8 @@ export function taskFrom(value: Json, where: string): Task {
   const parsed = FIELDS.safeParse(value)
   const named = isObject(value) && isName(value['name']) ? `${where}: task ${value['name']}` : where
   if (!parsed.success) throw invalid('task_invalid', `${named}: ${ruleIn(parsed.error.issues)}`)
-  const { name, prompt, role, files, ...data } = parsed.data
+  const { name, prompt, role, files, data: free = {}, ...fields } = parsed.data
+  const data = { ...free, ...fields }
   const task: Task = { name, prompt, role, ...(files && { files }), ...(Object.keys(data).length > 0 && { data }) }
   if (bytesOf(task) <= TASK_BYTES_MAX) return task
   throw invalid('task_invalid', `${named}: files and verify_files must be at most ${TASK_BYTES_MAX} bytes together`)

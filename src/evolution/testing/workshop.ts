@@ -63,6 +63,8 @@ export interface Tools {
   readonly selection?: Selection
   readonly evaluator?: Evaluator
   readonly run?: Executor['run']
+  readonly program?: Workshop['program']
+  readonly adapter?: Adapter
   readonly tasks?: readonly Task[]
   readonly settings?: Partial<Workshop['settings']>
   readonly codeProblem?: string
@@ -93,7 +95,7 @@ const obedient =
   async (play) => {
     const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
     const { argv } = play.launch('/root')
-    const rules = files['agent/RULES.md'] ?? ''
+    const rules = Object.entries(files).find(([path]) => /(?:RULES|AGENTS)\.md$/.test(path))?.[1] ?? ''
     played.push(`${rules.includes('magic') ? 'candidate' : 'current'} ${argv.at(-1)}`)
     const episode: Episode = { exitCode: 0, stdout: rules.includes('magic') ? 'magic' : 'nothing', stderr: '', trajectory: [{ rules }] }
     await play.inspect?.('/root/workspace', episode)
@@ -144,6 +146,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const lines: string[] = []
   const inbox = new Inbox(join(folder, 'inbox'), 8)
   const evaluator = tools.evaluator ?? saysMagic
+  const adapter = tools.adapter ?? agent
   const workshop: Workshop = {
     settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
     method: {
@@ -155,7 +158,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
       strangersProblem: null,
       evaluator: async () => evaluator,
     },
-    adapter: agent,
+    adapter,
     tasks: tools.tasks ?? GATE,
     evaluation: { url: 'http://127.0.0.1:9', apiKey: 'evaluation-token' },
     cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
@@ -163,14 +166,14 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     scenario: 'test',
     component: 'harness',
     folder: 'scenario',
-    program: async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' }),
+    program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
   }
   const trainer = makeTrainer(workshop)
   const report: Reporter = {
     phase: (name, more) => void lines.push(`phase ${name}${more?.episodes_total === undefined ? '' : ` of ${more.episodes_total}`}`),
     line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),
   }
-  let files = contentOf(agent, SEED)
+  let files = contentOf(adapter, SEED)
   let state: JsonObject = {}
   let step = 0
   return {

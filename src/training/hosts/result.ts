@@ -37,7 +37,7 @@ const verdicts = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hold'), content }),
   z.object({ kind: z.literal('reject') }),
   z.object({ kind: z.literal('skip'), reason: z.string() }),
-  z.object({ kind: z.literal('fail'), error: z.string() }),
+  z.object({ kind: z.literal('fail'), error: z.string(), retry: z.literal(true).exactOptional() }),
 ])
 
 /** As it will be kept: a date becomes its text and not-a-number null, as JSON prints them. */

@@ -8,6 +8,7 @@ export const harness = [
     'harness.adapters-fields': 'Each adapter shows name, binary, trajectory_format, model_bindings and install spec.',
     'harness.manifest': 'The manifest has identity, files, evaluation, requires and components.',
     'harness.manifest-header': 'The manifest carries x-svc-release-id.',
+    'harness.requires-review': 'A release that comes to require an item whose check is a command is held for review.',
     'harness.requires-union': 'requires is the union over the chain, the newest definition of a name winning.',
     'harness.tree-file': 'A declared tree file adds the entries as one JSON array; older clients may ignore it.',
     'harness.catalog': 'The harness catalog is oldest first with evaluation metrics and page_path.',

@@ -60,6 +60,8 @@ export const scenarios = [
     'training.unchanged': 'A result that changes nothing is skipped and consumes its batch.',
     'training.row-lost': 'A row that cannot be written leaves everything as it was, and its batch lands later.',
     'training.given-up': 'Units that a step failed over eight times in a row are set aside by a row, and the next batch is worked on.',
+    'training.machine':
+      'An instruction that the machine could not do its part for is not consumed; it is tried again, and the status says why.',
     'training.riding': 'Units that rode beside two instructions that failed ride no more before a step on traffic settled them.',
     'training.stale': 'A result that another component overtook is merged, judged again or made again, as its trainer says.',
     'instruction.lifecycle': 'An instruction is consumed by exactly one committed row, also when its step fails.',
