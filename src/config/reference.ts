@@ -28,7 +28,7 @@ environment over the default. \`svc serve --print-config\` prints every value wi
 - A key with nothing behind it (null) is as if it were not there.
 - An unknown section or key, a wrong type or a value out of range is refused at start, with its line and the nearest known key.
 - Relative paths of the file, and paths by default, start from the folder of the file, or from the working directory without one; paths on
-  the command line start from the working directory. So \`svc doctor -c FILE\` looks at the same data from any folder.
+  the command line start from the working directory. Plug-in paths start from the folder of the file wherever they are given. So \`svc doctor -c FILE\` looks at the same data from any folder.
 - A list on the command line is given as \`[a, b]\` or one item at a time, repeating the option.`
 
 const TAIL = `## How the upstream is found

@@ -53,7 +53,7 @@ export interface Played {
   readonly trouble: 'machine' | 'evaluator' | null
 }
 
-export interface Grounds {
+interface Grounds {
   /** One line. */
   readonly words: string
   readonly more: JsonObject

@@ -54,6 +54,17 @@ const troubled = (): Promise<string> =>
   })
 
 describe('a service with troubles', () => {
+  test('names tasks in which neither side has a point', async () => {
+    const last_committed_step = { step: 3, recorded_at: 1, metrics: { unsolved_tasks: ['sum', 'a\u001b[2J'] } }
+    const url = await answering({
+      '/svc/scenarios': { scenarios: [scenario('good')] },
+      '/svc/scenarios/good/releases': { releases: RELEASES },
+      '/svc/status': { ...STATUS, scenarios: { good: { training_mode: 'auto', last_committed_step } } },
+    })
+    const { out } = await typeCommand(url, ['status'])
+    expect(out).toContain('good: neither side has a point in sum, a\\u001b[2J; look at what the evaluator said, in the record of the step')
+  })
+
   test('shows them, and one broken scenario hides no other', async () => {
     const { exit, out } = await typeCommand(await troubled(), ['status'])
     expect(exit).toBe(0)
