@@ -1,5 +1,5 @@
 /** Every guide can be followed from its first line to its last, in an empty folder, with nothing running yet. */
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,6 +34,11 @@ describe('the guides', () => {
   it('are all followed here', () => {
     const pages = globSync('docs/guides/*.md', { cwd: root }).map((page) => page.slice('docs/guides/'.length))
     expect(pages.filter((page) => page !== 'README.md').toSorted()).toEqual(Object.keys(SAYS).toSorted())
+  })
+
+  it.each(Object.keys(SAYS))('%s says how svc comes onto the path before it uses it', (page) => {
+    const [before = ''] = readFileSync(join(root, 'docs/guides', page), 'utf8').split('```sh', 1)
+    expect(before).toContain('(../operations.md#svc-on-the-path)')
   })
 
   // Most of a guide is waiting, so they are followed side by side.

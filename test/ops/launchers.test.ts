@@ -56,10 +56,10 @@ async function start(child: ChildProcessByStdio<null, Readable, Readable>): Prom
 
 const isWell = async (address: string): Promise<boolean> => (await fetch(`${address}/healthz`)).ok
 
-describe.each<[string, string, readonly string[]]>([
-  ['svc on a Node that is too old', SVC, ['serve']],
-  ['npm start', START, []],
-])('a service started by %s', (_, script, words) => {
+describe.each<[string, string, readonly string[], string]>([
+  ['svc on a Node that is too old', SVC, ['serve'], ''],
+  ['npm start', START, [], `export PATH='${join(ROOT, 'bin')}':"$PATH"`],
+])('a service started by %s', (_, script, words, hint) => {
   it('stops in order when what started it is killed, and not while that is merely stopped', async () => {
     const args = [...words, ...serving(temporaryFolder())]
     const { child, address, said } = await start(launched(script, args))
@@ -67,6 +67,7 @@ describe.each<[string, string, readonly string[]]>([
     expect(await isWell(address)).toBe(true)
     child.kill('SIGKILL')
     expect(await said).toContain('svc: stopping')
+    expect(await said).toContain(hint)
     await expect(isWell(address)).rejects.toThrow()
     // Port and store are free.
     const next = await start(launched(script, args))
@@ -76,7 +77,7 @@ describe.each<[string, string, readonly string[]]>([
 })
 
 it.each([
-  ['svc', SVC, ['config', 'schema'], '"$schema"'],
+  ['svc', join(ROOT, 'bin/svc'), ['config', 'schema'], '"$schema"'],
   ['svc-client import', SVC_CLIENT, ['import', '--help'], 'Usage: svc-client import'],
 ])('%s does its work on the pinned Node where it is started by an older one, and ends', async (_, script, args, expected) => {
   const child = launched(script, args)
