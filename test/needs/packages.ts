@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Somebody else's installation may be a large one. */
 const LOCK_SECONDS_MAX = 1800
-const OPTIONS = ['-y', '-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
+const OPTIONS = ['-y', '--no-install-recommends', '-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
 const LOOK_AGAIN_MILLISECONDS = 2000
 /** Locks that apt itself does not wait for: those of its lists and its downloads. */
 const LOCKED = /Could not get lock/
