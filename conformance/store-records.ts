@@ -157,6 +157,22 @@ export function describeReading(suite: StoreSuite): void {
     assert.deepEqual(sequences(await scenario.records({ before: 5, limit: 9, type: 'report' })), [2])
     assert.deepEqual(await scenario.records({ before: 1, limit: 9 }), [])
   })
+  test('the exchanges of a session are found by it, in both directions, whatever lies between', async (store) => {
+    const scenario = await create(store, 'a')
+    const other = await create(store, 'b')
+    const sessions = ['s', 't', undefined, 's', 'S', 's'] as const
+    const made = sessions.map((session, index) =>
+      record(`r${index}`, { summary: { latency_ms: 1, ...(session !== undefined && { session }) } }),
+    )
+    await scenario.append(made)
+    await other.append(made)
+    assert.deepEqual(sequences(await scenario.records({ after: 0, limit: 9, session: 's' })), [1, 4, 6])
+    assert.deepEqual(sequences(await scenario.records({ after: 1, limit: 1, session: 's' })), [4])
+    assert.deepEqual(sequences(await scenario.records({ before: Number.MAX_SAFE_INTEGER, limit: 1, session: 's' })), [6])
+    assert.deepEqual(await scenario.records({ after: 0, limit: 9, session: 'nobody' }), [])
+    await store.archive('a')
+    assert.deepEqual(await scenario.records({ after: 0, limit: 9, session: 's' }), [])
+  })
   test('a summary is listed with its record, and is no part of what makes two records the same', async (store) => {
     const scenario = await create(store, 'a')
     const summary = { model: 'm', latency_ms: 12.5, input_tokens: 3, output_tokens: 4, stream: true, complete: false } as const

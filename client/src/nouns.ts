@@ -19,6 +19,8 @@ export interface Report {
   readonly feedback?: string | Data
   /** Receipts of inferences of the same scenario, each once. */
   readonly references?: readonly string[]
+  /** In their place: the exchanges whose tag `session` is this, all of them or the latest. */
+  readonly references_to?: { readonly session: string; readonly which?: 'all' | 'latest' }
   readonly metadata?: Data
   /** Makes sending it again safe. */
   readonly agent_record_id?: string

@@ -48,6 +48,8 @@ export const JSON_DEPTH_MAX = 256
 export const LINE_JSON_DEPTH_MAX = INLINE_BODY_BYTES_MAX / 2
 export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024
+/** Exchanges of a session that one report may be about. */
+export const SESSION_REFERENCES_MAX = 10_000
 /** All request headers together; Node answers 431 above it. */
 export const HEADER_BYTES_MAX = 64 * KIB
 /** What one answer may be, whole or streamed, unless configured otherwise: it is held in memory until it is stored. */

@@ -24,6 +24,8 @@ export const HEADER = {
 
 /** The tag by which a client says which harness release it has installed. */
 export const RELEASE_TAG = 'release'
+/** The tag by which a client says which run an exchange belongs to; reports may be about a session. */
+export const SESSION_TAG = 'session'
 
 /** The receipt in a stream stands twice in one object, nested and flat, so that any client finds it. */
 export const RECEIPT_OBJECT = 'svc'

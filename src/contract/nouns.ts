@@ -40,6 +40,8 @@ export interface ExchangeSummary {
   readonly output_tokens?: number
   readonly stream?: true
   readonly complete?: false
+  /** The tag of that name: which run of an agent it belongs to. */
+  readonly session?: string
 }
 
 /** A record on its way in. The payload is JSON text already, so that nobody parses or prints it again on the way to the disk. */

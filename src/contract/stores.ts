@@ -68,6 +68,8 @@ export interface ScenarioStore {
 export type RecordPage = ({ readonly after: number } | { readonly before: number }) & {
   readonly limit: number
   readonly type?: RequestType
+  /** Only exchanges whose summary names that session. Looked up, and never by reading through the others; goes with no type. */
+  readonly session?: string
 }
 
 /** Rows after a step, oldest first, with ids only rows that consumed any of them; or before one, newest first. */

@@ -11,7 +11,7 @@ import { noteUpstream } from './note.ts'
 import { outletOf } from './outlet.ts'
 import { nameInPath } from './params.ts'
 import type { Asked, LineHandler, Reply } from './reply.ts'
-import { forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
+import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
 
 /** Beyond this, copying the body costs more than a second write. */
 const ONE_WRITE_BYTES_MAX = 16 * 1024
@@ -22,11 +22,15 @@ export function traffic(dialect: Dialect): LineHandler {
     const name = scenarioOf(visit.request)
     visit.note.scenario = name
     const release = headerText(visit.request, HEADER.release)
+    const chosen = chosenReceipt(visit.request)
     const call = await callOf(door, visit, response, dialect, visit.path, bodyBytesMax)
     await door.registry.useOrCreate(name, release, async (scenario) => {
-      // Every answer of such a scenario says which release is served, refusals too.
-      const served = await serve(scenario, call).finally(() => Object.assign(visit.headers, releaseHeader(scenario)))
-      await write(door, visit, response, served)
+      const answer = async (asked: Call): Promise<void> => {
+        // Every answer of such a scenario says which release is served, refusals too.
+        const served = await serve(scenario, asked).finally(() => Object.assign(visit.headers, releaseHeader(scenario)))
+        await write(door, visit, response, served)
+      }
+      await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
     })
   }
 }
@@ -106,7 +110,7 @@ function writeWhole(visit: Visit, response: ServerResponse, answer: WholeAnswer,
     'content-length': answer.body.length,
   }
   if (receipt !== null) {
-    headers[HEADER.receipt] = receipt
+    headers[HEADER.receipt] = encodeHeader(receipt)
     visit.note.receipt = receipt
   }
   response.writeHead(answer.status, headers)

@@ -1,6 +1,15 @@
 /** Records: import, report, and reading them back. */
 import { HEADER, invalid, unknown, type JsonObject, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
-import { admit, appendRecords, checkFirstRecords, type Admission, type Place } from '../records/index.ts'
+import {
+  admit,
+  appendRecords,
+  checkFirstRecords,
+  noExchange,
+  quoteSession,
+  type Admission,
+  type Draft,
+  type Place,
+} from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { Door } from './door.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
@@ -25,12 +34,17 @@ async function keep({ door, visit, bytes }: Asked, kind: 'report' | 'import' | '
   const name = scenarioOf(visit.request)
   visit.note.scenario = name
   const drafts = await door.bodies.drafts(kind, await bytes(), tagsOf(visit.request.headers))
-  const admitted = (scenario: Scenario | null): readonly NewRecord[] => drafts.map((draft) => admit(draft, admissionOf(door, scenario)))
-  const loaded = door.registry.loaded(name) ?? null
-  const early = admitted(loaded)
+  const admitted = (all: readonly Draft[], scenario: Scenario | null): readonly NewRecord[] =>
+    all.map((draft) => admit(draft, admissionOf(door, scenario)))
+  const isOpen = drafts.some(({ about }) => about !== undefined)
+  if (isOpen && !door.registry.has(name)) throw noExchange()
+  // What a recipe asks of a report is asked of the one with receipts.
+  const loaded = isOpen ? null : (door.registry.loaded(name) ?? null)
+  const early = admitted(drafts, loaded)
   if (!door.registry.has(name)) checkFirstRecords(early, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
-    const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(scenario), place)
+    const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
+    const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)
     return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
   })
 }

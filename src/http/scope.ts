@@ -1,6 +1,6 @@
 /** What a request says about itself in its headers: which scenario, which starting release, which tags. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { HEADER, invalid, TAG_VALUE_CHARACTERS_MAX, TAGS_MAX } from '../contract/index.ts'
+import { HEADER, invalid, RECORD_ID_CHARACTERS_MAX, TAG_VALUE_CHARACTERS_MAX, TAGS_MAX } from '../contract/index.ts'
 import type { Tags } from '../inference/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
@@ -20,6 +20,14 @@ export function headerText(request: IncomingMessage, name: string): string | nul
   if (typeof value !== 'string' || value.trim() === '') return null
   if (value.includes(', ') && (request.headersDistinct[name]?.length ?? 1) > 1) throw invalid('repeated_header', `${name}: send it once`)
   return decodeHeader(value.trim())
+}
+
+/** The receipt that the client chose for its exchange, where it cannot read the one it would be given; null where it chose none. */
+export function chosenReceipt(request: IncomingMessage): string | null {
+  const id = headerText(request, HEADER.receipt)
+  if (id !== null && countCodePoints(id) > RECORD_ID_CHARACTERS_MAX)
+    throw invalid('invalid_field', `${HEADER.receipt}: holds at most ${RECORD_ID_CHARACTERS_MAX} characters`)
+  return id
 }
 
 /** `x-svc-tag-<name>` headers by name. */
@@ -71,4 +79,9 @@ export function decodeHeader(value: string): string {
   if (/^[\u0000-\u007f]*$/.test(value)) return value
   const decoded = Buffer.from(value, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? value : decoded
+}
+
+/** And back: a receipt that a client chose may hold any character. */
+export function encodeHeader(value: string): string {
+  return Buffer.from(value).toString('latin1')
 }

@@ -142,7 +142,9 @@ class Relay {
       stream: true,
       ...(cause === null ? {} : { complete: false }),
     }
-    return { receipt: await keep(this.#exchange, Buffer.from(print(response)), summary), cause }
+    const { id, interruptedId = id } = this.#exchange.call
+    const receipt = await keep(this.#exchange, Buffer.from(print(response)), summary, cause === null ? id : interruptedId)
+    return { receipt, cause }
   }
 }
 

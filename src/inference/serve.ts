@@ -5,6 +5,7 @@ import {
   INTERRUPTED_RETRY_MAX_SECONDS,
   invalid,
   isObject,
+  SESSION_TAG,
   unavailable,
   upstream,
   type Capture,
@@ -38,6 +39,8 @@ export interface Serving extends Named {
 export interface Call {
   /** The receipt, when the exchange is kept. */
   readonly id: string
+  /** The receipt of an answer that broke off, where the other one was chosen by the client: under that it may try again. */
+  readonly interruptedId?: string
   readonly dialect: Dialect
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -200,17 +203,23 @@ function parseAnswer(body: Uint8Array): JsonObject {
 }
 
 export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
-  const summary = summaryOf(request.facts, answer, call.clock() - call.begunAt)
+  const { [SESSION_TAG]: session } = call.tags
+  const summary = { ...summaryOf(request.facts, answer, call.clock() - call.begunAt), ...(session !== undefined && { session }) }
   call.trace?.answered(answer, summary)
   return summary
 }
 
 /** Durable when this resolves; only then may anyone hear the receipt. */
-export async function keep(exchange: Exchange, response: Uint8Array, summary: ExchangeSummary): Promise<string | null> {
+export async function keep(
+  exchange: Exchange,
+  response: Uint8Array,
+  summary: ExchangeSummary,
+  id = exchange.call.id,
+): Promise<string | null> {
   const { scenario, call, release, request } = exchange
   if (scenario.keep === undefined) return null
   await scenario.keep({
-    agent_record_id: call.id,
+    agent_record_id: id,
     request_type: 'inference',
     created_at: call.clock(),
     references: [],
@@ -219,7 +228,7 @@ export async function keep(exchange: Exchange, response: Uint8Array, summary: Ex
     payload: exchangePayload(request, call.tags, response),
     summary,
   })
-  return call.id
+  return id
 }
 
 function isSuccess(status: number): boolean {

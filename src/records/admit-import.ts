@@ -34,7 +34,10 @@ export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstO
   const { agent_record_id, request_type } = checkShape(importEnvelope, outlined(bytes, members), at)
   const payload = members.find(({ key }) => key === 'payload')
   if (payload === undefined) throw new Error('an envelope without a payload passed its check')
-  if (request_type === 'report') return { ...draftReport(bytes, at === '' ? 'payload' : `${at}.payload`, payload.start), agent_record_id }
+  if (request_type === 'report') {
+    const { about: _live, ...report } = draftReport(bytes, at === '' ? 'payload' : `${at}.payload`, payload.start)
+    return { ...report, agent_record_id }
+  }
   const tagged = tag(bytes.subarray(payload.start, payload.end))
   return { agent_record_id, request_type, references: [], score: scoreIn(tagged), payload: tagged, at: '' }
 }

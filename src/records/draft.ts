@@ -6,10 +6,17 @@ export interface Draft {
   readonly agent_record_id: string | null
   readonly request_type: 'inference' | 'report'
   readonly references: readonly string[]
+  /** The session whose exchanges a report is about, in the place of receipts. */
+  readonly about?: AboutSession
   readonly score: number | null
   readonly payload: Uint8Array
   /** Where its fields stand in the body, for messages. */
   readonly at: string
+}
+
+export interface AboutSession {
+  readonly session: string
+  readonly which?: 'all' | 'latest' | undefined
 }
 
 /** What admission needs of the service and of the scenario's recipe. */
@@ -21,7 +28,7 @@ export interface Admission {
 
 /** Throws what the recipe has against a report. */
 export function admit(draft: Draft, { newId, clock, checkReport }: Admission): NewRecord {
-  const { at, ...record } = draft
+  const { at, about: _session, ...record } = draft
   if (draft.request_type === 'report' && checkReport !== undefined) {
     const problem = checkReport(readReport(draft.payload))
     if (problem !== null) throw invalid('report_schema', `${at}${problem}`)

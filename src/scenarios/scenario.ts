@@ -1,6 +1,7 @@
 /** One loaded scenario: its binding, its store, and the projections of its commit rows. */
 import {
   conflict,
+  HEADER,
   LOAD_SECONDS_MAX,
   unknown,
   unsupported,
@@ -26,6 +27,7 @@ import { progressOf, type RequestProgress, type Worker } from '../training/index
 import { contentOf } from './composed.ts'
 import { COMMITS_PER_READ, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
+import { LaneByName } from './lane-by-name.ts'
 import { modelAddress, type ModelSettings } from './model.ts'
 
 export interface ScenarioParts {
@@ -63,6 +65,7 @@ export class Scenario {
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
   readonly history: History
   readonly #store: ScenarioStore
+  readonly #claims = new LaneByName()
   readonly #deploymentModel: ModelAddress
   #head: Release
   #model: ModelAddress
@@ -159,6 +162,16 @@ export class Scenario {
 
   #announce(type: RequestType): void {
     for (const worker of this.#workers) worker.announce(type)
+  }
+
+  /** For an exchange whose id its client chose: one at a time has that id, and none once a record has it. */
+  claim<T>(id: string, task: () => Promise<T>): Promise<T> {
+    return this.#claims.run(id, async () => {
+      const stored = await this.types([id])
+      if (stored.has(id))
+        throw conflict('record_conflict', `${HEADER.receipt}: a record of this scenario has that id already; choose a new one`)
+      return task()
+    })
   }
 
   types(ids: readonly string[]): ReturnType<ScenarioStore['types']> {

@@ -15,7 +15,7 @@ const REQUEST = { text: 'Be friendly and keep a calm tone.', session: 's', relea
 let folder = ''
 let service: ChildProcess | null = null
 beforeAll(() => {
-  program('bwrap', 'bubblewrap')
+  program('bwrap')
   folder = mkdtempSync(join(tmpdir(), 'svc-defaults-'))
   mkdirSync(join(folder, 'my agent'))
   mkdirSync(join(folder, 'elsewhere'))

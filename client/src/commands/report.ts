@@ -16,6 +16,7 @@ Options:
   --score <number>         how good it was, in whatever measure the scenario's recipe uses
   --feedback <text>        what was good or bad about it
   --reference <receipt>    an exchange that is meant; again for each further one
+  --session <name>         in its place: every exchange that was sent with the header x-svc-tag-session: <name>
   --id <id>                the report's own id: with it, sending the same report again stores nothing twice
 ${COMMON_HELP}
 Exit status: 0 the report is stored, 1 it is not, 2 the command was not understood.
@@ -39,17 +40,19 @@ export const reportCommand: Command<ReportArguments> = {
           score: { type: 'string' },
           feedback: { type: 'string' },
           reference: { type: 'string', multiple: true, default: [] },
+          session: { type: 'string' },
           id: { type: 'string' },
         },
       }),
     )
     if (values.help) return null
     noArgument(positionals)
-    const { feedback, id } = values
+    const { feedback, session, id } = values
     const report = {
       score: scoreOf(values.score),
       ...(feedback !== undefined && { feedback }),
       references: values.reference,
+      ...(session !== undefined && { references_to: { session } }),
       ...(id !== undefined && { agent_record_id: id }),
     }
     return { url: serviceUrl(values.url), scenario: scenarioName(values.scenario), report, json: values.json, token: tokenIn(env) }

@@ -178,13 +178,14 @@ class MemoryScenario implements ScenarioStore {
   }
 
   async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
-    const { limit, type } = page
+    const { limit, type, session } = page
     const records = this.#store.book(this.#name)?.records ?? []
     const [first, way] = 'after' in page ? [Math.max(page.after, 0), 1] : [Math.min(page.before - 1, records.length) - 1, -1]
     const rows: RecordRow[] = []
     for (let at = first; at >= 0 && at < records.length && rows.length < limit; at += way) {
       const row = records[at]?.row
-      if (row !== undefined && (type === undefined || row.request_type === type)) rows.push(row)
+      const isAsked = (type === undefined || row?.request_type === type) && (session === undefined || row?.summary?.session === session)
+      if (row !== undefined && isAsked) rows.push(row)
     }
     return rows
   }

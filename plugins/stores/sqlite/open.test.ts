@@ -28,7 +28,7 @@ describe('opening', () => {
     db.exec('PRAGMA user_version = 99')
     db.close()
     const before = readFileSync(path)
-    await assert.rejects(make({ directory }), { code: 'newer_store', kind: 'unavailable', message: /format 99.*up to 3/ })
+    await assert.rejects(make({ directory }), { code: 'newer_store', kind: 'unavailable', message: /format 99.*up to 4/ })
     assert.deepEqual(readFileSync(path), before)
     assert.deepEqual(readdirSync(directory), ['records.lock', 'records.sqlite3'])
   })

@@ -52,8 +52,9 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
   const [oldestFirst, newestFirst] = [makePages(db, '>', 'ASC'), makePages(db, '<', 'DESC')]
 
   return {
-    records(scenario, { limit, type, ...from }) {
-      const rows = 'after' in from ? oldestFirst(scenario, from.after, limit, type) : newestFirst(scenario, from.before, limit, type)
+    records(scenario, { limit, type, session, ...from }) {
+      const kind = { type, session }
+      const rows = 'after' in from ? oldestFirst(scenario, from.after, limit, kind) : newestFirst(scenario, from.before, limit, kind)
       return rows.map(recordRow)
     },
     types(scenario, ids) {
@@ -71,6 +72,11 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
   }
 }
 
+interface Kind {
+  readonly type: RequestType | undefined
+  readonly session: string | undefined
+}
+
 function makePages(db: DatabaseSync, side: '>' | '<', order: 'ASC' | 'DESC') {
   const pageOf = (condition: string, index = '') =>
     new Query<RecordColumns>(
@@ -83,7 +89,10 @@ function makePages(db: DatabaseSync, side: '>' | '<', order: 'ASC' | 'DESC') {
   // Left to itself SQLite walks the sequence here, past every inference there is.
   const selectOfType = pageOf(`AND r.request_type = ? AND r.request_type <> 'inference'`, 'INDEXED BY record_by_type')
 
-  return (scenario: string, from: number, limit: number, type: RequestType | undefined): readonly RecordColumns[] => {
+  const selectOfSession = pageOf(`AND json_extract(r.summary, '$.session') = ?`, 'INDEXED BY record_by_session')
+
+  return (scenario: string, from: number, limit: number, { type, session }: Kind): readonly RecordColumns[] => {
+    if (session !== undefined) return selectOfSession.all(scenario, session, from, limit)
     if (type === undefined) return selectPage.all(scenario, from, limit)
     if (type === 'inference') return selectInferences.all(scenario, from, limit)
     return selectOfType.all(scenario, type, from, limit)

@@ -85,6 +85,7 @@ export const exchangeSummary = z.object({
   output_tokens: count.optional(),
   stream: z.boolean().optional(),
   complete: z.boolean().optional().describe('False where the answer broke off.'),
+  session: text.optional().describe('The tag of that name.'),
 })
 export const recordRow = z.object({
   sequence: z.int().positive().describe('1, 2, 3 … in this scenario, without gaps.'),

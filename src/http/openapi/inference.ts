@@ -2,8 +2,8 @@
 import { HEADER, type Dialect } from '../../contract/index.ts'
 import * as bodies from './bodies.ts'
 import { other, type Answer, type Description, type Descriptions } from './description.ts'
-import { optionalScenario, scenario, startingRelease, tags } from './parameters.ts'
-import { CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from './refusals.ts'
+import { chosenReceipt, optionalScenario, scenario, startingRelease, tags } from './parameters.ts'
+import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from './refusals.ts'
 
 interface Format {
   readonly dialect: Dialect
@@ -102,10 +102,10 @@ function traffic({ dialect, name, words, body }: Format): Description {
     tag: 'inference',
     summary: `Answers with ${words} of the provider, and stores the exchange`,
     description: `${AS_PROVIDER} A new scenario is created unless the deployment forbids it. Only answers with status 2xx are stored.`,
-    parameters: [scenario, startingRelease, tags],
+    parameters: [scenario, startingRelease, chosenReceipt, tags],
     body,
     answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release]) },
-    refusals: refusals(NAMED, TAGGED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
+    refusals: refusals(NAMED, TAGGED, CHOSEN, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
   }
 }
 

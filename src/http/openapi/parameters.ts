@@ -4,6 +4,7 @@ import {
   HEADER,
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
+  RECORD_ID_CHARACTERS_MAX,
   RELEASE_TAG,
   SCENARIO_NAME_CHARACTERS_MAX,
   TAG_VALUE_CHARACTERS_MAX,
@@ -55,6 +56,11 @@ export const scenario = required(optionalScenario)
 export const startingRelease = header(
   HEADER.release,
   'The release that a new scenario starts from; on an existing one, the one it started from.',
+)
+export const chosenReceipt = header(
+  HEADER.receipt,
+  'The receipt, chosen by the client, for one that cannot read it from the answer. Must be new in the scenario.',
+  z.string().max(RECORD_ID_CHARACTERS_MAX),
 )
 export const tags = header(
   `${HEADER.tagPrefix}${RELEASE_TAG}`,

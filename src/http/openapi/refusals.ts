@@ -34,6 +34,8 @@ export const CHECKED_BODY = refusals(STRICT_BODY, { 400: ['invalid_field'] })
 /** Of a scenario that a header names. */
 export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 'repeated_header'] }
 export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
+/** Of a receipt that the client chose. */
+export const CHOSEN: Refusals = { 400: ['invalid_field'], 409: ['record_conflict'] }
 export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
 export const READING: Refusals = { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] }

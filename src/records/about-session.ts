@@ -1,0 +1,40 @@
+/** A report about a session: the receipts of its exchanges are looked up, for clients that cannot read them. It is kept as if it had quoted them. */
+import { HEADER, invalid, SESSION_REFERENCES_MAX, SESSION_TAG, type ScenarioStore } from '../contract/index.ts'
+import { cutOut, joined } from '../kit/index.ts'
+import type { AboutSession, Draft } from './draft.ts'
+
+const PLACE = 'references_to'
+
+/** The same report with receipts. Both at once would be two answers to one question. */
+export async function quoteSession(draft: Draft, store: Pick<ScenarioStore, 'get' | 'records'>): Promise<Draft> {
+  const { about, agent_record_id, payload, references: quoted } = draft
+  if (about === undefined) return draft
+  if (quoted.length > 0) throw invalid('repeated_reference', `${PLACE}: does not go with references; send one of the two`)
+  const references = (await receiptsStored(agent_record_id, store)) ?? (await receiptsOf(about, store))
+  const text = Buffer.from(payload)
+  return { ...draft, references, payload: joined(text, cutOut(text, []), new Map([['references', JSON.stringify(references)]])) }
+}
+
+/** A report that is stored already keeps the receipts it was stored with: the session may have gone on since. */
+async function receiptsStored(id: string | null, store: Pick<ScenarioStore, 'get'>): Promise<readonly string[] | null> {
+  const stored = id === null ? null : await store.get(id)
+  return stored?.request_type === 'report' ? stored.references : null
+}
+
+async function receiptsOf({ session, which = 'all' }: AboutSession, store: Pick<ScenarioStore, 'records'>): Promise<readonly string[]> {
+  const page = which === 'latest' ? { before: Number.MAX_SAFE_INTEGER, limit: 1 } : { after: 0, limit: SESSION_REFERENCES_MAX + 1 }
+  const rows = await store.records({ ...page, session })
+  if (rows.length === 0) throw noExchange()
+  if (rows.length > SESSION_REFERENCES_MAX)
+    throw invalid(
+      'invalid_field',
+      `${PLACE}: the session has more than ${SESSION_REFERENCES_MAX} exchanges; send which: "latest", or references`,
+    )
+  return rows.map((row) => row.agent_record_id)
+}
+
+export const noExchange = (): Error =>
+  invalid(
+    'unknown_reference',
+    `${PLACE}.session: no stored exchange of this scenario has that session; send it with the exchanges as ${HEADER.tagPrefix}${SESSION_TAG}`,
+  )
