@@ -86,9 +86,10 @@ export function launch(program, args, { tied = false, ofNpm = () => false, ...op
 /** Calls back once when the parent, should it be of that kind, is there no more. Answers how to stop looking. */
 function onParentGone(isOfKind, stop) {
   if (!isOfKind()) return () => undefined
-  const parent = process.ppid
+  const [parent, above] = starters()
+  const isThere = () => process.ppid === parent && (above === undefined || parentOf(parent) === above)
   const watch = setInterval(() => {
-    if (process.ppid === parent) return
+    if (isThere()) return
     clearInterval(watch)
     stop()
   }, PARENT_LOOK_MILLISECONDS)
@@ -96,14 +97,35 @@ function onParentGone(isOfKind, stop) {
   return () => clearInterval(watch)
 }
 
-/** Only while npx itself is the parent: what was put into the background by a script of its own goes on without it. */
-function isNpx() {
-  if (process.env.npm_lifecycle_event !== 'npx') return false
+/** The parent; where that is a shell for this one command, also whose shell it is: such a shell does not end with whoever started it. */
+function starters() {
+  const [, option] = wordsOf(process.ppid)
+  const above = option === '-c' ? parentOf(process.ppid) : null
+  return above === null ? [process.ppid] : [process.ppid, above]
+}
+
+/** Null where the system does not tell. */
+function parentOf(pid) {
   try {
-    return /^npm exec|^npx/.test(readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1'))
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {
-    return false
+    return null
   }
+}
+
+function wordsOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+  } catch {
+    return []
+  }
+}
+
+/** Only while npx itself is there: what was put into the background by a script of its own goes on without it. */
+function isNpx() {
+  const [first = ''] = wordsOf(starters().pop())
+  return process.env.npm_lifecycle_event === 'npx' && /^npm exec|^npx/.test(first)
 }
 
 // ── the second process ───────────────────────────────────────────────────────────────────────────

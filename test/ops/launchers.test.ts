@@ -76,6 +76,14 @@ describe.each<[string, string, readonly string[], string]>([
   })
 })
 
+it.skipIf(process.platform !== 'linux')('a service stops in order when npm itself is killed, which leaves its shell behind', async () => {
+  const args = ['start', '--', ...serving(temporaryFolder())]
+  const { child, address, said } = await start(spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] }))
+  child.kill('SIGKILL')
+  expect(await said).toContain('svc: stopping')
+  await expect(isWell(address)).rejects.toThrow()
+})
+
 it.each([
   ['svc', join(ROOT, 'bin/svc'), ['config', 'schema'], '"$schema"'],
   ['svc-client import', SVC_CLIENT, ['import', '--help'], 'Usage: svc-client import'],
