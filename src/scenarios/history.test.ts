@@ -135,14 +135,17 @@ describe('a long history', () => {
     expect(counted.reads()).toBeLessThanOrEqual(ROWS * PER_ROW_MAX)
 
     counted.reset()
-    const kept = await again.use('long', async (scenario) => [...scenario.commits])
+    const { list, kept } = await again.use('long', async ({ commits }) => ({ list: commits, kept: [...commits] }))
     for (let turn = 0; turn < 10; turn += 1) {
       const { head } = await again.move('long', start.release_id, 'rollback')
       await again.move('long', other.release_id, 'rollback')
       expect(head.content_id).toBe(start.content_id)
     }
     expect([counted.rows(), counted.reads()]).toEqual([0, 0])
-    await again.use('long', async (scenario) => expect(kept.every((each, at) => scenario.commits[at] === each)).toBe(true))
+    await again.use('long', async ({ commits }) => {
+      expect(commits).toBe(list)
+      expect(kept.every((each, at) => commits[at] === each)).toBe(true)
+    })
     await again.close()
   })
 })
