@@ -26,7 +26,7 @@ export const importBatchOf = <T extends z.ZodType>(record: T) =>
 const batch = importBatchOf(jsonObject)
 
 /** Puts the tags of the request's headers into an inference's payload, the way live traffic carries them. */
-export type Tagging = (payload: Buffer) => Buffer
+type Tagging = (payload: Buffer) => Buffer
 
 /** The envelope that begins there in checked JSON. */
 export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstOf(bytes)): Draft {

@@ -3,7 +3,7 @@
  * Does not interpret feedback, train, or know where the store is.
  */
 export { noExchange, quoteSession } from './about-session.ts'
-export { draftBatch, draftImport, importBatchOf, importEnvelope, type Tagging } from './admit-import.ts'
+export { draftBatch, draftImport, importBatchOf, importEnvelope } from './admit-import.ts'
 export { draftReport, reportBody } from './admit-report.ts'
 export { admitTrain, readTrain, trainBody } from './admit-train.ts'
 export { admit, type Admission, type Draft } from './draft.ts'
