@@ -92,3 +92,6 @@ function errorBody(refusal: Refusal, status: number, path: string): JsonObject {
 
 /** Whose clients read errors in the shape of that format; also told to whoever describes the routes. */
 export const isMessagesPath = (path: string): boolean => /\/v1\/messages(\/|$)/.test(path)
+
+/** Whose answers people pipe into a shell. */
+export const isInstallPath = (path: string): boolean => /^\/svc\/harness\/install(?:\/|$)/.test(path)

@@ -6,13 +6,12 @@ import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
 import { failureScript } from '../harness/index.ts'
 import { refusalPage } from '../pages/index.ts'
 import type { Visit } from './door.ts'
-import { answerError } from './errors.ts'
+import { answerError, isInstallPath } from './errors.ts'
 import { htmlReply } from './pages.ts'
 import type { Reply } from './reply.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
 
-const INSTALL = new RegExp(`^${ROUTE_PREFIX}/harness/install(?:/|$)`)
 export const SCRIPT_HEADERS = { 'content-type': 'text/x-shellscript; charset=utf-8', 'cache-control': 'no-store' }
 
 export function refusalReply(
@@ -29,7 +28,7 @@ export function refusalReply(
     )
     return { ...page, headers: { ...headers, ...page.headers } }
   }
-  if (INSTALL.test(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript']))
+  if (isInstallPath(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript']))
     return { status, headers: { ...headers, ...SCRIPT_HEADERS }, body: failureScript(status, messageIn(body)) }
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? shellSafe(JSON.stringify(body)) }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
-import { isMessagesPath } from '../errors.ts'
+import { isInstallPath, isMessagesPath } from '../errors.ts'
 import type { Gate } from '../pass.ts'
 import type { Handler } from '../reply.ts'
 import type { Route } from '../routes.ts'
@@ -147,13 +147,14 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
 function refusalsOf({ path, gate }: Route, own: Description['refusals']): object {
   const all = refusals(UNREADABLE, gate === 'open' ? {} : UNAUTHORIZED, own)
   const schema = refTo(isMessagesPath(path) ? answers.messagesError : answers.error)
+  const other = gate === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
     Object.entries(all).map(([status, codes]) => [
       status,
       {
         description: codes.map((code) => `\`${code}\``).join(', '),
         headers: headersOf(HEADERS_OF_STATUS[status] ?? []),
-        content: { 'application/json': { schema }, ...(gate === 'page' && { 'text/html': {} }) },
+        content: { 'application/json': { schema }, ...(other !== null && { [other]: {} }) },
       },
     ]),
   )
