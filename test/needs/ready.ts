@@ -46,7 +46,7 @@ async function withPackages(names: readonly NeedName[]): Promise<Missing> {
   const wanted = (await absent(names)).filter((name) => NEEDS[name].packages.length > 0)
   if (wanted.length === 0) return {}
   const packages = wanted.flatMap((name) => NEEDS[name].packages)
-  say(`tests need ${wanted.join(', ')}: installing ${packages.join(' ')} …`)
+  if (process.getuid?.() === 0) say(`tests need ${wanted.join(', ')}: installing ${packages.join(' ')} …`)
   const problem = await installPackages(packages)
   return Object.fromEntries((await absent(wanted)).map((name) => [name, problem ?? 'its package does not hold it']))
 }
