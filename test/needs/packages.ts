@@ -7,7 +7,7 @@ const LOCK_SECONDS_MAX = 1800
 const OPTIONS = ['-y', '--no-install-recommends', '-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
 const LOOK_AGAIN_MILLISECONDS = 2000
 /** Locks that apt itself does not wait for: those of its lists and its downloads. */
-const LOCKED = /Could not get lock/
+const LOCKED = /^E: Could not get lock/m
 const UNKNOWN = /^E: (?:Unable to locate package |Package ')([^\s']+)/gm
 
 export interface Ended {
