@@ -26,6 +26,6 @@ export function pythonWithFrameworks(): Promise<string> {
 async function install(folder: string, python: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await run(program('python3'), ['-m', 'venv', folder])
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS])
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--no-compile', '--disable-pip-version-check', '-r', REQUIREMENTS])
   mkdirSync(join(folder, 'whole'))
 }
