@@ -188,7 +188,7 @@ const SETTINGS: Readonly<Record<string, readonly [recipe: object, found: string,
   twice: [{ evolution: { tasks: [TASK, TASK] } }, 'two tasks are named sum', 'rename one of them'],
   scorer: [{ evolution: { tasks: [{ ...TASK, evaluator: 'nobody' }] } }, 'task sum: its evaluator cannot be used', 'answer, verify'],
   few: [{ evolution: { tasks: [TASK] } }, 'the gate has 1 task, and this decision needs 7', 'add tasks of role gate'],
-  seed: [{ evolution: { seed: [{ id: 'a', name: 'song', config: {} }] } }, 'evolution.seed', 'correct the configuration'],
+  seed: [{ evolution: { seed: [{ id: 'a', name: 'song', config: {} }] } }, 'evolution.seed', 'correct the entry'],
 }
 
 describe('what the configuration names', () => {

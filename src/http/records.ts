@@ -37,10 +37,10 @@ async function keep({ door, visit, bytes }: Asked, kind: 'report' | 'import' | '
   const admitted = (all: readonly Draft[], scenario: Scenario | null): readonly NewRecord[] =>
     all.map((draft) => admit(draft, admissionOf(door, scenario)))
   const isOpen = drafts.some(({ about }) => about !== undefined)
-  if (isOpen && !door.registry.has(name)) throw noExchange()
   // What a recipe asks of a report is asked of the one with receipts.
   const loaded = isOpen ? null : (door.registry.loaded(name) ?? null)
   const early = admitted(drafts, loaded)
+  if (isOpen && !door.registry.has(name)) throw noExchange()
   if (!door.registry.has(name)) checkFirstRecords(early, place)
   return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts

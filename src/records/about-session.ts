@@ -5,13 +5,11 @@ import type { AboutSession, Draft } from './draft.ts'
 
 const PLACE = 'references_to'
 
-/** The same report with receipts. Both at once would be two answers to one question. */
-export async function quoteSession(draft: Draft, store: Pick<ScenarioStore, 'get' | 'records'>): Promise<Draft> {
-  const { about, agent_record_id, payload, references: quoted } = draft
+/** The same report with receipts. */
+export async function quoteSession({ about, ...draft }: Draft, store: Pick<ScenarioStore, 'get' | 'records'>): Promise<Draft> {
   if (about === undefined) return draft
-  if (quoted.length > 0) throw invalid('repeated_reference', `${PLACE}: does not go with references; send one of the two`)
-  const references = (await receiptsStored(agent_record_id, store)) ?? (await receiptsOf(about, store))
-  const text = Buffer.from(payload)
+  const references = (await receiptsStored(draft.agent_record_id, store)) ?? (await receiptsOf(about, store))
+  const text = Buffer.from(draft.payload)
   return { ...draft, references, payload: joined(text, cutOut(text, []), new Map([['references', JSON.stringify(references)]])) }
 }
 

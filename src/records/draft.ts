@@ -26,9 +26,11 @@ export interface Admission {
   readonly checkReport?: (report: JsonObject) => string | null
 }
 
-/** Throws what the recipe has against a report. */
+/** Throws what the recipe has against a report. A session and receipts at once would be two answers to one question. */
 export function admit(draft: Draft, { newId, clock, checkReport }: Admission): NewRecord {
-  const { at, about: _session, ...record } = draft
+  const { at, about, ...record } = draft
+  if (about !== undefined && draft.references.length > 0)
+    throw invalid('repeated_reference', `${at}references_to: does not go with references; send one of the two`)
   if (draft.request_type === 'report' && checkReport !== undefined) {
     const problem = checkReport(readReport(draft.payload))
     if (problem !== null) throw invalid('report_schema', `${at}${problem}`)

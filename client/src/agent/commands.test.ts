@@ -41,7 +41,7 @@ async function serving(routes: Readonly<Record<string, readonly (object | number
   })
 }
 
-const catalog = (...rows: object[]) => serving({ 'GET /svc/harness/releases': [{ releases: rows }] })
+const catalog = (...rows: object[]) => serving({ 'GET /svc/harness/releases?limit=100': [{ releases: rows }] })
 const headed = (release: number) => catalog(row(1), row(release, { current: true }))
 
 const FILED = { agent_record_id: 'q-1', scenario: SCENARIO, request_type: 'train', page_path: '/svc/requests/q-1?key=k' }
@@ -56,7 +56,7 @@ const filing = (states: readonly (object | number)[], last: object = {}) =>
   serving({
     'POST /svc/train': [FILED],
     'GET /svc/harness/requests/q-1/progress': states,
-    'GET /svc/harness/releases': [{ releases: [row(0), row(1), row(2, { training_request: { id: 'q-1' }, ...last })] }],
+    'GET /svc/harness/releases?limit=100': [{ releases: [row(0), row(1), row(2, { training_request: { id: 'q-1' }, ...last })] }],
   })
 
 describe('harness', () => {
@@ -122,7 +122,7 @@ describe('harness', () => {
 
 describe('page', () => {
   it('opens the page of a step, and prints its link', async () => {
-    const service = await serving({ 'GET /svc/harness/releases': [{ releases: [row(0), row(1)] }] })
+    const service = await serving({ 'GET /svc/harness/releases?limit=100': [{ releases: [row(0), row(1)] }] })
     const install = await installed(service.url)
     const bin = join(install.home, 'tools')
     mkdirSync(bin)
@@ -195,7 +195,7 @@ describe('doctor', () => {
   })
 
   it('says what is wrong with the service and looks at the rest', async () => {
-    const install = await installed((await serving({ 'GET /svc/harness/releases': [401] })).url, VERSION)
+    const install = await installed((await serving({ 'GET /svc/harness/releases?limit=100': [401] })).url, VERSION)
     const terminal = screen()
     expect(await doctor(install, [], terminal)).toBe(1)
     expect(terminal.printed.filter((line) => line.startsWith('!!'))).toEqual([expect.stringContaining('SVC_TOKEN')])
