@@ -122,7 +122,7 @@ describe.each(ROUTES)('$path', ({ path, key }) => {
     const { headers } = await here.post(path, '{}', { authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': 'forwarding' })
     here.upstream.answer(answerPlainly)
     const { date: _date, connection: _connection, 'keep-alive': _keepAlive, 'x-svc-agent-record-id': receipt, ...rest } = headers
-    expect(rest).toEqual({ ...relayed, 'content-length': '18' })
+    expect(rest).toEqual({ ...relayed, 'content-length': '18', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
     expect(receipt).toMatch(/^[0-9a-f]{32}$/)
   })
 

@@ -44,7 +44,7 @@ describe.each(PATHS)('a stream of %s', (path) => {
     const [response, ...others] = await responsesOf(here, name)
     expect(others).toEqual([])
     expect(response).toMatchObject({ stream: true, complete: false })
-    expect(response?.['cause']).toMatch(/^the upstream could not be reached or broke off \(/)
+    expect(response?.['cause']).toMatch(/^the upstream at http:\/\/127\.0\.0\.1:\d+ could not be reached or broke off \(/)
   })
 
   it('cut at places all over it leaves one record each and never a failure of the service', async () => {

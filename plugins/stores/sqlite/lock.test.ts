@@ -132,7 +132,7 @@ describe('a lock of another program', () => {
     const directory = folder()
     await impatient(directory).then((store) => store.close())
     const db = new DatabaseSync(fileIn(directory))
-    db.exec('ALTER TABLE record DROP COLUMN summary; PRAGMA user_version = 2')
+    db.exec('DROP INDEX record_by_session; ALTER TABLE record DROP COLUMN summary; PRAGMA user_version = 2')
     db.close()
     const release = await holdLock(fileIn(directory))
     await assert.rejects(impatient(directory), { code: 'store_busy' })
