@@ -41,7 +41,7 @@ const rows = [{ metrics: {} }, ...STEPS].map(({ metrics }, step) => ({
 async function terminal(words: readonly string[]): Promise<string> {
   const answers: Readonly<Record<string, object>> = {
     '/svc/scenarios': { scenarios: [{ scenario: 'shop', loaded: true, recipe: 'harness' }] },
-    '/svc/scenarios/shop/releases': { releases: rows.toReversed() },
+    '/svc/scenarios/shop/releases?limit=100': { releases: rows.toReversed() },
   }
   const server = createServer((request, response) => response.end(JSON.stringify(answers[request.url ?? ''] ?? {})))
   onTestFinished(() => void server.close())

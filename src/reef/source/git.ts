@@ -3,7 +3,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { unavailable } from '../../contract/index.ts'
+import { childEnvironment, unavailable } from '../../contract/index.ts'
 
 const TIMEOUT_MILLISECONDS = 600_000
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024
@@ -92,9 +92,8 @@ type Git = ChildProcessByStdio<Writable, Readable, Readable>
 
 /** Missing objects are never fetched, since a repository names the program that fetches them. */
 function start(repository: string, args: readonly string[]): Git {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
   const env = {
-    ...Object.fromEntries(kept),
+    ...childEnvironment(process.env),
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
