@@ -16,8 +16,8 @@ async function asked(ends: readonly Ended[], uid = 0) {
   const calls: string[] = []
   let rests = 0
   const problem = await installPackages(NAMES, {
-    run: async (args) => {
-      calls.push(args.filter((word) => !word.startsWith('-')).join(' '))
+    run: async (command) => {
+      calls.push(command.filter((word) => !word.startsWith('-')).join(' '))
       return ends[calls.length - 1] ?? failed('asked too often')
     },
     rest: async () => void (rests += 1),
@@ -26,7 +26,8 @@ async function asked(ends: readonly Ended[], uid = 0) {
 }
 
 const LOCK = 'DPkg::Lock::Timeout=1800'
-const INSTALL = `install ${LOCK} busybox fish zsh`
+const INSTALL = `apt-get install ${LOCK} busybox fish zsh`
+const UPDATE = `apt-get update ${LOCK}`
 
 describe('the packages of a run', () => {
   it('are installed in one call, which waits for the lock', async () => {
@@ -35,7 +36,7 @@ describe('the packages of a run', () => {
 
   it('are installed on a machine that does not know yet which packages there are', async () => {
     const { calls, problem } = await asked([failed('E: Unable to locate package fish'), DONE, DONE])
-    expect({ calls, problem }).toEqual({ calls: [INSTALL, `update ${LOCK}`, INSTALL], problem: null })
+    expect({ calls, problem }).toEqual({ calls: [INSTALL, UPDATE, INSTALL], problem: null })
   })
 
   it('wait for those locks too that the package manager does not wait for', async () => {
@@ -46,8 +47,14 @@ describe('the packages of a run', () => {
   it('are installed without those that the machine does not know, and one line says which', async () => {
     const unknown = failed('W: a warning\nE: Unable to locate package fish')
     const { calls, problem } = await asked([unknown, DONE, unknown, DONE])
-    expect(calls.at(-1)).toBe(`install ${LOCK} busybox zsh`)
+    expect(calls.at(-1)).toBe(`apt-get install ${LOCK} busybox zsh`)
     expect(problem).toBe('Unable to locate package fish')
+  })
+
+  it('are installed where an earlier installation was killed half way', async () => {
+    const interrupted = failed("E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. ")
+    const { calls, problem } = await asked([interrupted, DONE, DONE, DONE])
+    expect({ calls, problem }).toEqual({ calls: [INSTALL, 'dpkg', UPDATE, INSTALL], problem: null })
   })
 
   it('are left to root', async () => {
