@@ -12,17 +12,11 @@ export interface Log {
 
 const STANDARD_ERROR = 2
 
-/**
- * Writes to standard error, so that standard output stays the command's own. From here on everything else that this process and its threads
- * print there goes the same way: one line of a plug-in that waits for a reader would stop the service as surely as one of ours.
- */
+/** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
   const lineOf = (level: string, event: string, fields: JsonObject): string =>
     `${JSON.stringify({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })}\n`
-  const sink = openSink(STANDARD_ERROR, (lines) => lineOf('warn', 'log_dropped', { lines }))
-  Object.defineProperty(process, 'stderr', { value: standardError(sink), configurable: true })
-  // What was said right before an exit or a crash is what somebody will look for.
-  process.once('exit', () => sink.flush())
+  const sink = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
   return {
     write: (level, event, fields) => sink.write(lineOf(level, event, fields)),
     flush: () => sink.flush(),
@@ -30,6 +24,21 @@ export function makeLog(clock: () => number): Log {
       return sink.dropped
     },
   }
+}
+
+/** A process has one standard error, so all its logs share one way to it. */
+let shared: Sink | null = null
+
+/**
+ * From here on everything else that this process and its threads print there goes the same way: one line of a plug-in that waits for a
+ * reader would stop the service as surely as one of ours.
+ */
+function takeStandardError(droppedLine: (lines: number) => string): Sink {
+  const sink = openSink(STANDARD_ERROR, droppedLine)
+  Object.defineProperty(process, 'stderr', { value: standardError(sink), configurable: true })
+  // What was said right before an exit or a crash is what somebody will look for.
+  process.once('exit', () => sink.flush())
+  return sink
 }
 
 function standardError(sink: Sink): Writable {
