@@ -41,7 +41,7 @@ describe('the manifest', () => {
       content_id,
       parent_release_id,
       files: { 'ledger.md': expect.stringMatching(/^request \w+\n$/) },
-      evaluation: { wins: 3, losses: 1, current_score: 0.25, candidate_score: 0.75 },
+      evaluation: { wins: 3, losses: 1, current_score: 1, candidate_score: 3 },
       requires: [{ name: 'OWN', kind: 'env' }],
     })
     expect(headers['cache-control']).toBe('no-store')
