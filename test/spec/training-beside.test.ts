@@ -84,7 +84,7 @@ describe('the catalog of the files that a scenario serves', () => {
       [2, 'rejected'],
       [3, 'pending'],
     ])
-    expect(rows[1]).toMatchObject({ wins: 3, losses: 1, current_score: 0.25, candidate_score: 0.75, current: true })
+    expect(rows[1]).toMatchObject({ wins: 3, losses: 1, current_score: 1, candidate_score: 3, current: true })
     expect(rows.map(({ page_path }) => page_path)).toEqual(rows.map((_, at) => `/svc/harness/releases/${at}/page?scenario=${s.name}`))
     const page = async (query: string) => (await here.get(`/svc/harness/releases?${query}`, named(s.name))).json
     expect(await page('limit=2')).toEqual({ scenario: s.name, releases: rows.slice(0, 2), next_after_step: 1 })
