@@ -48,7 +48,7 @@ const call: Call = {
   dialect: 'chat',
   path: '/v1/chat/completions',
   headers: {},
-  request: parsedBody(Buffer.from('{}'), {}, []),
+  request: parsedBody(Buffer.from('{}'), {}, {}),
   tags: {},
   signal: new AbortController().signal,
   retryTimeoutSeconds: 0,

@@ -2,7 +2,7 @@
  * Inference: freeze, prepare, ask, verify, keep: one exchange, whole or streamed, in three dialects.
  * Does not choose the release, know routes, or know where records go.
  */
-export { replacedMembers, taggedPayload, type Tags } from './payload.ts'
+export { taggedPayload, type Tags } from './payload.ts'
 export { outlinedBody, outlineOf, parsedBody, type Outline, type RequestBody } from './request-body.ts'
 export { replay } from './replay.ts'
 export { serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'

@@ -1,6 +1,6 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
 import { invalid, type JsonObject } from '../contract/index.ts'
-import { cutOut, isObjectAt, joined, type Cut } from '../kit/index.ts'
+import { cutOut, isObjectAt, joined, type Cut, type Members } from '../kit/index.ts'
 import type { RequestBody } from './request-body.ts'
 
 export type Tags = Readonly<Record<string, string>>
@@ -13,8 +13,9 @@ export function replacedMembers(tags: Tags): readonly string[] {
 const TAGGED = ['metadata', 'metadata_tags']
 const hasTags = (tags: Tags): boolean => Object.keys(tags).length > 0
 
-export function exchangePayload({ bytes, cut }: RequestBody, tags: Tags, response: Uint8Array): Buffer {
-  return joined(bytes, cut, new Map<string, Uint8Array | string>([...taggedMembers(bytes, cut, tags), ['response', response]]))
+export function exchangePayload(request: RequestBody, response: Uint8Array): Buffer {
+  const { kept, tagged } = request.remains()
+  return joined(request.bytes, { kept }, new Map([...tagged, ['response', response]]))
 }
 
 /** A payload that exists already, tagged the way live traffic is. */
@@ -25,7 +26,7 @@ export function taggedPayload(payload: Buffer, tags: Tags): Buffer {
 }
 
 /** A body whose own `metadata` is not an object is kept as it is; the tags then stand beside it. A header wins over a tag in the body. */
-function taggedMembers(bytes: Buffer, { values }: Cut, tags: Tags): ReadonlyMap<string, Uint8Array | string> {
+export function taggedMembers(bytes: Buffer, { values }: Cut, tags: Tags): Members {
   const members = new Map<string, Uint8Array | string>()
   if (!hasTags(tags)) return members
   for (const [key, { start, end }] of values) if (TAGGED.includes(key)) members.set(key, bytes.subarray(start, end))

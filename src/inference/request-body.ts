@@ -1,6 +1,7 @@
 /** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would stop everyone. */
 import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
-import { cutOut, type Cut, type Member } from '../kit/index.ts'
+import { cutOut, type Cut, type Member, type Members } from '../kit/index.ts'
+import { replacedMembers, taggedMembers, type Tags } from './payload.ts'
 
 export interface RequestBody {
   readonly bytes: Buffer
@@ -8,26 +9,34 @@ export interface RequestBody {
   readonly facts: JsonObject
   /** Everything it says. Of a large body this is the long way: only what changes it needs it all. */
   readonly fields: () => JsonObject
-  /** Its text without the members that a record has of its own. */
-  readonly cut: Cut
+  /** What a record has of it. */
+  readonly remains: () => Remains
 }
 
-/** What can be told of a large body without building it. Plain data: a thread tells it. */
-export interface Outline {
+interface Remains {
+  /** The stretches of its text without the members that a record has of its own. */
+  readonly kept: Cut['kept']
+  /** Those of its members that the tags are in. */
+  readonly tagged: Members
+}
+
+/** What can be told of a large body without building it. Plain data: a thread tells it, since a large member takes long to be tagged. */
+export interface Outline extends Remains {
   readonly facts: JsonObject
-  readonly cut: Cut
 }
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
 
-export function parsedBody(bytes: Buffer, fields: JsonObject, replaced: readonly string[]): RequestBody {
+export function parsedBody(bytes: Buffer, fields: JsonObject, tags: Tags): RequestBody {
   return {
     bytes,
     facts: fields,
     fields: () => fields,
-    get cut() {
-      return replaced.some((key) => key in fields) ? cutOut(bytes, replaced) : wholeOf(bytes, fields)
+    remains() {
+      const replaced = replacedMembers(tags)
+      const cut = replaced.some((key) => key in fields) ? cutOut(bytes, replaced) : wholeOf(bytes, fields)
+      return { kept: cut.kept, tagged: taggedMembers(bytes, cut, tags) }
     },
   }
 }
@@ -38,9 +47,9 @@ function wholeOf(bytes: Buffer, fields: JsonObject): Cut {
   return { kept: isEmpty ? [] : [{ start: bytes.indexOf(OPEN) + 1, end: bytes.lastIndexOf(CLOSE) }], values: new Map() }
 }
 
-export function outlinedBody(bytes: Buffer, { facts, cut }: Outline): RequestBody {
+export function outlinedBody(bytes: Buffer, { facts, ...remains }: Outline): RequestBody {
   let fields: JsonObject | null = null
-  return { bytes, facts, cut, fields: () => (fields ??= parse(bytes)) }
+  return { bytes, facts, remains: () => remains, fields: () => (fields ??= parse(bytes)) }
 }
 
 function parse(bytes: Buffer): JsonObject {
@@ -65,14 +74,15 @@ const FACT_BYTES_MAX = 1024
 const PIECES_MAX = 64
 
 /** Of a JSON object that was checked. */
-export function outlineOf(bytes: Buffer, replaced: readonly string[]): Outline {
+export function outlineOf(bytes: Buffer, tags: Tags): Outline {
+  const replaced = replacedMembers(tags)
   const facts: Record<string, Json> = {}
   const cut = cutOut(bytes, replaced, undefined, (member) => {
     if (FACTS.has(member.key)) facts[member.key] = factOf(bytes, member)
   })
   if (cut.kept.length > PIECES_MAX)
     throw invalid('repeated_key', `${replaced.join(', ')}: stands in the body too often; send each member once`)
-  return { facts, cut }
+  return { facts, kept: cut.kept, tagged: taggedMembers(bytes, cut, tags) }
 }
 
 /** What is too long to be a name or a number says no more than that it is there. */

@@ -60,7 +60,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
     exchange: {
       release,
       letGo: () => undefined,
-      request: parsedBody(Buffer.from('{}'), {}, []),
+      request: parsedBody(Buffer.from('{}'), {}, {}),
       scenario: {
         runtime,
         surface: {},
@@ -74,7 +74,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
         dialect,
         path: '/',
         headers: {},
-        request: parsedBody(Buffer.from('{}'), {}, []),
+        request: parsedBody(Buffer.from('{}'), {}, {}),
         tags: {},
         signal: new AbortController().signal,
         retryTimeoutSeconds: 0,

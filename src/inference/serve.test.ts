@@ -48,7 +48,7 @@ const call = (retryTimeoutSeconds: number, signal = new AbortController().signal
   dialect: 'chat',
   path: '/v1/chat/completions',
   headers: {},
-  request: parsedBody(Buffer.from('{}'), {}, []),
+  request: parsedBody(Buffer.from('{}'), {}, {}),
   tags: {},
   signal,
   retryTimeoutSeconds,

@@ -23,7 +23,7 @@ import {
 import { answerTooLarge } from './answer-too-large.ts'
 import { artifactRef, type Named } from './artifact-ref.ts'
 import { streamDialects, type StreamReader } from './dialects/index.ts'
-import { exchangePayload, print, replacedMembers, type Tags } from './payload.ts'
+import { exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { summaryOf } from './summary.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
@@ -134,7 +134,7 @@ function prepared(scenario: Serving, call: Call, release: Release, letGo: () => 
 function preparedBody({ surface }: Serving, { dialect, request, tags }: Call, release: Release): RequestBody {
   if (surface.hooks?.prepare === undefined) return request
   const fields = surface.hooks.prepare(release, dialect, request.fields())
-  return fields === request.fields() ? request : parsedBody(Buffer.from(print(fields)), fields, replacedMembers(tags))
+  return fields === request.fields() ? request : parsedBody(Buffer.from(print(fields)), fields, tags)
 }
 
 /** Where the scenario serves no weights of its own nobody names any: they are another's. */
@@ -225,7 +225,7 @@ export async function keep(
     references: [],
     artifact_ref: artifactRef(scenario, call.tags, release),
     score: null,
-    payload: exchangePayload(request, call.tags, response),
+    payload: exchangePayload(request, response),
     summary,
   })
   return id

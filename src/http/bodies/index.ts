@@ -1,6 +1,6 @@
 /** Bodies: read within a budget, checked here when they are short and beside this thread when they are long. */
 import { INLINE_BODY_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
-import { outlinedBody, parsedBody, replacedMembers, type RequestBody, type Tags } from '../../inference/index.ts'
+import { outlinedBody, parsedBody, type RequestBody, type Tags } from '../../inference/index.ts'
 import type { Draft } from '../../records/index.ts'
 import { BodyBudget } from './budget.ts'
 import { doJob, parseChecked } from './jobs.ts'
@@ -16,9 +16,8 @@ export class Bodies {
 
   /** The provider's to judge: it must be a JSON object, and goes on as it came. */
   async line(bytes: Buffer, tags: Tags): Promise<RequestBody> {
-    const replaced = replacedMembers(tags)
-    if (isShort(bytes)) return parsedBody(bytes, parseLooseObject(bytes), replaced)
-    const { findings, bytes: same } = await this.#threads.run({ kind: 'outline', replaced }, bytes)
+    if (isShort(bytes)) return parsedBody(bytes, parseLooseObject(bytes), tags)
+    const { findings, bytes: same } = await this.#threads.run({ kind: 'outline', tags }, bytes)
     return outlinedBody(same, findings)
   }
 

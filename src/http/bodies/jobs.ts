@@ -6,8 +6,8 @@ import { draftBatch, draftImport, draftReport, type Draft } from '../../records/
 import { parseStrictObject } from './strict-json.ts'
 
 export type Job =
-  /** A body of the inference line, told without the members that a record replaces. */
-  | { readonly kind: 'outline'; readonly replaced: readonly string[] }
+  /** A body of the inference line: what is read of it, and what a record has of it. */
+  | { readonly kind: 'outline'; readonly tags: Tags }
   | { readonly kind: 'report' | 'import' | 'batch'; readonly tags: Tags }
   /** A body of our own routes that is checked and then parsed where it is needed. */
   | { readonly kind: 'strict' }
@@ -27,7 +27,7 @@ export function doJob(job: Job, bytes: Buffer): Findings[Job['kind']] {
   switch (job.kind) {
     case 'outline':
       requireObject(bytes, LINE)
-      return outlineOf(bytes, job.replaced)
+      return outlineOf(bytes, job.tags)
     case 'strict':
       parseStrictObject(bytes)
       return null

@@ -1,6 +1,7 @@
 /** The thread that large bodies are checked in, one at a time. Bytes change hands both ways; what was found goes back beside them. */
 import { parentPort } from 'node:worker_threads'
 import { isRefusal, type RefusalKind } from '../../contract/index.ts'
+import type { Outline } from '../../inference/index.ts'
 import type { Draft } from '../../records/index.ts'
 import { doJob, type Findings, type Job } from './jobs.ts'
 
@@ -21,7 +22,7 @@ parentPort?.on('message', ({ job, bytes }: ToThread) => {
 function answerOf(job: Job, bytes: ArrayBuffer): [FromThread, ArrayBuffer[]] {
   try {
     const findings = doJob(job, Buffer.from(bytes))
-    if (!isDrafts(findings)) return [{ findings, bytes }, [bytes]]
+    if (!isDrafts(findings)) return [{ findings, bytes }, [bytes, ...ownBuffers(findings, bytes)]]
     const packed = new ArrayBuffer(findings.reduce((sum, { payload }) => sum + payload.length, 0))
     return [{ findings: packInto(packed, findings), bytes: packed }, [packed]]
   } catch (error) {
@@ -29,6 +30,15 @@ function answerOf(job: Job, bytes: ArrayBuffer): [FromThread, ArrayBuffer[]] {
     const { kind, code, message } = error
     return [{ refused: { kind, code, message } }, []]
   }
+}
+
+/** What was built beside the bytes, and shares its memory with nothing else. */
+function ownBuffers(outline: Outline | null, bytes: ArrayBuffer): ArrayBuffer[] {
+  return [...(outline?.tagged.values() ?? [])].flatMap((value) => {
+    if (typeof value === 'string') return []
+    const { buffer, byteLength } = value
+    return buffer instanceof ArrayBuffer && buffer !== bytes && buffer.byteLength === byteLength ? [buffer] : []
+  })
 }
 
 const isDrafts = (findings: Findings[Job['kind']]): findings is readonly Draft[] => Array.isArray(findings)

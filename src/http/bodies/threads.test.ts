@@ -6,7 +6,7 @@ import { BodyThreads } from './threads.ts'
 let threads: BodyThreads
 afterEach(() => threads.close())
 
-const OUTLINE = { kind: 'outline', replaced: ['response'] } as const
+const OUTLINE = { kind: 'outline', tags: {} } as const
 
 describe('threads for large bodies', () => {
   it('answer with what they found and give the bytes back', async () => {
@@ -15,20 +15,33 @@ describe('threads for large bodies', () => {
     const { findings, bytes } = await threads.run(OUTLINE, Buffer.from(text))
     expect(bytes.toString()).toBe(text)
     expect(findings.facts).toEqual({ model: 'm' })
-    expect(findings.cut.kept.map(({ start, end }) => text.slice(start, end).slice(0, 12))).toEqual(['"model":"m"', '"messages":['])
+    expect(findings.kept.map(({ start, end }) => text.slice(start, end).slice(0, 12))).toEqual(['"model":"m"', '"messages":['])
     await expect(threads.run(OUTLINE, Buffer.from('[1'))).rejects.toMatchObject({ kind: 'invalid', code: 'malformed_json' })
     const [draft] = (await threads.run({ kind: 'report', tags: {} }, Buffer.from('{"score":1,"metadata":{"n":1.0}}'))).findings
     expect(Buffer.from(draft?.payload ?? []).toString()).toBe('{"score":1,"metadata":{"n":1.0}}')
   })
 
+  it('put the tags into a large member, so that nobody waits for it', async () => {
+    threads = new BodyThreads()
+    const members = '"a":1,'.repeat(20_000)
+    const text = `{"model":"m","metadata":{${members}"tags":{"run":"old"}},"metadata_tags":[1]}`
+    const { findings } = await threads.run({ kind: 'outline', tags: { run: 'new' } }, Buffer.from(text))
+    expect(findings.kept.map(({ start, end }) => text.slice(start, end))).toEqual(['"model":"m"'])
+    const tagged = [...findings.tagged].map(([key, value]) => [key, typeof value === 'string' ? value : Buffer.from(value).toString()])
+    expect(tagged).toEqual([
+      ['metadata', `{${members}"tags":{"run":"new"}}`],
+      ['metadata_tags', '[1]'],
+    ])
+  })
+
   it('that die take the request along that they worked on, and no other', async () => {
     const dying = `import { parentPort } from 'node:worker_threads'
       parentPort.on('message', ({ job, bytes }) => {
-        if (job.replaced[0] === 'die') process.exit(1)
+        if (job.tags.end === 'now') process.exit(1)
         parentPort.postMessage({ findings: { facts: {} }, bytes }, [bytes])
       })`
     threads = new BodyThreads(new URL(`data:text/javascript,${encodeURIComponent(dying)}`))
-    const die = { kind: 'outline', replaced: ['die'] } as const
+    const die = { kind: 'outline', tags: { end: 'now' } } as const
     const ends = await Promise.allSettled([die, OUTLINE, die, OUTLINE, die, OUTLINE].map((job) => threads.run(job, Buffer.from('{}'))))
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'])
     expect(ends[0]).toMatchObject({ reason: { kind: 'unavailable', code: 'body_check_failed' } })

@@ -73,21 +73,37 @@ export function cutOut(bytes: Buffer, keys: readonly string[], start = firstOf(b
   return { kept, values }
 }
 
-/** An object of what a cut left and these members more, each already text. */
-export function joined(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: ReadonlyMap<string, Uint8Array | string>): Buffer {
-  const pieces: Uint8Array[] = kept.map(({ start, end }) => bytes.subarray(start, end))
-  const parts: Uint8Array[] = []
-  for (const piece of pieces) parts.push(parts.length === 0 ? BRACE : MARK, piece)
-  for (const [key, value] of members) {
-    parts.push(parts.length === 0 ? BRACE : MARK, Buffer.from(`${JSON.stringify(key)}:`))
-    parts.push(typeof value === 'string' ? Buffer.from(value) : value)
+/** Members by key, each value already text. */
+export type Members = ReadonlyMap<string, Uint8Array | string>
+
+/** An object of what a cut left and these members more. */
+export function joined(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Members): Buffer {
+  const added = [...members].map(([key, value]) => [Buffer.from(`${JSON.stringify(key)}:`), asBytes(value)] as const)
+  const commas = Math.max(0, kept.length + added.length - 1)
+  const keptBytes = kept.reduce((sum, { start, end }) => sum + end - start, 0)
+  const addedBytes = added.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+  const text = Buffer.allocUnsafe(keptBytes + addedBytes + commas + 2)
+  let at = 0
+  const begin = (): void => {
+    text[at] = at === 0 ? OPEN_OBJECT : COMMA
+    at += 1
   }
-  return Buffer.concat(parts.length === 0 ? [BRACE, END] : [...parts, END])
+  for (const { start, end } of kept) {
+    begin()
+    at += bytes.copy(text, at, start, end)
+  }
+  for (const [key, value] of added) {
+    begin()
+    text.set(key, at)
+    text.set(value, at + key.length)
+    at += key.length + value.length
+  }
+  if (at === 0) begin()
+  text[at] = CLOSE_OBJECT
+  return text
 }
 
-const BRACE = Buffer.from('{')
-const MARK = Buffer.from(',')
-const END = Buffer.from('}')
+const asBytes = (value: Uint8Array | string): Uint8Array => (typeof value === 'string' ? Buffer.from(value) : value)
 
 function pastSpace(bytes: Buffer, start: number): number {
   let at = start

@@ -195,7 +195,7 @@ function callOf(more: JsonObject): Call {
     dialect: 'chat',
     path: '/v1/chat/completions',
     headers: {},
-    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, ['response']),
+    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, {}),
     tags: {},
     signal: new AbortController().signal,
     retryTimeoutSeconds: 60,

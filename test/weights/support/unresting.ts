@@ -171,7 +171,7 @@ function callOf(random: Random): Call {
     dialect,
     path: PATHS[dialect],
     headers: {},
-    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, ['response']),
+    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, {}),
     tags: {},
     signal: NEVER,
     retryTimeoutSeconds: 60,
