@@ -47,6 +47,12 @@ describe('threads for large bodies', () => {
     expect(ends[0]).toMatchObject({ reason: { kind: 'unavailable', code: 'body_check_failed' } })
   })
 
+  it('that cannot be started refuse what waits for them', async () => {
+    threads = new BodyThreads(new URL('none:thread'))
+    const ends = await Promise.allSettled([threads.run(OUTLINE, Buffer.from('{}')), threads.run(OUTLINE, Buffer.from('{}'))])
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable', code: 'body_check_failed' } })
+  })
+
   it('refuse once they are closed', async () => {
     threads = new BodyThreads()
     const waiting = threads.run(OUTLINE, Buffer.from('{}'))

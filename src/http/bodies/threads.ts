@@ -46,9 +46,19 @@ export class BodyThreads {
   #next(): void {
     if (this.#isClosed) for (const { reject } of this.#waiting.splice(0)) reject(lost())
     if (this.#waiting.length === 0) return
-    const worker = this.#idle.pop() ?? (this.#all.size < THREADS_MAX ? this.#start() : undefined)
+    const worker = this.#idle.pop() ?? (this.#all.size < THREADS_MAX ? this.#tryStart() : undefined)
     const waiting = worker === undefined ? undefined : this.#waiting.shift()
     if (worker !== undefined && waiting !== undefined) this.#give(worker, waiting)
+  }
+
+  /** A machine that gives no thread now may give one later; while none runs, nobody is left waiting. */
+  #tryStart(): Worker | undefined {
+    try {
+      return this.#start()
+    } catch (cause) {
+      if (this.#all.size === 0) for (const { reject } of this.#waiting.splice(0)) reject(lost(cause))
+      return undefined
+    }
   }
 
   #start(): Worker {
@@ -100,7 +110,8 @@ function ownBuffer(bytes: Buffer): ArrayBuffer {
   return isOwn ? buffer : new Uint8Array(bytes).buffer
 }
 
-const lost = (): Refusal =>
-  unavailable('body_check_failed', 'the thread that checks large bodies ended over this one; send the request again', {
+const lost = (cause?: unknown): Refusal =>
+  unavailable('body_check_failed', 'the thread that checks large bodies could not check this one; send the request again', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
   })

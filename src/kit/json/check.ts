@@ -10,6 +10,7 @@ export interface JsonRules {
 
 export type JsonFault =
   | { readonly kind: 'not_utf8' }
+  /** Where the key, text, number or mark begins that does not belong there. */
   | { readonly kind: 'malformed'; readonly at: number }
   | { readonly kind: 'too_deep' }
   | { readonly kind: 'repeated_key'; readonly key: string }
@@ -56,9 +57,10 @@ class Check {
           expected = this.#close()
           continue
         }
-        at = byte === QUOTE ? this.#endOfKey(at) : -1
+        const colon = byte === QUOTE ? this.#endOfKey(at) : -1
         if (this.#repeated !== null) return { kind: 'repeated_key', key: this.#repeated }
-        if (at === -1) break
+        if (colon === -1) break
+        at = colon
         expected = VALUE
       } else if (expected === COMMA_OR_CLOSE) {
         const isInObject = this.#open[this.#depth - 1] === IN_OBJECT
@@ -80,7 +82,7 @@ class Check {
         expected = this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
       }
     }
-    return expected === NOTHING && at === bytes.length ? null : { kind: 'malformed', at: at === -1 ? bytes.length : at }
+    return expected === NOTHING && at === bytes.length ? null : { kind: 'malformed', at }
   }
 
   #push(kind: number): void {

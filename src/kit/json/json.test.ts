@@ -35,6 +35,17 @@ describe('text', () => {
     )
   })
 
+  it.each([
+    ['{a":1}', 1],
+    ['{"a":1,"b}', 7],
+    ['{"a" 1}', 1],
+    ['[1,x]', 3],
+    ['{"a":1}}', 7],
+    ['[1', 2],
+  ])('that is none is wrong at a place: %s', (text, at) => {
+    expect(fault(text)).toEqual({ kind: 'malformed', at })
+  })
+
   it('is told apart from what is no UTF-8, nests too deep or says a key twice', () => {
     expect(fault(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ kind: 'not_utf8' })
     expect(fault('{"a":[[]]}', { depthMax: 2, uniqueKeys: false })).toEqual({ kind: 'too_deep' })
