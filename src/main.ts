@@ -21,7 +21,15 @@ import {
 } from './contract/index.ts'
 import { Bodies, Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
-import { beginImport, endImport, importReef, refuseOriginal, refuseUnfinished, type ImportReport, type ImportSource } from './reef/index.ts'
+import {
+  importInto,
+  refuseOriginal,
+  refuseUnfinished,
+  type ImportHouse,
+  type ImportProgress,
+  type ImportReport,
+  type ImportWish,
+} from './reef/index.ts'
 import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
@@ -147,10 +155,15 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 }
 
 /** Throws for folders that hold something else than this service's data, or half an import, and for data that was left elsewhere. */
-export async function checkFolders({ config, moved }: LoadedConfig): Promise<void> {
+export async function checkFolders(loaded: LoadedConfig): Promise<void> {
+  refuseMoved(loaded)
+  const { storage } = loaded.config
+  await refuseOriginal(storage)
+  refuseUnfinished(storage)
+}
+
+function refuseMoved({ moved }: LoadedConfig): void {
   if (moved.length > 0) throw new ConfigProblem(moved)
-  await refuseOriginal(config.storage)
-  refuseUnfinished(config.storage)
 }
 
 async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
@@ -178,46 +191,27 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
   return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
 }
 
-export interface ImportWish extends ImportSource {
-  /** One of the configured recipes; null for the default one. */
-  readonly recipe: string | null
-  /** Tries everything and writes nothing. */
-  readonly isTrial: boolean
-}
+export type { ImportWish }
 
 /** Carries the folders of the original system over into the configured ones, while no service runs on them. */
 export async function importFolders(loaded: LoadedConfig, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+  refuseMoved(loaded)
   const { storage } = loaded.config
-  if (storage.record_backend === 'memory')
-    throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
-  await refuseOriginal(storage)
   const load = loaderOf(loaded, builtins)
-  const recipe = await importRecipe(loaded, wish.recipe)
-  const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
-  if (wish.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
-  const store = await makeStore(loaded, load)
-  try {
-    const contents = await openContents(loaded, load)
-    const files = new ScenarioFiles(storage.agent_record_dir)
-    const writeModel: ImportPlaces['writeModel'] = async (created, settings) => {
-      if ((await files.readModel(created)) === null) await files.writeModel(created, settings)
-    }
-    try {
-      const report = await importReef({ ...common, places: { store, contents, writeModel }, begun: () => beginImport(storage) })
-      await endImport(storage)
-      return report
-    } finally {
-      await contents.close()
-    }
-  } finally {
-    await store.close()
-  }
+  return importInto(
+    {
+      storage,
+      recipe: await importRecipe(loaded, wish.recipe),
+      openStore: () => makeStore(loaded, load),
+      openContents: () => openContents(loaded, load),
+      newId,
+    },
+    wish,
+    progress,
+  )
 }
 
-type ImportProgress = Parameters<typeof importReef>[0]['progress']
-type ImportPlaces = NonNullable<Parameters<typeof importReef>[0]['places']>
-
-async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promise<Parameters<typeof importReef>[0]['recipe']> {
+async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promise<ImportHouse['recipe']> {
   const name = wanted ?? loaded.config.recipe
   const recipes = await loadRecipes(loaded, builtins, makeLog(clock))
   const configured = recipes.get(name)

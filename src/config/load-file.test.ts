@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
-import { openStore } from '../main.ts'
+import { importFolders, openStore } from '../main.ts'
 import { servedUrl } from './checks.ts'
 import { readCommandLine } from './command-line.ts'
 import { loadConfig } from './load.ts'
@@ -103,7 +103,9 @@ test('data that lies in the working directory and not beside the file is told wi
       `move ${join(working, '.svc/agent-record')} to ${join(place, '.svc/agent-record')}, or set storage.agent_record_dir`,
     ),
   ])
-  await expect(openStore(loaded)).rejects.toThrow('starts from the folder of the configuration file')
+  const wish = { records: join(place, 'original'), artifacts: null, renames: new Map(), recipe: null, isTrial: false }
+  for (const open of [() => openStore(loaded), () => importFolders(loaded, wish, () => undefined)])
+    await expect(open()).rejects.toThrow('starts from the folder of the configuration file')
   mkdirSync(join(place, '.svc/agent-record'), { recursive: true })
   expect((await loadConfig({ file: path, environment: {}, probe })).moved).toEqual([])
 })

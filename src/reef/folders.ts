@@ -1,0 +1,53 @@
+/** The import into the folders of a service that does not run: they are opened, marked until everything is there, and closed again. */
+import { invalid, type ContentStore, type Store } from '../contract/index.ts'
+import { ScenarioFiles } from '../scenarios/index.ts'
+import type { Places } from './carry/target.ts'
+import { beginImport, endImport, refuseOriginal, type StoragePlaces } from './detect.ts'
+import { importReef, type ImportParts, type ImportReport, type ImportSource } from './import.ts'
+
+export interface ImportWish extends ImportSource {
+  /** One of the configured recipes; null for the default one. */
+  readonly recipe: string | null
+  /** Tries everything and writes nothing. */
+  readonly isTrial: boolean
+}
+
+export type ImportProgress = ImportParts['progress']
+
+/** What the configuration says of the folders that are written to. */
+export interface ImportHouse extends Pick<ImportParts, 'recipe' | 'newId'> {
+  readonly storage: StoragePlaces & { readonly record_backend: string; readonly keep_raw_streams: boolean }
+  openStore(): Promise<Store>
+  openContents(): Promise<ContentStore>
+}
+
+export async function importInto(house: ImportHouse, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+  const { storage, recipe, newId } = house
+  if (storage.record_backend === 'memory')
+    throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
+  await refuseOriginal(storage)
+  const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
+  if (wish.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
+  const store = await house.openStore()
+  try {
+    const contents = await house.openContents()
+    try {
+      const places = { store, contents, writeModel: modelWriter(storage) }
+      const report = await importReef({ ...common, places, begun: () => beginImport(storage) })
+      await endImport(storage)
+      return report
+    } finally {
+      await contents.close()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Settings that somebody changed after the import stay as they are when it is run again. */
+function modelWriter({ agent_record_dir }: StoragePlaces): Places['writeModel'] {
+  const files = new ScenarioFiles(agent_record_dir)
+  return async (created, settings) => {
+    if ((await files.readModel(created)) === null) await files.writeModel(created, settings)
+  }
+}
