@@ -31,13 +31,17 @@ export async function findCandidate(run: Run, choice: Choice): Promise<Found | S
   if (claimed === null) return ask(run, choice)
   const { proposal_id: id, session, release_id, reason, mutations } = claimed
   run.metrics['proposal'] = { id, session, release_id, reason }
+  run.origin = { claimed: id }
   run.report.line('proposer', `takes up proposal ${id}`)
   return { mutations, requires: [], proposalId: id }
 }
 
 async function ask(run: Run, choice: Choice): Promise<Found | Skip> {
-  const { workshop } = run
-  const proposal = await workshop.method.proposer.propose(briefOf(run, choice))
+  const { unplayed, method } = run.workshop
+  const kept = await unplayed.find(questionOf(run))
+  if (kept !== null) run.report.line('proposer', 'takes up what was proposed before, when nothing could be played')
+  const proposal = kept ?? (await method.proposer.propose(briefOf(run, choice)))
+  if (proposal !== null) run.origin = { answer: proposal }
   const { mutations = [], requires = [], notes, memory } = proposal ?? {}
   if (memory !== undefined && bytesOf(memory) <= MEMORY_BYTES_MAX) run.state = { ...run.state, memory }
   if (notes !== undefined && Object.keys(notes).length > 0)
@@ -45,6 +49,9 @@ async function ask(run: Run, choice: Choice): Promise<Found | Skip> {
   if (mutations.length === 0) return { skip: NO_PROPOSAL }
   return { mutations, requires, proposalId: null }
 }
+
+/** What a proposer is asked in a step: the same batch on the same tree. */
+export const questionOf = ({ order, workshop }: Run): string => cacheKey([workshop.component, order.batch.id, order.files])
 
 function briefOf(run: Run, { shown, train }: Choice): Brief {
   const { workshop, order, entries, models, report, signal, state } = run

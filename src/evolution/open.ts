@@ -25,6 +25,7 @@ import { openProgram } from './program/index.ts'
 import { evolutionSettings, type EvolutionSettings } from './settings.ts'
 import { readTasks } from './tasks/index.ts'
 import { makeTrainer } from './trainer.ts'
+import { Unplayed } from './unplayed.ts'
 
 export interface Evolution {
   /** Whether a person may ask for a change. */
@@ -135,6 +136,7 @@ async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: 
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     inbox: inboxOf(settings, directory),
+    unplayed: new Unplayed(join(directory, `unplayed${encodeURIComponent(component)}.json`)),
     scenario,
     component,
     folder: basename(directory),

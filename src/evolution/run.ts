@@ -1,5 +1,5 @@
 /** One step on its way: what it works with, and everything its row will tell. */
-import type { Adapter, Entry, JsonObject, ModelAddress, Release, Reporter, StepOrder, Task } from '../contract/index.ts'
+import type { Adapter, Entry, JsonObject, ModelAddress, Proposal, Release, Reporter, StepOrder, Task } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/index.ts'
 import type { EpisodeCache } from './cache.ts'
@@ -10,6 +10,7 @@ import { openModels, type OpenedModels } from './models/index.ts'
 import { Players, type Told } from './players.ts'
 import type { EvolutionSettings } from './settings.ts'
 import { printState, readState, type EvolutionState } from './state.ts'
+import type { Unplayed } from './unplayed.ts'
 
 /** What the steps of one scenario work with. */
 export interface Workshop {
@@ -21,6 +22,7 @@ export interface Workshop {
   readonly evaluation: Pick<ModelAddress, 'url' | 'apiKey'>
   readonly cache: EpisodeCache
   readonly inbox: Inbox
+  readonly unplayed: Unplayed
   readonly scenario: string
   /** '' where the scenario has no other. */
   readonly component: string
@@ -43,6 +45,8 @@ export interface Run {
   /** Whatever happens, what is in here by then is told. */
   readonly metrics: Record<string, JsonObject[string]>
   state: EvolutionState
+  /** Where the change of this step comes from, once there is one. */
+  origin: { readonly claimed: string } | { readonly answer: Proposal } | null
   phase: 'proposing' | 'evaluating'
 }
 
@@ -68,6 +72,7 @@ export async function beginRun(workshop: Workshop, order: StepOrder, report: Rep
       evaluation_context: contextOf(workshop, model),
     },
     state: { ...before, steps: before.steps + 1 },
+    origin: null,
     phase: 'proposing',
   }
 }

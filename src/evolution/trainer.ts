@@ -1,7 +1,7 @@
 /** The step: claim a proposal or ask for one, admit it, play both sides, decide, settle. */
 import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { admitCandidate, findCandidate } from './candidate.ts'
+import { admitCandidate, findCandidate, questionOf } from './candidate.ts'
 import { chooseTasks } from './choose-tasks.ts'
 import { MachineProblem, ScorerProblem } from './episodes.ts'
 import { judge, unplayable } from './verdict.ts'
@@ -12,6 +12,7 @@ export function makeTrainer(workshop: Workshop): Trainer {
     async step(order, report, signal) {
       const run = await beginRun(workshop, order, report, signal)
       const result = await takeStep(run).catch((error: unknown) => failed(run, error))
+      await keepUnplayed(run, result)
       const kept = await endRun(run)
       signal.throwIfAborted()
       return { ...result, metrics: { ...toldOf(run, result), ...result.metrics, ...kept } }
@@ -23,6 +24,16 @@ export function makeTrainer(workshop: Workshop): Trainer {
 function toldOf(run: Run, { kind }: StepResult): JsonObject {
   const { proposal, ...metrics } = metricsOf(run)
   return kind === 'fail' || proposal === undefined ? metrics : { ...metrics, proposal }
+}
+
+/** What the machine could not play is played by the next try: it is not asked for again, and counts as no try of a proposal. */
+async function keepUnplayed(run: Run, result: StepResult): Promise<void> {
+  const { unplayed, inbox } = run.workshop
+  const { origin } = run
+  if (result.kind !== 'fail' || result.retry !== true) return unplayed.forget()
+  if (origin === null) return
+  if ('claimed' in origin) await inbox.release(origin.claimed)
+  else await unplayed.keep(questionOf(run), origin.answer)
 }
 
 async function takeStep(run: Run): Promise<StepResult> {

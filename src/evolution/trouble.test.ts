@@ -2,8 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Json, type Question, type StepResult } from '../contract/index.ts'
+import { unavailable, type Draw, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
 import { REQUEST, RULE, taskNamed, testBench } from './testing/workshop.ts'
+
+const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
 
 const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
 
@@ -60,6 +62,58 @@ describe('what goes wrong', () => {
       retry: true,
       error: 'no episode has a score; the first could not be run: no namespaces here',
     })
+  })
+
+  it('with the machine costs no second answer of the proposer for the same batch, and one for the next', async () => {
+    let [asked, isBroken] = [0, true]
+    const bench = await testBench({
+      propose: () => ((asked += 1), { mutations: [RULE], notes: { why: 'because' }, memory: { round: asked } }),
+      run: async (play) => {
+        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
+        const rules = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })['agent/RULES.md'] ?? ''
+        return { exitCode: 0, stdout: rules.includes('magic') ? 'magic' : '', stderr: '', trajectory: [] }
+      },
+    })
+    for (const id of ['a', 'a', 'b', 'b', 'b']) expect(await bench.step({ id })).toMatchObject({ kind: 'fail', retry: true })
+    expect(asked).toBe(2)
+    isBroken = false
+    expect(await bench.step({ id: 'b' })).toMatchObject({
+      kind: 'publish',
+      metrics: { mutation: RULE, proposal_notes: { why: 'because' } },
+    })
+    expect(asked).toBe(2)
+    await bench.step({ id: 'b' })
+    expect(asked).toBe(3)
+  })
+
+  it('with the machine counts as no try of a proposal, however often it comes', async () => {
+    let isBroken = true
+    const bench = await testBench({
+      propose: () => null,
+      run: async () => {
+        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
+        return { exitCode: 0, stdout: 'magic', stderr: '', trajectory: [] }
+      },
+      selection: { decide: () => ({ selected: true, reason: 'always' }) },
+    })
+    await bench.inbox.offer({ mutations: [RULE], reason: 'because', session: 's', release_id: 'r' }, 'r')
+    for (const id of ['a', 'a', 'a', 'a', 'a']) expect(await bench.step({ id })).toMatchObject({ kind: 'fail', retry: true })
+    isBroken = false
+    expect(await bench.step({ id: 'a' })).toMatchObject({ kind: 'publish', metrics: { proposal: { session: 's' } } })
+  })
+
+  it('with the machine is no verdict where the scores of what is served are known from before', async () => {
+    let isBroken = false
+    const bench = await testBench({
+      propose: ({ rejected }) => ({ mutations: [rejected.length === 0 ? RULE : OTHER_RULE] }),
+      run: async () => {
+        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
+        return { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+      },
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { episodes_used: 6 } })
+    isBroken = true
+    expect(await bench.step()).toMatchObject({ kind: 'fail', retry: true, error: expect.stringContaining('no namespaces here') })
   })
 
   it('with an evaluator that could do nothing is its failure, and no 0 for anybody', async () => {

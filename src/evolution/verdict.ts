@@ -29,9 +29,9 @@ export async function judge(run: Run, choice: Choice, candidate: Candidate): Pro
   return held === null ? { kind: 'publish', content, ...told } : { kind: 'hold', content, metrics: { held_because: held }, ...told }
 }
 
-/** Where nothing was scored, and that is neither side's doing, nothing was found out about the candidate. */
+/** Where nothing was scored, and that is neither side's doing, nothing was found out about the candidate. Scores known from before say nothing of now. */
 function refuseUnscored({ players }: Run): void {
-  const told = players.told.filter(({ side }) => side !== 'trial')
+  const told = players.told.filter(({ side, cached }) => side !== 'trial' && !cached)
   if (told.some(({ score }) => score !== null)) return
   const caused = (trouble: 'machine' | 'evaluator'): string | null => told.find((one) => one.trouble === trouble)?.failure ?? null
   const [machine, evaluator] = [caused('machine'), caused('evaluator')]

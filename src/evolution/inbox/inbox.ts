@@ -95,6 +95,11 @@ export class Inbox {
     if (kept !== null) await this.#move(kept, 'claimed', 'refused', { refused: reason })
   }
 
+  /** A claimed one that could not be tried: it waits in its old place. */
+  async release(id: string): Promise<void> {
+    await this.#rename(id, 'claimed', 'pending')
+  }
+
   /** How many files the latest claim met that are no proposals. */
   get ignored(): number {
     return this.#ignored

@@ -29,6 +29,7 @@ import { EpisodeCache } from '../cache.ts'
 import { Inbox } from '../inbox/index.ts'
 import type { Workshop } from '../run.ts'
 import { makeTrainer } from '../trainer.ts'
+import { Unplayed } from '../unplayed.ts'
 
 /** Reads rules, commands and code, and is told its model in a file. */
 const agent: Adapter = {
@@ -87,6 +88,8 @@ interface TestBatch {
   readonly request?: TrainRequest | null
   /** Of the release that the step starts from. */
   readonly components?: Readonly<Record<string, string>>
+  /** Tells one batch from another; without it every step has its own. */
+  readonly id?: string
 }
 
 /** An agent that answers the magic word once its rules tell it to. */
@@ -163,6 +166,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     evaluation: { url: 'http://127.0.0.1:9', apiKey: 'evaluation-token' },
     cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
     inbox,
+    unplayed: new Unplayed(join(folder, 'unplayed.json')),
     scenario: 'test',
     component: 'harness',
     folder: 'scenario',
@@ -181,11 +185,11 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     inbox,
     played,
     lines,
-    async step({ samples = [SAMPLE], request = null, components = {} } = {}, signal = new AbortController().signal) {
+    async step({ samples = [SAMPLE], request = null, components = {}, id } = {}, signal = new AbortController().signal) {
       step += 1
       const order: StepOrder = {
         step,
-        batch: { id: `batch-${step}`, samples, request },
+        batch: { id: id ?? `batch-${step}`, samples, request },
         base: { release_id: `r${step}`, parent_release_id: null, content_id: 'c', components },
         files,
         model: { model: 'm', api: 'openai' },
