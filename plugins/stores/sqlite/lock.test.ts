@@ -1,6 +1,6 @@
 /** Locks that other programs hold on the database: waited for, refused when they stay, and forgotten when they go. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -89,6 +89,33 @@ describe('a lock of another program', () => {
     await release()
     await scenario.commit(commit)
     assert.deepEqual(await scenario.pending({ component: '', types: ['inference'], after: 0, limit: 10 }), [])
+    await store.close()
+  })
+
+  it('that keeps reads out too refuses them all with the time to come back, and they are answered once it goes', async () => {
+    const directory = folder()
+    const [file, other] = [fileIn(directory), join(directory, 'other')]
+    const first = await impatient(directory)
+    await (await create(first, 'a')).append([record('1')])
+    await first.close()
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA journal_mode = DELETE')
+    db.close()
+    copyFileSync(file, other)
+    const store = await impatient(directory)
+    // The reader opens the file with its first question. With a log beside it no lock keeps it out; so it finds a file without one.
+    for (const ending of ['', '-wal', '-shm']) renameSync(file + ending, `${other}.writer${ending}`)
+    renameSync(other, file)
+    const release = await holdLock(file, 'BEGIN EXCLUSIVE')
+    const scenario = store.scenario('a')
+    const read = () => [store.usage(), scenario.get('1'), scenario.commits({ after: -1, limit: 10 }), store.scenarios()]
+    for (const end of await Promise.allSettled(read())) {
+      assert.ok(end.status === 'rejected' && end.reason instanceof Refusal)
+      assert.deepEqual([end.reason.kind, end.reason.code, end.reason.detail.retryAfterSeconds], ['unavailable', 'store_busy', 1])
+    }
+    await release()
+    const [, found, , names] = await Promise.all(read())
+    assert.deepEqual([found !== null && 'sequence' in Object(found), names], [true, ['a']])
     await store.close()
   })
 

@@ -45,8 +45,8 @@ export function openForWriting(directory: string, lockWaitMs: number): WritableS
   }
 }
 
-export function openForReading(directory: string): DatabaseSync {
-  return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: LOCK_WAIT_MS })
+export function openForReading(directory: string, lockWaitMs = LOCK_WAIT_MS): DatabaseSync {
+  return new DatabaseSync(join(directory, RECORDS_FILE), { readOnly: true, timeout: lockWaitMs })
 }
 
 /** A folder that is lost with the power takes everything in it along, so each new one is synced into its parent. */

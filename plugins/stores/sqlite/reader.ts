@@ -42,7 +42,7 @@ function answerGroup(calls: readonly ReaderCall[]): void {
 
 /** With the first question: the thread starts beside the writer, which may still have to make the database. */
 function open(): Queries {
-  db ??= openForReading(settings.directory)
+  db ??= openForReading(settings.directory, settings.lockWaitMs)
   queries ??= makeQueries(db)
   return queries
 }
