@@ -355,6 +355,107 @@ describe('an import', () => {
   })
 })
 
+/** A text of JSON that is nested so deep. */
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+describe('a source that means harm', () => {
+  it('has no file brought in from outside it, and none that is not what its pointer says', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const secret = join(folder, 'secret')
+    writeFileSync(secret, 'a secret of this machine')
+    const [link, false_] = ['1', '2'].map((digit) => digit.repeat(64))
+    const placeOf = (sha256 = ''): string => join(original.artifacts, 'lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+    for (const sha256 of [link, false_]) mkdirSync(join(placeOf(sha256), '..'), { recursive: true })
+    symlinkSync(secret, placeOf(link))
+    writeFileSync(placeOf(false_), 'x'.repeat(24))
+    const chat = original.scenario('chat')
+    chat.publish({ files: { 'a.bin': pointerTo(link ?? '', 24) }, at: 20 })
+    chat.publish({ files: { 'a.bin': pointerTo(false_ ?? '', 24) }, at: 30 })
+    const report = await carry(original, folder, { recipe: 'record-only' })
+    expect(textsOf(report)).toEqual([
+      expect.stringMatching(/of step 1 is not carried over: the bytes of "a\.bin" in lfs\/objects are a link/),
+      expect.stringMatching(/of step 2 is not carried over: the bytes of "a\.bin" in lfs\/objects are not what its pointer says/),
+    ])
+    expect(report.scenarios).toMatchObject([{ destination: { releases: 1 } }])
+  })
+
+  it('costs the records and steps that cannot be walked, and none of the others', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const deep = original.scenario('deep')
+    const event = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{}}],"usage":${nested(100_000)}}`
+    deep.store([
+      { id: 'stream', type: 'inference', at: 1, payload: { response: { stream: true, body: `data: ${event}\n\ndata: [DONE]\n\n` } } },
+      { id: 'body', type: 'inference', at: 2, payload: `{"a":${nested(1_000_000)}}` },
+      { id: 'endless', type: 'report', at: 3, payload: '{"score":1e999,"references":[]}' },
+      { id: 'good', type: 'inference', at: 4, payload: { response: {} } },
+    ])
+    appendFileSync(deep.log, `{"record":"reef-commit/5","scenario":"deep","step":1,"metrics":{"a":${nested(100_000)}}}\n`)
+    deep.step += 1
+    deep.line({ release: deep.created, at: 30 })
+    const report = await carry(original, folder, { recipe: 'record-only' })
+    expect(textsOf(report).toSorted()).toEqual([
+      expect.stringMatching(/^deep: line 1 of its commit log is no row/),
+      expect.stringMatching(/^deep: record "body" holds no JSON object, or one that is nested too deep/),
+      expect.stringMatching(/^deep: record "stream": its stream .* is kept as it is/),
+      expect.stringMatching(/^deep: step 1 cannot be read from the log: an empty row/),
+    ])
+    expect(report.scenarios).toMatchObject([{ destination: { inference: 2, report: 1 } }])
+    const get = await serve(folder, { recipe: 'record-only' })
+    const rows = rowsIn(await get('/svc/scenarios/deep/records?after_sequence=0&limit=9'), 'records')
+    expect(rows.map((row) => [row['agent_record_id'], row['score']])).toEqual([
+      ['stream', null],
+      ['endless', null],
+      ['good', null],
+    ])
+  })
+
+  it('is not followed into rows without end', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const view = original.scenario('view')
+    view.store([], {
+      sql: `DROP TABLE agent_record; CREATE VIEW agent_record AS
+            WITH RECURSIVE n(sequence) AS (SELECT 1 UNION ALL SELECT sequence + 1 FROM n)
+            SELECT sequence, 'e' || sequence AS agent_record_id, 'view' AS scenario, 'inference' AS request_type, '{}' AS payload_json,
+              1.0 AS created_at, '[]' AS references_json, NULL AS artifact_json FROM n`,
+    })
+    const gaps = original.scenario('gaps')
+    for (let line = 0; line < 3; line += 1) {
+      gaps.step += 6000
+      gaps.line({ release: gaps.created, at: 10 })
+    }
+    const report = await carry(original, folder, { recipe: 'record-only' }, { isTrial: true })
+    const told = textsOf(report)
+    expect(told).toContainEqual(expect.stringMatching(/^view: its records cannot be read: it has no table agent_record/))
+    expect(told).toContainEqual('gaps: step 12002 follows step 6001: the rest of the log is left out')
+  })
+
+  it('has the file named whose model settings are taken, and none taken where two may hold them', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    const [one, two] = [original.scenario('one'), original.scenario('two')]
+    for (const [{ database }, name] of [
+      [one, 'model'],
+      [two, 'model'],
+      [two, 'other'],
+    ] as const)
+      writeFileSync(database.replace('.sqlite3', `.${name}.json`), JSON.stringify({ url: 'http://models:1', model: name }))
+    const report = await carry(original, folder, { recipe: 'record-only' })
+    expect(textsOf(report)).toEqual([
+      expect.stringMatching(/^one: its model settings \(url, model\) are those of [0-9a-f]{64}\.model\.json$/),
+      expect.stringMatching(/^two: its model settings may be those of [0-9a-f]{64}\.model\.json, [0-9a-f]{64}\.other\.json: none/),
+    ])
+    const get = await serve(folder, { recipe: 'record-only' })
+    for (const name of ['one', 'two']) await releasesOf(get, name)
+    expect(rowsIn(await get('/svc/scenarios'), 'scenarios')).toMatchObject([
+      { model: { url: 'http://models:1', model: 'model' } },
+      { model: { url: 'http://127.0.0.1:9' } },
+    ])
+  })
+})
+
 const start = async (settings: Settings): Promise<unknown> => startService(await loadArguments(argumentsOf(settings)))
 
 describe('a service', () => {

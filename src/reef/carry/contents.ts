@@ -1,8 +1,10 @@
 /** The files of a release, taken out of the original's repository and kept as a content of ours: without its manifest, with the entries beside them. */
-import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { constants, existsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { constants, createReadStream, existsSync } from 'node:fs'
+import { copyFile, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import {
   isLargeFile,
   ORIGINAL,
@@ -129,8 +131,18 @@ async function takeLarge(
   const { sha256, bytes } = pointer
   const from = join(repository, 'lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
   if (!existsSync(from)) throw new Error(`the bytes of ${quoted(path)} are not in lfs/objects: the repository has its pointer alone`)
-  if ((await stat(from)).size !== bytes) throw new Error(`the bytes of ${quoted(path)} in lfs/objects are not whole`)
+  const found = await lstat(from)
+  // A link could lead to any file of this machine, and a pipe has no end.
+  if (!found.isFile()) throw new Error(`the bytes of ${quoted(path)} in lfs/objects are a link or no plain file`)
+  if (found.size !== bytes) throw new Error(`the bytes of ${quoted(path)} in lfs/objects are not whole`)
   await copyFile(from, to, constants.COPYFILE_FICLONE)
+  if ((await digestOf(to)) !== sha256) throw new Error(`the bytes of ${quoted(path)} in lfs/objects are not what its pointer says`)
+}
+
+async function digestOf(path: string): Promise<string> {
+  const digest = createHash('sha256')
+  await pipeline(createReadStream(path), digest)
+  return digest.digest('hex')
 }
 
 async function placeFor(folder: string, path: string): Promise<string> {

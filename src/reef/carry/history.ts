@@ -9,7 +9,7 @@ import type { Target } from './target.ts'
 
 /** Where a row says what it was at the original. */
 export const IMPORTED = 'imported'
-/** Rows that may be missing between two steps of a log before the rest of it is given up. */
+/** Rows that may be missing in a log before the rest of it is given up. */
 const GAP_MAX = 10_000
 
 export interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
@@ -37,6 +37,7 @@ export class History {
   readonly #releases = new Map<string, Release>()
   readonly #consumed = new Map<string, Set<string>>()
   #next = 0
+  #missing = 0
   #head: Release | null = null
   /** Of the head, for a release that brings none of its own. */
   #entries: readonly Entry[] | null = null
@@ -98,8 +99,9 @@ export class History {
       this.#problem('step', `step ${commit.step} stands in the log a second time: it is left out`)
       return true
     }
-    if (commit.step - this.#next > GAP_MAX) {
-      this.#problem('step', `step ${commit.step} follows step ${this.step}: the rest of the log is left out`)
+    this.#missing += commit.step - this.#next
+    if (this.#missing > GAP_MAX) {
+      this.#problem('gap', `step ${commit.step} follows step ${this.step}: the rest of the log is left out`)
       return false
     }
     while (this.#next < commit.step) await this.#fill(commit.recordedAt)

@@ -1,6 +1,14 @@
 /** Records on their way from the original's database into the store: ids, times and references as they are, streamed answers put together. */
 import { isUtf8 } from 'node:buffer'
-import { isObject, isRefusal, RECORD_ID_CHARACTERS_MAX, type JsonObject, type NewRecord, type RequestType } from '../../contract/index.ts'
+import {
+  isObject,
+  isRefusal,
+  LINE_JSON_DEPTH_MAX,
+  RECORD_ID_CHARACTERS_MAX,
+  type JsonObject,
+  type NewRecord,
+  type RequestType,
+} from '../../contract/index.ts'
 import { replay } from '../../inference/index.ts'
 import { countCodePoints } from '../../kit/index.ts'
 import type { SourceDatabase, SourceRecord } from '../source/database.ts'
@@ -83,8 +91,8 @@ function convert(row: SourceRecord, carrying: Carrying): NewRecord | null {
   if (row.scenario !== carrying.scenario) return refuse('other scenario', 'belongs to another scenario')
   if (!isType(type)) return refuse('unknown type', `is of an unknown type`)
   if (payload === null) return refuse('too large', `is ${row.payloadBytes} bytes: larger than a record may be`)
-  const body = isUtf8(payload) ? parsed(Buffer.from(payload).toString()) : undefined
-  if (!isObject(body)) return refuse('no JSON', 'holds no JSON object')
+  const body = isUtf8(payload) ? parsed(Buffer.from(payload).toString(), LINE_JSON_DEPTH_MAX) : undefined
+  if (!isObject(body)) return refuse('no JSON', 'holds no JSON object, or one that is nested too deep')
   if (createdAt === null || !Number.isFinite(createdAt)) return refuse('no time', 'has no time')
   const release = readRelease(parsed(row.artifact ?? 'null'))?.releaseId ?? null
   return {
@@ -93,7 +101,7 @@ function convert(row: SourceRecord, carrying: Carrying): NewRecord | null {
     created_at: createdAt,
     references: textsIn(parsed(row.references ?? '[]')),
     artifact_ref: release === null ? null : (carrying.releases.get(release) ?? release),
-    score: typeof body['score'] === 'number' ? body['score'] : null,
+    score: typeof body['score'] === 'number' && Number.isFinite(body['score']) ? body['score'] : null,
     payload: type === 'inference' ? together(payload, body, id, carrying) : payload,
   }
 }
@@ -106,8 +114,8 @@ function together(payload: Uint8Array, body: JsonObject, id: string, carrying: C
   if (!isObject(response) || response['stream'] !== true) return payload
   const raw = streamText(response)
   if (raw === null) return payload
-  const replayed = replay(raw)
-  if (replayed === null) {
+  const answer = answerIn(response, raw, carrying.keepRaw)
+  if (answer === null) {
     carrying.remarks.add(
       'note',
       carrying.scenario,
@@ -116,10 +124,21 @@ function together(payload: Uint8Array, body: JsonObject, id: string, carrying: C
     )
     return payload
   }
+  return withMember(payload, 'response', answer)
+}
+
+/** Null for what cannot be told here, or is nested too deep to be printed. */
+function answerIn(response: JsonObject, raw: Buffer, keepRaw: boolean): string | null {
+  const replayed = replay(raw)
+  if (replayed === null) return null
   const cause = replayed.failure ?? textAt(response, 'error') ?? (replayed.isWhole ? null : 'the stream ended before its terminal event')
   const end = cause === null ? { complete: true } : { complete: false, cause }
-  const kept = carrying.keepRaw ? { raw: raw.toString() } : {}
-  return withMember(payload, 'response', JSON.stringify({ ...replayed.answer, stream: true, ...end, ...kept }))
+  const kept = keepRaw ? { raw: raw.toString() } : {}
+  try {
+    return JSON.stringify({ ...replayed.answer, stream: true, ...end, ...kept })
+  } catch {
+    return null
+  }
 }
 
 function streamText(response: JsonObject): Buffer | null {

@@ -218,8 +218,7 @@ async function carrySettings({ scenario, settings }: Found, { target, remarks }:
   const read = await findSettings(settings)
   if ('problem' in read) return remarks.add('problem', scenario, 'settings', read.problem)
   await target.settings(created, read.settings)
-  if (read.hadKey)
-    remarks.add('note', scenario, 'key', 'its model settings are carried over without the key: send it again with the update route')
+  remarks.add('note', scenario, 'settings', read.words)
 }
 
 function tellEvicted({ scenario }: Found, { remarks }: Carrier, database: SourceDatabase): void {

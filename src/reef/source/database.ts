@@ -71,8 +71,9 @@ export class SourceDatabase {
     if (this.#copy !== null) await rm(this.#copy, { recursive: true, force: true })
   }
 
-  /** The scenario that the first rows name. */
+  /** The scenario that the first rows name. Throws where there are none: a view may stand for rows without end. */
   scenario(): string | null {
+    if (!this.#has('agent_record')) throw new Error('it has no table agent_record')
     const row = this.#db.prepare('SELECT scenario FROM agent_record ORDER BY sequence LIMIT 1').get()
     return typeof row?.['scenario'] === 'string' ? row['scenario'] : null
   }

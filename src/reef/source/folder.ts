@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
+import { faultInJson } from '../../kit/index.ts'
 
 export const SOURCE_FILE = /^([0-9a-f]{64})\.(sqlite3|commits\.jsonl)$/
 /** Model settings lie beside the records of their scenario; which name they have depends on the version. */
@@ -14,7 +15,8 @@ const ARCHIVE_FOLDER = 'archived'
 export interface ScenarioFolder {
   readonly database?: string
   readonly log?: string
-  readonly settings?: string
+  /** Files that may hold its model settings. */
+  readonly settings?: readonly string[]
 }
 
 export interface SourceFolder {
@@ -38,8 +40,10 @@ export async function listFolder(directory: string): Promise<SourceFolder> {
       odd.push(`${name} is a link or no plain file: it is not followed`)
       continue
     }
-    const part = kind === 'sqlite3' ? { database: path } : kind === 'commits.jsonl' ? { log: path } : { settings: path }
-    scenarios.set(digest, { ...scenarios.get(digest), ...part })
+    const known = scenarios.get(digest) ?? {}
+    const settings = [...(known.settings ?? []), path]
+    const part = kind === 'sqlite3' ? { database: path } : kind === 'commits.jsonl' ? { log: path } : { settings }
+    scenarios.set(digest, { ...known, ...part })
   }
   const archived = await readdir(join(directory, ARCHIVE_FOLDER)).catch(() => [])
   return { scenarios, archived: archived.length, odd }
@@ -55,8 +59,10 @@ export async function readSettings(path: string): Promise<{ readonly settings: J
   return { settings: Object.fromEntries(kept), hadKey: typeof own['api_key'] === 'string' && own['api_key'] !== '' }
 }
 
-export function parsed(text: string): Json | undefined {
+/** Undefined for what is no JSON, and for what is nested deeper than anything here could walk. */
+export function parsed(text: string, depthMax: number = JSON_DEPTH_MAX): Json | undefined {
   try {
+    if (faultInJson(Buffer.from(text), { depthMax, uniqueKeys: false }) !== null) return undefined
     const value: Json = JSON.parse(text)
     return value
   } catch {
