@@ -1,5 +1,7 @@
 /** Every limit at its edge: the last value that is let through, and the first that is not. */
 import { spawnSync } from 'node:child_process'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } from '../../src/contract/index.ts'
 import { world, type Answer, type World } from '../support/world.ts'
@@ -45,6 +47,19 @@ describe('bodies', () => {
 })
 
 describe('bodies of our own routes', () => {
+  it('that are too large are answered also where the client sends all of it before it reads', async () => {
+    const body = bodyOf(48 * MIB, '{"feedback":"', '"}')
+    const fields = ['x-svc-scenario: limits', `content-length: ${body.length}`]
+    const sent = Buffer.concat([Buffer.from(requestHead('POST', '/svc/report', fields)), body])
+    const { hostname, port } = new URL(here.address)
+    const socket = connect(Number(port), hostname).pause()
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject)
+      socket.write(sent, () => resolve())
+    })
+    expect(statusOf(await text(socket))).toBe(413)
+  })
+
   it.each([
     ['/svc/report', 4 * MIB, '4 MiB'],
     ['/svc/harness/proposals', 2 * MIB, '2 MiB'],

@@ -1,6 +1,6 @@
 /** Reads a request's body up to its limit, and within what all bodies may take together. */
 import type { IncomingMessage } from 'node:http'
-import { invalid, tooLarge } from '../../contract/index.ts'
+import { BODY_BYTES_MAX, invalid, tooLarge } from '../../contract/index.ts'
 import type { BodyHold } from './budget.ts'
 
 const KIB = 1024
@@ -10,29 +10,34 @@ export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyH
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw invalid('encoded_body', 'content-encoding: send the body uncompressed')
   const length = Number(request.headers['content-length'] ?? 0)
-  if (length > bytesMax) throw overLimit(bytesMax)
+  if (length > BODY_BYTES_MAX) throw overLimit(bytesMax)
   return new Promise((resolve, reject) => {
     let parts: Buffer[] = []
     let bytes = 0
-    const giveUp = (error: unknown): void => {
+    let refusal: unknown = length > bytesMax ? overLimit(bytesMax) : null
+    const refuse = (error: unknown): void => {
+      refusal = error
       parts = []
-      request.off('data', take)
-      request.resume()
       hold.close()
-      reject(error)
     }
     const take = (part: Buffer): void => {
       bytes += part.length
-      if (bytes > bytesMax) return giveUp(overLimit(bytesMax))
-      try {
-        hold.add(part.length)
-        parts.push(part)
-      } catch (error) {
-        giveUp(error)
+      // Many clients send all they have before they read: cut off, they would never see the refusal. So the rest is read, and let go of.
+      if (refusal !== null) {
+        if (bytes > BODY_BYTES_MAX) reject(refusal)
+      } else if (bytes > bytesMax) refuse(overLimit(bytesMax))
+      else {
+        try {
+          hold.add(part.length)
+          parts.push(part)
+        } catch (error) {
+          refuse(error)
+        }
       }
     }
     request.on('data', take)
     request.on('end', () => {
+      if (refusal !== null) return reject(refusal)
       resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts))
       parts = []
     })
