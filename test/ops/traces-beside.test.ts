@@ -112,8 +112,8 @@ describe('a training step', () => {
       'svc.outcome': 'published',
       'svc.metrics.wins': 3,
       'svc.metrics.losses': 1,
-      'svc.metrics.current_score': 0.25,
-      'svc.metrics.candidate_score': 0.75,
+      'svc.metrics.current_score': 1,
+      'svc.metrics.candidate_score': 3,
     })
     expect(phases.map(({ name }) => name)).toEqual(['svc.step evaluating', 'svc.step settling'])
     for (const phase of phases) expect(phase).toMatchObject({ traceId: step?.traceId, parentSpanId: step?.spanId, status: {} })
