@@ -5,7 +5,19 @@
 export { makeFolder, removeFile, sync, writeAtomicFile } from './atomic-file.ts'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
-export { cutOut, elementsOf, firstOf, isListAt, isObjectAt, joined, membersOf, type Cut, type Member, type Members, type Span } from './json/parts.ts'
+export {
+  cutOut,
+  elementsOf,
+  firstOf,
+  isListAt,
+  isObjectAt,
+  joined,
+  membersOf,
+  type Cut,
+  type Member,
+  type Members,
+  type Span,
+} from './json/parts.ts'
 export { Lane } from './lane.ts'
 export { screenText } from './screen.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
