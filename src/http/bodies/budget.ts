@@ -41,9 +41,13 @@ export class BodyHold {
     this.#come += bytes
     const more = Math.max(0, this.#come - INLINE_BODY_BYTES_MAX) - this.#held
     if (!this.#take(more))
-      throw unavailable('bodies_in_flight', 'the large bodies being answered now take all there is room for; send the request again', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      })
+      throw unavailable(
+        'bodies_in_flight',
+        'the large bodies in flight take all the room there is for them; send the request again in a moment',
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      )
     this.#held += more
   }
 
