@@ -1,6 +1,6 @@
 /** A copy of what an agent left, made by the service itself: nothing outside the workspace is read on the way, and nothing waits for ever. */
 import { constants, type Dirent } from 'node:fs'
-import { chmod, copyFile, lchown, lstat, mkdir, opendir, readlink, realpath, symlink } from 'node:fs/promises'
+import { chmod, copyFile, lchown, lstat, mkdir, opendir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 
 /** As much as a workspace may hold by default. */
@@ -52,6 +52,19 @@ async function copyPlain(source: string, target: string): Promise<void> {
 async function own(target: string, uid: number): Promise<void> {
   const [user, group] = [process.geteuid?.() ?? uid, process.getegid?.() ?? 0]
   if (user !== uid) await lchown(target, user, group)
+}
+
+/**
+ * Whoever runs the verifier may read the copy, so that it need not be root where the service is. The folder around it keeps everybody else
+ * out.
+ */
+export async function openCopy(folder: string): Promise<void> {
+  await chmod(folder, 0o755)
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await openCopy(path)
+    if (entry.isFile()) await chmod(path, 0o644 | ((await lstat(path)).mode & 0o111))
+  }
 }
 
 /** Kept where it leads to something in the workspace, as itself; what it leads to is never read through it. */

@@ -1,6 +1,17 @@
 /** The evaluator verify, with real commands on real workspaces, and agents that left traps in them. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { evaluatorConformance } from '../../../conformance/index.ts'
@@ -337,6 +348,34 @@ it.each(USERS)('%s verifies what an agent left, without a sandbox', (_name, user
 await describeSandboxed('verify in a sandbox', () => {
   it.each(USERS)('%s verifies what an agent left', (_name, user) => {
     expect(runAs(user, PLAYED_AND_VERIFIED('sandbox'))).toBe('[1]\n')
+  })
+
+  it('runs as a user of its own where the service is root, as the agent does, and nobody else on the machine may read the copy', async () => {
+    const executor = await sandbox.plugin.make({})
+    const workspace = workspaceOf({ 'folder/a': '42' })
+    chmodSync(join(workspace, 'folder'), 0o700)
+    chmodSync(join(workspace, 'folder/a'), 0o600)
+    const modes: number[] = []
+    const watching: Executor = {
+      run: (play, signal) => {
+        modes.push(...play.needs.map((path) => statSync(dirname(path)).mode & 0o777))
+        return executor.run(play, signal)
+      },
+    }
+    const verifyFiles = { verify_files: { 'verify/answer': '42\n' } }
+    expect(await score({ verify: 'test "$(cat folder/a)" = "$(cat verify/answer)"', ...verifyFiles }, workspace, watching)).toBe(1)
+    expect(modes).toEqual([0o700])
+    const agent: Play = {
+      files: () => ({}),
+      workspace: {},
+      model: { url: 'http://127.0.0.1:9', model: null, api: 'openai', apiKey: null },
+      launch: () => ({ argv: ['id', '-u'], env: {}, timeoutSeconds: 60 }),
+      readTrajectory: async () => [],
+      needs: [],
+    }
+    const { stdout } = await executor.run(agent, new AbortController().signal)
+    const alike = `test "$(id -u)" ${Number(stdout) < 2_000_000_000 ? '-lt' : '-ge'} 2000000000`
+    expect(await score({ verify: alike }, workspace, executor)).toBe(1)
   })
 
   it('runs in the sandbox as it does without', async () => {

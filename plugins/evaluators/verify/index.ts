@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { define, unavailable, type Episode, type ModelAddress, type Play, type Scene } from '../../../src/contract/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
-import { copyWorkspace } from './copy.ts'
+import { copyWorkspace, openCopy } from './copy.ts'
 import { checkOf, type Check } from './check.ts'
 import { placeFiles } from './place.ts'
 import { endOf, problemOf, wordsFor } from './outcome.ts'
@@ -26,22 +26,25 @@ export default define('evaluator', {
 async function verify(check: Check, workspace: string, scene: Scene): Promise<number | null> {
   const { executor, signal } = scene
   signal.throwIfAborted()
-  const copy = await mkdtemp(copyPrefix())
+  const around = await mkdtemp(copyPrefix())
+  const copy = join(around, 'copy')
   const mark = randomUUID()
   try {
+    await mkdir(copy)
     if (!(await copyWorkspace(workspace, copy))) {
       // More than can be looked at is no solution.
       scene.note?.('the agent left more than is copied for the verifier')
       return 0
     }
     await placeFiles(copy, check.files)
+    await openCopy(copy)
     const run = await executor.run(playOf(check, copy, mark), signal)
     scene.note?.(wordsFor(run), { exit_code: run.exitCode, ended: run.ended ?? null, stdout: endOf(run.stdout), stderr: endOf(run.stderr) })
     const problem = problemOf(check, run, mark)
     if (problem !== null) throw unavailable('no_verdict', problem)
     return scoreOf(check, run)
   } finally {
-    await rm(copy, { recursive: true, force: true })
+    await rm(around, { recursive: true, force: true })
   }
 }
 
