@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
 import { Stop } from './failure.ts'
+import { typed } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { recordIfThere, type InstallRecord } from './record.ts'
 import { SESSION } from './service.ts'
@@ -24,6 +25,8 @@ export interface Chosen {
   readonly args: readonly string[]
   /** Which one it is, where there are others. */
   readonly told: string | null
+  /** Nobody named it, and it is not for this folder: it is merely the only one there is. */
+  readonly isFar: boolean
 }
 
 interface Candidate {
@@ -35,12 +38,13 @@ const OPTION = '--scenario'
 
 export async function chooseInstall(call: Call): Promise<Chosen> {
   const { scenario, rest } = scenarioIn(call.args)
-  if (scenario === null && call.adapter === null) return { folder: call.folder, args: rest, told: null }
+  if (scenario === null && call.adapter === null) return { folder: call.folder, args: rest, told: null, isFar: false }
   const adapter = call.adapter ?? (await recordIfThere(call.folder))?.adapter
   const all = (await recordsBeside(call.folder)).filter(({ record }) => record.adapter === adapter)
   const chosen = scenario === null ? byPlace(call, all) : byName(scenario, call, all)
-  if (chosen === null) return { folder: call.folder, args: rest, told: null }
-  return { folder: chosen.folder, args: rest, told: all.length > 1 ? lineOf(chosen) : null }
+  if (chosen === null) return { folder: call.folder, args: rest, told: null, isFar: false }
+  const isFar = scenario === null && !isNear(call, chosen)
+  return { folder: chosen.folder, args: rest, told: all.length > 1 ? lineOf(chosen) : null, isFar }
 }
 
 /** Before all other words: everything after is the command's, or the agent's. */
@@ -79,6 +83,9 @@ function byPlace(call: Call, all: readonly Candidate[]): Candidate | null {
   return all.length === 0 ? null : only(all, 'several harnesses are installed on this machine, and none of them for this folder', call)
 }
 
+const isNear = ({ env, cwd }: Call, { record: { destination } }: Candidate): boolean =>
+  destination === env[SESSION.root] || upwards(cwd).some((folder) => folder === destination || folder === dirname(destination))
+
 const upwards = (folder: string): readonly string[] => (dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))])
 
 function byName(scenario: string, call: Call, all: readonly Candidate[]): Candidate | null {
@@ -95,7 +102,7 @@ function only(all: readonly Candidate[], problem: string, { adapter }: Call): Ca
 }
 
 const listOf = (all: readonly Candidate[]): string =>
-  all.map((each) => `\n  ${lineOf(each)}, ${join(each.folder, commandOf(each.record.adapter))}`).join('')
+  all.map((each) => `\n  ${lineOf(each)}, ${typed(join(each.folder, commandOf(each.record.adapter)))}`).join('')
 
 const lineOf = ({ record: { scenario, url, destination } }: Candidate): string =>
   visible(`scenario ${scenario} at ${url}, harness in ${destination}`)

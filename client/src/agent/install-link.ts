@@ -2,6 +2,7 @@
 import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { hasCode, lineOf } from './failure.ts'
+import { typed } from './launcher.ts'
 import { commandFolder, commandOf, homeOf, installsFolder } from './places.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -12,12 +13,12 @@ export async function linkCommand(adapter: string, folder: string, env: NodeJS.P
   const link = join(commandFolder(home), commandOf(adapter))
   const target = await targetOf(link)
   if (target === 'something else' || (target !== null && !target.startsWith(`${installsFolder(home)}/`))) {
-    terminal.warn(`${link} is there already and was left as it is; run ${launcher} instead`)
+    terminal.warn(`${link} is there already and was left as it is; run ${typed(launcher)} instead`)
     return launcher
   }
   if (target !== launcher && !(await isTurned(link, launcher, terminal))) return launcher
   if ((env['PATH'] ?? '').split(delimiter).includes(dirname(link))) return commandOf(adapter)
-  terminal.warn(`${dirname(link)} is not on PATH; to have ${commandOf(adapter)} there: export PATH="${dirname(link)}:$PATH"`)
+  terminal.warn(`${dirname(link)} is not on PATH; to have ${commandOf(adapter)} there: export PATH=${typed(dirname(link))}:"$PATH"`)
   return link
 }
 
@@ -46,7 +47,7 @@ async function isTurned(link: string, launcher: string, terminal: Terminal): Pro
   } catch (error) {
     const line = lineOf(error)
     if (line === null) throw error
-    terminal.warn(`${link} cannot be made: ${line}; until then run ${launcher}`)
+    terminal.warn(`${link} cannot be made: ${line}; until then run ${typed(launcher)}`)
     return false
   }
 }

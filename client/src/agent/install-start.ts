@@ -27,22 +27,24 @@ async function installOrRefuse({ start, args, env, node }: Omit<StartOrder, 'ter
   requireFewArguments(args)
   requireNode(start, node.version)
   const [argument, prefix] = args
-  const isSame = (record: InstallRecord): boolean => record.adapter === start.adapter && record.url === start.url
-  const destination = await destinationFor({ argument, adapter: start.adapter, env }, isSame)
+  const destination = await destinationFor({ argument, adapter: start.adapter, env }, (record) => isOf(start, record))
   const scenario = await scenarioFor(start, installFolder(homeOf(env), destination), env, terminal)
   const script = await serviceOf(start, env, scenario).text(INSTALL_ROUTE, { adapter: start.adapter })
   return runScript(script, [destination, ...(prefix === undefined ? [] : [prefix])], env)
 }
+
+const isOf = (start: InstallStart, record: InstallRecord): boolean => record.adapter === start.adapter && record.url === start.url
 
 const serviceOf = ({ url }: InstallStart, env: NodeJS.ProcessEnv, scenario: string): Svc =>
   connect({ url, scenario, token: tokenIn(env), timeoutSeconds: SCRIPT_SECONDS_MAX })
 
 /** The name is on the disk before the scenario is made: killed anywhere, the same line goes on with that scenario. */
 async function scenarioFor(start: InstallStart, folder: string, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
-  const record = await recordIfThere(folder)
-  if (record !== null) return installedScenario(record, env)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return oneAtATime(inFolder(folder).lock, terminal, async () => {
+    // The one that was waited for may have come to its end.
+    const record = await recordIfThere(folder)
+    if (record !== null && isOf(start, record)) return installedScenario(record, env)
     const begun = (await begunIn(folder, start)) ?? start.scenario
     await writeWhole({ path: inFolder(folder).start, text: JSON.stringify({ url: start.url, scenario: begun }), mode: PRIVATE })
     await serviceOf(start, env, begun).createScenario(begun, start.recipe)

@@ -11,7 +11,7 @@ import { linkCommand } from './install-link.ts'
 import { oneAtATime } from './install-lock.ts'
 import { destinationFor, isSameHarness } from './install-place.ts'
 import type { Installation } from './installation.ts'
-import { quoted } from './launcher.ts'
+import { quoted, typed } from './launcher.ts'
 import { homeOf, inFolder, installFolder, prefixOf } from './places.ts'
 import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
@@ -52,9 +52,8 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   const { installation, args, env, node } = order
   requireFewArguments(args)
   requireNode(installation, node.version)
-  const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, (record) =>
-    isSameHarness(record, installation, env),
-  )
+  const isSame = (record: InstallRecord): Promise<boolean> => isSameHarness(record, installation, env)
+  const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, isSame)
   const folder = installFolder(homeOf(env), destination)
   const missing = await unmetIn(destination, installation.requires)
   if (missing.length > 0) {
@@ -64,8 +63,14 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await mkdir(destination, { recursive: true })
   const record = recordOf(installation, destination, prefixOf(args[1], installation.adapter, env))
-  await oneAtATime(inFolder(folder).lock, terminal, () => installWhole(order, record, folder, terminal))
-  return 0
+  const isInstalled = await oneAtATime(inFolder(folder).lock, terminal, async () => {
+    const found = await recordIfThere(folder)
+    if (found !== null && !(await isSame(found))) return false
+    await installWhole(order, record, folder, terminal)
+    return true
+  })
+  // Another harness got the folder meanwhile: this one looks for a place again.
+  return isInstalled ? 0 : installOrRefuse(order, terminal)
 }
 
 export function requireFewArguments(args: readonly string[]): void {
@@ -100,13 +105,13 @@ async function installWhole(
 
 /** Where another harness of the same agent is as near, the command must be told which is meant. */
 async function commandFor({ adapter, scenario, destination }: InstallRecord, folder: string, command: string): Promise<string> {
-  if (dirname(command) === folder) return command
+  if (dirname(command) === folder) return typed(command)
   const call = { folder, adapter, args: [], env: {}, cwd: dirname(destination) }
   const isClear = await chooseInstall(call).then(
     (chosen) => chosen.folder === folder,
     () => false,
   )
-  return isClear ? command : `${command} --scenario ${quoted(scenario)}`
+  return isClear ? typed(command) : `${typed(command)} --scenario ${quoted(scenario)}`
 }
 
 /** One that was given earlier goes to the same service alone. */

@@ -19,3 +19,6 @@ export const ANY = '--any'
 
 /** One word for a shell, whatever is in it. */
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/** As a person would type it: in quotes only where a shell needs them. */
+export const typed = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))

@@ -47,12 +47,12 @@ async function wrapper(argv: readonly string[]): Promise<number> {
   try {
     const isForAny = args[0] === 'help'
     const chosen = isForAny
-      ? { folder, args, told: null }
+      ? { folder, args, told: null, isFar: false }
       : await chooseInstall({ folder, adapter, args, env: process.env, cwd: workingFolder() })
     const record = await readRecord(chosen.folder)
     name = commandOf(record.adapter)
     if (chosen.told !== null) say(chosen.told)
-    return await dispatch({ folder: chosen.folder, record, env: process.env }, chosen.args, terminal, say)
+    return await dispatch({ folder: chosen.folder, record, env: process.env, isFar: chosen.isFar }, chosen.args, terminal, say)
   } catch (error) {
     const line = error instanceof UsageError ? `${error.message}; see '${name} help'` : lineOf(error)
     if (line === null) throw error

@@ -18,6 +18,8 @@ export interface Install {
   readonly folder: string
   readonly record: InstallRecord
   readonly env: NodeJS.ProcessEnv
+  /** Chosen as the only one there is, neither named nor for this folder. */
+  readonly isFar?: boolean
 }
 
 export async function serviceOf({ folder, record, env }: Install, timeoutSeconds?: number): Promise<Svc> {

@@ -10,6 +10,7 @@ import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
 import { unlinkCommand } from './install-link.ts'
 import { oneAtATime } from './install-lock.ts'
+import { quoted } from './launcher.ts'
 import { capturesFolder, commandFolder, commandOf, homeOf, inFolder, installsFolder } from './places.ts'
 import { recordIfThere, type InstallRecord } from './record.ts'
 import { changedFiles, liveRuns } from './run-folder.ts'
@@ -22,14 +23,15 @@ import { removeVendor } from './vendor.ts'
 export async function uninstall(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
   const { values } = understand(() => parseArgs({ args: [...args], options: { yes: { type: 'boolean', default: false } } }))
   const { folder, record, env } = install
+  if (values.yes) refuseFar(install)
   await refuseWhileRunning(install)
-  const others = await otherInstalls(folder)
-  const isProgramShared = others.some((other) => other.record.prefix === record.prefix)
-  if (!values.yes && !(await isAgreed(install, isProgramShared, terminal))) return 1
+  if (!values.yes && !(await isAgreed(install, terminal))) return 1
   await oneAtATime(inFolder(folder).lock, terminal, async () => {
+    // Not sooner: while a person thinks it over, another install may come to use the same program.
+    const others = await otherInstalls(folder)
     for (const path of await removeTree(install)) terminal.warn(`${visible(join(record.destination, path))} was changed, and stays`)
     await removeSessions(install, others)
-    if (!isProgramShared) await removeVendor(record)
+    if (!isProgramShared(record, others)) await removeVendor(record)
     const next = others.find((other) => other.record.adapter === record.adapter)?.folder ?? null
     await unlinkCommand(record.adapter, folder, next, homeOf(env))
     await rm(folder, { recursive: true, force: true })
@@ -39,6 +41,13 @@ export async function uninstall(install: Install, args: readonly string[], termi
     `removed the harness of scenario ${visible(record.scenario)} from ${record.destination}; the scenario stays at ${record.url}`,
   )
   return 0
+}
+
+/** Given twice in a row, it must not go on to the install of another folder once that is the only one left. */
+function refuseFar({ record: { adapter, scenario, destination }, isFar }: Install): void {
+  if (isFar !== true) return
+  const named = `${commandOf(adapter)} --scenario ${quoted(visible(scenario))} uninstall --yes`
+  throw new Stop(`no harness is installed for this folder; there is one in ${visible(destination)}, which goes with: ${named}`)
 }
 
 /** What runs would lose its files, and put new ones where the old ones were. */
@@ -64,13 +73,17 @@ async function otherInstalls(folder: string): Promise<readonly Other[]> {
   })
 }
 
-async function isAgreed({ folder, record, env }: Install, isProgramShared: boolean, terminal: Terminal): Promise<boolean> {
+const isProgramShared = ({ prefix }: InstallRecord, others: readonly Other[]): boolean =>
+  others.some((other) => other.record.prefix === prefix)
+
+async function isAgreed({ folder, record, env }: Install, terminal: Terminal): Promise<boolean> {
   if (!terminal.interactive) throw new Stop('nobody is there to be asked whether to remove it; say --yes if it is meant')
   const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
   terminal.print(`This removes what was installed for scenario ${visible(record.scenario)} at ${record.url}:`)
   terminal.print(`  the harness in ${record.destination}`)
   terminal.print(`  what ${record.binary} kept from its sessions, and the token, in ${folder}`)
-  if (!isProgramShared) terminal.print(`  ${record.binary} ${record.install.version} in ${record.prefix}`)
+  if (!isProgramShared(record, await otherInstalls(folder)))
+    terminal.print(`  ${record.binary} ${record.install.version} in ${record.prefix}`)
   if (waiting > 0) terminal.print(`  the receipts of sessions that were not reported: ${waiting}`)
   return terminal.confirm('Remove it?', false)
 }
