@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 
 /** Set for a process that was launched from here. */
@@ -70,7 +71,12 @@ export function launch(program, args, { tied = false, ofNpm = () => false, ...op
   const env = { ...process.env, ...options.env, ...(tied && { [LAUNCHED]: '1' }) }
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio, ...options, env })
-    const pass = (signal) => child.kill(signal)
+    const hasTerminal = [0, 1, 2].some((stream) => isatty(stream))
+    const pass = (signal) => {
+      // It ends npm too, whatever nohup asked for; the program alone decides whether it goes on.
+      if (signal === 'SIGHUP' && !hasTerminal) unwatch()
+      child.kill(signal)
+    }
     for (const signal of SIGNALS) process.on(signal, pass)
     const unwatch = onParentGone(ofNpm, () => pass('SIGTERM'))
     child.on('error', (error) => reject(new Error(`${program} does not start: ${error.message}`)))
@@ -88,13 +94,18 @@ function onParentGone(isOfKind, stop) {
   if (!isOfKind()) return () => undefined
   const [parent, above] = starters()
   const isThere = () => process.ppid === parent && (above === undefined || parentOf(parent) === above)
+  let stopping
   const watch = setInterval(() => {
     if (isThere()) return
     clearInterval(watch)
-    stop()
+    // Not before a signal that came with its end is heard.
+    stopping = setImmediate(stop)
   }, PARENT_LOOK_MILLISECONDS)
   watch.unref()
-  return () => clearInterval(watch)
+  return () => {
+    clearInterval(watch)
+    clearImmediate(stopping)
+  }
 }
 
 /** The parent; where that is a shell for this one command, also whose shell it is: such a shell does not end with whoever started it. */

@@ -3,6 +3,7 @@
  * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and says what they answer.
  */
 import { createInterface } from 'node:readline'
+import { isatty } from 'node:tty'
 import { examineParts } from './doctor-parts.ts'
 import { runCli } from './program.ts'
 import { wantsColours } from './surroundings.ts'
@@ -20,14 +21,17 @@ export async function main(): Promise<void> {
   setTimeout(() => process.exit(), LINGER_MILLISECONDS).unref()
 }
 
-/** Whoever reads our output may stop reading (`svc config schema | head`); that is no failure. */
+/** Whoever reads our output may stop reading (`svc config schema | head`); that is no failure. A terminal that was closed says so by a signal. */
 function endOnClosedPipe(error: Error): void {
   if ('code' in error && error.code === 'EPIPE') process.exit()
+  if ('code' in error && error.code === 'EIO') return
   throw error
 }
 
 function surroundingsOfProcess(): Surroundings {
   const isTerminal = process.stdout.isTTY
+  // Asked now: one that was closed is none any more.
+  const hasTerminal = [0, 1, 2].some((stream) => isatty(stream))
   return {
     environment: process.env,
     isTerminal,
@@ -44,6 +48,8 @@ function surroundingsOfProcess(): Surroundings {
     onStop: (listener) => {
       process.on('SIGINT', listener)
       process.on('SIGTERM', listener)
+      // Node forgets that nohup had it ignored. Where no terminal is, as under nohup, none was closed that anybody worked in.
+      process.on('SIGHUP', hasTerminal ? listener : () => undefined)
     },
     exitNow: (code) => process.exit(code),
   }

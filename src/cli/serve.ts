@@ -17,7 +17,7 @@ export interface ServeOptions extends ConfigOptions {
 
 /** A terminal signals the whole process group and npm passes the signal on: what arrives within this time is one wish. */
 const ONE_WISH_MILLISECONDS = 300
-const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
+const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const plain = await loadFor(options, surroundings)

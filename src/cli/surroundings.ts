@@ -18,7 +18,7 @@ export interface House {
   importFolders: typeof importFolders
 }
 
-export type StopSignal = 'SIGINT' | 'SIGTERM'
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 export interface Surroundings {
   readonly environment: Environment

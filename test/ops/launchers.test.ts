@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf } from '../support/settings.ts'
@@ -82,6 +83,20 @@ it.skipIf(process.platform !== 'linux')('a service stops in order when npm itsel
   child.kill('SIGKILL')
   expect(await said).toContain('svc: stopping')
   await expect(isWell(address)).rejects.toThrow()
+})
+
+it.skipIf(process.platform !== 'linux')('a service without a terminal, as nohup makes one, goes on when the hangup ends npm', async () => {
+  const args = ['start', '--', ...serving(temporaryFolder())]
+  const npm = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const { child, address, said } = await start(npm)
+  const group = -Number(child.pid)
+  process.kill(group, 'SIGHUP')
+  await once(child, 'exit')
+  // Its launcher has looked for npm more than once by then.
+  await sleep(1200)
+  expect(await isWell(address)).toBe(true)
+  process.kill(group, 'SIGTERM')
+  expect(await said).toContain('svc: stopping')
 })
 
 it.each([
