@@ -99,7 +99,7 @@ function onParentGone(isOfKind, stop) {
     if (isThere()) return
     clearInterval(watch)
     // Not before a signal that came with its end is heard.
-    stopping = setImmediate(stop)
+    stopping = setImmediate(() => stop())
   }, PARENT_LOOK_MILLISECONDS)
   watch.unref()
   return () => {

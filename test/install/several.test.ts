@@ -115,7 +115,7 @@ describe('in one folder', () => {
     expect(both.map(({ code }) => code)).toEqual([0, 0])
     expect(await codex.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
     const places = ['reef-harness', 'reef-harness-pi'].map((place) => recordOf(machine, `work/${place}`))
-    expect(places.map(({ scenario, adapter }) => `${scenario} ${adapter}`).toSorted()).toEqual(['beside 2 pi', 'beside pi'])
+    expect(places.map(({ scenario, adapter }) => `${String(scenario)} ${String(adapter)}`).toSorted()).toEqual(['beside 2 pi', 'beside pi'])
     expect(recordOf(machine, 'work/reef-harness-codex')).toMatchObject({ scenario: 'beside', adapter: 'codex' })
     expect(await second.install(machine, 'dash', { args: [] })).toMatchObject({
       out: expect.stringMatching(/is already current\n.*--scenario 'beside 2'/),
