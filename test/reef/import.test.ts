@@ -223,6 +223,17 @@ describe('an import', () => {
     }
   })
 
+  it('does not begin beside data that an earlier version left in the working directory', async () => {
+    const folder = temporaryFolder()
+    const original = new Original(join(folder, 'source'))
+    original.scenario('chat')
+    const loaded = await loadArguments(argumentsOf(settingsIn(folder, { recipe: 'record-only' })))
+    const wish = { records: original.records, artifacts: original.artifacts, renames: new Map(), recipe: null, isTrial: false }
+    const left = { ...loaded, moved: ['storage.agent_record_dir starts from the folder of the configuration file'] }
+    await expect(importFolders(left, wish, () => undefined)).rejects.toThrow('starts from the folder')
+    expect(readdirSync(folder)).toEqual(['source'])
+  })
+
   it('tried out first says the same of the source and writes nothing', async () => {
     const folder = temporaryFolder()
     const original = new Original(join(folder, 'source'))
