@@ -2,7 +2,8 @@
 import { HEADER, ROUTE_PREFIX, unknown, type Admission, type StepArchive } from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
-import { evaluationIn, listedCatalog, pulledRelease, withMetrics, type ListedRow } from '../releases/index.ts'
+import { evaluationIn, listedCatalog, pulledRelease, type ListedRow } from '../releases/index.ts'
+import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { cutPage, pageLimit, wholeNumber } from './paging.ts'
 import { pageQuery } from './pass.ts'
 import { json, liveJson, type Asked, type Reply } from './reply.ts'
@@ -11,10 +12,10 @@ import { scenarioOf } from './scope.ts'
 /** The files of the head, or of a release of the catalog, with everything a client should know of them. Waits for no step. */
 export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
   return door.registry.use(scenarioOf(visit.request), async (scenario) => {
-    const { surface, commits, recipeName } = scenario
+    const { surface, released, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { release, release_id, parent_release_id, evaluatedAt, requires } = pulledRelease(
-      commits,
+      released,
       surface.files.component,
       query.get('release_id'),
     )
@@ -34,7 +35,7 @@ export const noFiles = (recipeName: string): Error =>
 export async function catalog({ door, visit, query }: Asked): Promise<Reply> {
   const name = scenarioOf(visit.request)
   const keyed = pageQuery(visit.visitor, name)
-  const shown = (row: ListedRow, at: number) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${at}/page?${keyed}` })
+  const shown = (row: ListedRow, place: number) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}` })
   const isPaged = query.has('limit') || query.has('after_step')
   const limit = pageLimit(query)
   const after = wholeNumber(query, 'after_step', -1)
@@ -43,23 +44,20 @@ export async function catalog({ door, visit, query }: Asked): Promise<Reply> {
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
     if (!isPaged) return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) })
-    const listed = listedCatalog(scenario.commits, component)
-    const first = listed.findIndex(({ step }) => step > after)
-    const { rows, next } = cutPage(first === -1 ? [] : listed.slice(first, first + limit + 1), limit, ({ step }) => step)
-    const whole = await Promise.all(rows.map(async (row) => withMetrics(row, (await scenario.wholeRow(row.step))?.metrics ?? {})))
-    return liveJson({ scenario: name, releases: whole.map((row, at) => shown(row, first + at)), next_after_step: next })
+    const { rows, next } = cutPage(await listedRows(scenario, { step: after + 1 }, limit + 1), limit, ({ row }) => row.step)
+    return liveJson({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next })
   })
 }
 
 /** What a step left beside its row. The step is a place in the catalog, as on its page. */
 export async function stepRecords({ door, visit, query }: Asked): Promise<Reply> {
   return door.registry.use(scenarioOf(visit.request), async (scenario) => {
-    const { surface, commits, recipeName } = scenario
+    const { surface, recipeName } = scenario
     const { archive } = scenario.binding
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { step } = rowAt(listedCatalog(commits, surface.files.component), visit.params['step'] ?? '')
+    const { row } = await rowAt(scenario, visit.params['step'] ?? '')
     if (archive === undefined) return without('disabled')
-    const record = (await scenario.wholeRow(step))?.metrics['step_record']
+    const record = row.metrics['step_record']
     if (typeof record !== 'string') return without('not_recorded')
     const path = query.get('path')
     return path === null ? inventory(archive, record) : oneFile(archive, record, path)
@@ -68,10 +66,11 @@ export async function stepRecords({ door, visit, query }: Asked): Promise<Reply>
 
 const STEP = /^\d{1,9}$/
 
-export function rowAt<Row>(rows: readonly Row[], step: string): Row {
-  const row = STEP.test(step) ? rows[Number(step)] : undefined
-  if (row === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${rows.length - 1}`)
-  return row
+export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow> {
+  const { count } = scenario.history.places
+  const [found] = STEP.test(step) && Number(step) < count ? await listedRows(scenario, { place: Number(step) }, 1) : []
+  if (found === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${count - 1}`)
+  return found
 }
 
 const without = (status: 'disabled' | 'not_recorded' | 'missing'): Reply => liveJson({ status, files: [] })

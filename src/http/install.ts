@@ -91,7 +91,7 @@ function scriptWithoutScenario({ door: { registry, newId, model }, query }: Aske
 }
 
 async function scriptFor(
-  { surface, commits, recipe, recipeName, model, name }: Scenario,
+  { surface, released, recipe, recipeName, model, name }: Scenario,
   adapterName: string,
   url: string,
   wanted: string | null,
@@ -100,10 +100,10 @@ async function scriptFor(
   if (surface.files === undefined) throw noFiles(recipeName)
   if (adapter?.name !== adapterName)
     throw unknown('unknown_adapter', `adapter: this scenario's files are for ${adapter?.name ?? 'no agent'}; name that one`)
-  const { release, release_id, requires } = pulledRelease(commits, surface.files.component, wanted)
+  const { release, release_id, requires } = pulledRelease(released, surface.files.component, wanted)
   const { content_id } = release
   const content = await surface.files.read(release)
-  const fallback_release_id = releaseWithoutRequires(commits, release.release_id, surface.files.component)
+  const fallback_release_id = releaseWithoutRequires(released, release.release_id, surface.files.component)
   return installScript(
     installationOf({ adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }),
   )

@@ -1,19 +1,9 @@
 /** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
-import {
-  HEADER,
-  isObject,
-  isRefusal,
-  PRODUCT,
-  type Adapter,
-  type Commit,
-  type Entry,
-  type Json,
-  type JsonObject,
-} from '../contract/index.ts'
+import { HEADER, isObject, isRefusal, PRODUCT, type Adapter, type Entry, type Json, type JsonObject } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
-import { catalogOf, listedCatalog, requiresOf, type ListedRow } from '../releases/index.ts'
-import type { Scenario } from '../scenarios/index.ts'
+import { catalogRow, requiresOf, type ListedRow } from '../releases/index.ts'
+import { listedReleases, listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { Asked, Reply } from './reply.ts'
 import { scenarioOf } from './scope.ts'
@@ -22,15 +12,14 @@ export async function versionPage(asked: Asked): Promise<Reply> {
   const { door, visit, query } = asked
   const step = visit.params['step'] ?? ''
   return door.registry.use(pageScenario(asked), async (scenario) => {
-    const { surface, commits, recipeName, name } = scenario
+    const { surface, released, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { component } = surface.files
-    const shown = await scenario.wholeRow(rowAt(listedCatalog(commits, component), step).step)
-    const rows = listedCatalog(withWhole(commits, shown), component)
-    const row = rowAt(rows, step)
-    const carried = requiresOf(commits, row.composed_release_id ?? row.release_id, component)
+    const { row, place } = await rowAt(scenario, step)
+    const releases = listedReleases(scenario)
+    const last = scenario.history.places.count - 1
+    const carried = requiresOf(released, row.composed_release_id ?? row.release_id, surface.files.component)
     const before = await treeBefore(scenario, row)
-    return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), rows, place: Number(step), before, carried }))
+    return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), row, place, last, releases, before, carried }))
   })
 }
 
@@ -41,14 +30,15 @@ export async function requestPage(asked: Asked): Promise<Reply> {
     const record = await scenario.store.get(id)
     if (record?.request_type !== 'train') throw unknownRequest(id)
     const progress = await scenario.progress(id)
-    const { rows, row, hasVersions } = settledIn(scenario, progress.step === null ? undefined : await scenario.wholeRow(progress.step))
-    const before = row === undefined ? null : await treeBefore(scenario, row)
+    const { settled, ...shown } = await settledIn(scenario, progress.step)
+    const row = settled?.row ?? null
+    const before = row === null ? null : await treeBefore(scenario, row)
     const page = pages.requestPage({
       scenario: scenario.name,
       query: linkQuery(query),
-      rows,
-      place: row === undefined ? null : rows.indexOf(row),
-      hasVersions,
+      ...shown,
+      row,
+      place: settled?.place ?? null,
       before,
       request: { id, created_at: record.created_at, asked: { ...objectIn(record.payload), ...requestIn(row?.metrics) } },
       progress,
@@ -89,26 +79,24 @@ async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow
 }
 
 interface Settled {
-  readonly rows: readonly ListedRow[]
-  readonly row: ListedRow | undefined
-  /** Whether the rows are those that have pages. */
+  /** The row that settled the request. */
+  readonly settled: PlacedRow | undefined
+  readonly releases: ReadonlyMap<number, ListedRow>
+  /** Whether rows have pages. */
   readonly hasVersions: boolean
 }
 
-/** The row that settled the request. In a scenario without files, or by a component that is not theirs, it has no page of its own. */
-function settledIn({ commits, surface: { files } }: Scenario, settling: Commit | undefined): Settled {
-  const isIts = ({ step }: ListedRow): boolean => step === settling?.step
-  const all = catalogOf(withWhole(commits, settling))
-  const listed = files === undefined ? all : listedCatalog(withWhole(commits, settling), files.component)
-  const row = listed.find(isIts)
-  return row === undefined && settling !== undefined
-    ? { rows: all, row: all.find(isIts), hasVersions: false }
-    : { rows: listed, row, hasVersions: files !== undefined }
+/** In a scenario without files, or by a component that is not theirs, a request is settled by a row that has no page of its own. */
+async function settledIn(scenario: Scenario, step: number | null): Promise<Settled> {
+  const { history, surface, released } = scenario
+  if (surface.files !== undefined) {
+    const [settled] = step === null ? [] : await listedRows(scenario, { step }, 1)
+    if (step === null || settled?.row.step === step) return { settled, releases: listedReleases(scenario), hasVersions: true }
+  }
+  const row = step === null ? undefined : await scenario.wholeRow(step)
+  const releases = new Map(released.map((commit) => [commit.step, catalogRow(commit, history)]))
+  return { settled: row && { place: row.step, row: catalogRow(row, history) }, releases, hasVersions: false }
 }
-
-/** A page shows all of one row, and of the others what the scenario remembers. */
-const withWhole = (commits: readonly Commit[], whole: Commit | undefined): readonly Commit[] =>
-  commits.map((row) => (row.step === whole?.step ? whole : row))
 
 function requestIn(metrics: JsonObject = {}): JsonObject {
   const request = metrics['training_request']

@@ -48,8 +48,8 @@ function emptyWords(view: PageView, { operation, result, rollback_target_release
 }
 
 function againWords(view: PageView, target: string | undefined): Piece {
-  const place = target === undefined ? -1 : placeOf(view.rows, target)
-  return place === -1 ? 'an earlier release' : versionLink(view, place, `v${place}`)
+  const place = target === undefined ? undefined : placeOf(view.releases, target)
+  return place === undefined ? 'an earlier release' : versionLink(view, place, `v${place}`)
 }
 
 function shippedWords(entries: readonly string[]): Html {

@@ -13,7 +13,7 @@ export const requestLink = ({ query }: PageView, id: string, text: Piece): Html 
   markup`<a href="${`${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(id.toWellFormed())}/page${query}`}">${text}</a>`
 
 /** The address of the served head's page; null on that page itself, and where versions have none. */
-export function headPath({ query, rows }: PageView, place: number | null): string | null {
-  const head = servedPlace(rows)
-  return head === -1 || head === place ? null : versionPath(query, head)
+export function headPath({ query, releases }: PageView, place: number | null): string | null {
+  const head = servedPlace(releases)
+  return head === undefined || head === place ? null : versionPath(query, head)
 }

@@ -33,13 +33,13 @@ function proposed(proposal: JsonObject): Html | null {
     <blockquote>${prose(reason ?? 'It gave no reason.')}</blockquote>`
 }
 
-function otherwise({ rows }: PageView, row: CatalogRow): Piece {
+function otherwise({ releases }: PageView, row: CatalogRow): Piece {
   const { metrics, operation } = row
   const failure = textAt(metrics, 'error') ?? textAt(objectAt(metrics, 'proposal_notes'), 'failure')
   if (failure !== null)
     return markup`<p>The step failed:</p>
       <blockquote>${prose(failure)}</blockquote>`
-  if (operation !== 'train') return markup`<p>${statusOf(rows, row).meaning}</p>`
+  if (operation !== 'train') return markup`<p>${statusOf(releases, row).meaning}</p>`
   const units = numberAt(metrics, 'traces')
   return markup`<p>The step learned from traffic${units !== null && units > 0 && `: ${counted(units, 'reported sample')}`}.</p>`
 }

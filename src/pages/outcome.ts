@@ -5,11 +5,11 @@ import { versionLink } from './links.ts'
 import { code, term } from './prose.ts'
 import { objectAt, objectsAt } from './read.ts'
 import { failuresOf } from './result.ts'
-import { madeRelease, servedPlace, statusOf } from './status.ts'
+import { madeRelease, promotionOf, servedIn, statusOf } from './status.ts'
 import type { CatalogRow, RequestView } from './view.ts'
 
 export function outcomeCard(view: RequestView, row: CatalogRow): Html {
-  const status = statusOf(view.rows, row)
+  const status = statusOf(view.releases, row)
   return markup`<section class="card side">
     <h2>Result</h2>
     ${pill(status)}
@@ -35,8 +35,7 @@ function nextOf(view: RequestView, row: CatalogRow): Html {
 }
 
 function afterHold(view: RequestView, row: CatalogRow): Piece {
-  if (view.rows.some((other) => other.operation === 'promote' && other.rollback_target_release_id === row.release_id))
-    return install(view, row, null)
+  if (promotionOf(view.releases, row) !== undefined) return install(view, row, null)
   return [
     markup`<p>Look at the changes, then serve them to everybody:</p>`,
     command(`svc promote ${row.release_id} --scenario ${quoted(view.scenario)}`),
@@ -46,8 +45,7 @@ function afterHold(view: RequestView, row: CatalogRow): Piece {
 }
 
 function afterPublish(view: RequestView, row: CatalogRow): Piece {
-  const served = view.rows[servedPlace(view.rows)]
-  if (served?.release_id === row.release_id) return install(view, row, null)
+  if (servedIn(view.releases)?.release_id === row.release_id) return install(view, row, null)
   return install(view, row, markup`<p>A later version is served by now, and is what an update brings.</p>`)
 }
 

@@ -16,9 +16,8 @@ import type { CatalogRow, RequestView } from './view.ts'
 const ID_CHARACTERS_SHOWN = 8
 
 export function requestPage(view: RequestView): string {
-  const { request, rows, place, hasVersions, scenario } = view
-  const row = place === null ? undefined : rows[place]
-  const status = row === undefined ? stateOf(view) : statusOf(rows, row)
+  const { request, releases, row, hasVersions, scenario } = view
+  const status = row === null ? stateOf(view) : statusOf(releases, row)
   return documentOf({
     title: `Harness request ${firstCodePoints(request.id, ID_CHARACTERS_SHOWN)}`,
     section: 'Requests',
@@ -28,11 +27,11 @@ export function requestPage(view: RequestView): string {
     subtitle: markup`<span>Id <code>${inline(request.id)}</code></span> ${moment(request.created_at)}`,
     status,
     below: stagesOf(view),
-    reloads: row === undefined,
+    reloads: row === null,
     isWide: true,
     main: markup`<div class="columns">
-      ${requestCard(view)}${row === undefined ? progressCard(view, status) : outcomeCard(view, row)}
-      <div class="rest">${row === undefined ? activityCard(view) : settledCards(view, row)}</div>
+      ${requestCard(view)}${row === null ? progressCard(view, status) : outcomeCard(view, row)}
+      <div class="rest">${row === null ? activityCard(view) : settledCards(view, row)}</div>
     </div>`,
   })
 }

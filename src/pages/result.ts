@@ -7,11 +7,11 @@ import { markup, type Html, type Piece } from './html.ts'
 import { code, formatted, inline, listed, prose, term } from './prose.ts'
 import { numberAt, objectAt, objectsAt, textAt, textsAt } from './read.ts'
 import { statusOf } from './status.ts'
-import type { CatalogRow } from './view.ts'
+import type { CatalogRow, Releases } from './view.ts'
 
-export function resultCard(rows: readonly CatalogRow[], row: CatalogRow, isServed: boolean): Html {
+export function resultCard(releases: Releases, row: CatalogRow, isServed: boolean): Html {
   const { metrics } = row
-  const { word, tone, meaning } = statusOf(rows, row)
+  const { word, tone, meaning } = statusOf(releases, row)
   return card(
     'Result',
     markup`<p class="summary ${tone}"><b>${word}.</b> ${meaning}${isServed && ' It is what clients pull now.'}</p>`,

@@ -1,6 +1,6 @@
 /** The word for what came of a step, what it means, and where the catalog leads: promotions, the served head, neighbours. */
 import type { Operation, StepOutcome } from '../contract/index.ts'
-import type { CatalogRow } from './view.ts'
+import type { CatalogRow, Releases } from './view.ts'
 
 type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'busy'
 export interface Status {
@@ -9,15 +9,15 @@ export interface Status {
   readonly meaning: string
 }
 
-export function statusOf(rows: readonly CatalogRow[], row: CatalogRow): Status {
-  const promotion = promotionOf(rows, row)
+export function statusOf(releases: Releases, row: CatalogRow): Status {
+  const promotion = promotionOf(releases, row)
   if (promotion !== undefined) return { word: `Promoted at step ${promotion.step}`, ...PROMOTED }
   return BY_HAND[row.operation] ?? OUTCOMES[row.result]
 }
 
 /** The row by which a held release was promoted. */
-const promotionOf = (rows: readonly CatalogRow[], { pending, release_id }: CatalogRow): CatalogRow | undefined =>
-  pending ? rows.find((row) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
+export const promotionOf = (releases: Releases, { pending, release_id }: CatalogRow): CatalogRow | undefined =>
+  pending ? [...releases.values()].find((row) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
 
 const PROMOTED = { tone: 'good', meaning: 'The candidate was held for review, and a person promoted it.' } as const
 
@@ -49,15 +49,19 @@ export const ORIGINS: Readonly<Record<Operation, string>> = {
   shipped: 'Shipped with the service',
 }
 
-/** The place of the newest row that published: what clients pull now. */
-export const servedPlace = (rows: readonly CatalogRow[]): number =>
-  rows.findLastIndex(({ result, pending }) => result === 'published' && !pending)
+const served = (releases: Releases): readonly [number, CatalogRow] | undefined =>
+  [...releases].findLast(([, { result, pending }]) => result === 'published' && !pending)
+
+/** The newest row that published: what clients pull now. */
+export const servedIn = (releases: Releases): CatalogRow | undefined => served(releases)?.[1]
+export const servedPlace = (releases: Releases): number | undefined => served(releases)?.[0]
 
 /** Clients pull the release of the row at that place now. */
-export const isServed = (rows: readonly CatalogRow[], place: number): boolean => servedPlace(rows) === place
+export const isServed = (releases: Releases, place: number): boolean => servedPlace(releases) === place
 
-/** The place of the row that made a release; steps without one of their own come after it under the same id. */
-export const placeOf = (rows: readonly CatalogRow[], releaseId: string): number => rows.findIndex((row) => row.release_id === releaseId)
+/** The place of the row that made a release. */
+export const placeOf = (releases: Releases, releaseId: string): number | undefined =>
+  [...releases].find(([, row]) => row.release_id === releaseId)?.[0]
 
 /** A step that made no release of its own is shown with the one it ran on. */
 export const madeRelease = ({ result }: CatalogRow): boolean => result === 'published' || result === 'pending'

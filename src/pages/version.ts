@@ -14,9 +14,7 @@ import { isServed, madeRelease, ORIGINS, statusOf } from './status.ts'
 import type { CatalogRow, VersionView } from './view.ts'
 
 export function versionPage(view: VersionView): string {
-  const { rows, place, before, carried, scenario } = view
-  const row = rows[place]
-  if (row === undefined) throw new Error('a version page needs a place of the catalog')
+  const { releases, row, place, before, carried, scenario } = view
   const { metrics } = row
   return documentOf({
     title: `Harness v${place}`,
@@ -24,15 +22,15 @@ export function versionPage(view: VersionView): string {
     scenario,
     home: headPath(view, place),
     eyebrow: originOf(row),
-    subtitle: subtitleOf(view, row),
-    status: statusOf(rows, row),
+    subtitle: subtitleOf(view),
+    status: statusOf(releases, row),
     below: walkOf(view),
     main: [
       whyCard(view, row),
       designCard(metrics),
       changesCard('What changed', view, row, before),
       reviewCard(metrics),
-      resultCard(rows, row, isServed(rows, place)),
+      resultCard(releases, row, isServed(releases, place)),
       setupCard(metrics, carried),
       chainCard(view, place, row),
     ],
@@ -45,15 +43,14 @@ function originOf({ operation, metrics }: CatalogRow): string {
   return textAt(objectAt(metrics, 'proposal'), 'id') === null ? ORIGINS[operation] : 'Proposed by an agent'
 }
 
-function subtitleOf({ rows, place }: VersionView, row: CatalogRow): Piece {
+function subtitleOf({ releases, row, place }: VersionView): Piece {
   const ran = madeRelease(row) ? 'Release' : 'Ran on release'
   return markup`<span>${ran} <code>${row.release_id}</code></span>
-    ${isServed(rows, place) && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`
+    ${isServed(releases, place) && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`
 }
 
 function walkOf(view: VersionView): Html {
-  const { rows, place } = view
-  const last = rows.length - 1
+  const { place, last } = view
   const before = place === 0 ? markup`<span>Previous</span>` : versionLink(view, place - 1, markup`Previous <b>v${place - 1}</b>`)
   const after = place === last ? markup`<span>Next</span>` : versionLink(view, place + 1, markup`Next <b>v${place + 1}</b>`)
   return markup`<nav class="walk" aria-label="Steps">${before}<span>v${place} of v${last}</span>${after}</nav>`

@@ -15,12 +15,18 @@ export interface PageView {
   readonly scenario: string
   /** What links to the other pages carry: what this one was opened with. */
   readonly query: string
-  /** The catalog, oldest first. A row's place in it is the number of its page. */
-  readonly rows: readonly CatalogRow[]
+  /** The rows of the catalog that made a release, oldest first, by their place in it: that is the number of a row's page. */
+  readonly releases: Releases
 }
 
+export type Releases = ReadonlyMap<number, CatalogRow>
+
 export interface VersionView extends PageView {
+  /** The row that the page is about, whole. */
+  readonly row: CatalogRow
   readonly place: number
+  /** The place of the newest row. */
+  readonly last: number
   /** The tree that the step's candidate was made of; null when it cannot be read. */
   readonly before: readonly Entry[] | null
   /** What earlier steps of the chain ask of a machine. */
@@ -30,7 +36,8 @@ export interface VersionView extends PageView {
 export interface RequestView extends PageView {
   readonly request: RequestShown
   readonly progress: ProgressShown
-  /** Of the row that settled it; null until there is one. */
+  /** The row that settled it, whole, and its place; null until there is one. */
+  readonly row: CatalogRow | null
   readonly place: number | null
   /** Whether the rows have pages of their own: a scenario without files has none. */
   readonly hasVersions: boolean

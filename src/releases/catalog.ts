@@ -100,9 +100,6 @@ function rowOf(commit: Commit, release: Release, marks: { readonly restorable: b
   }
 }
 
-/** The row with what its step measured, where only the store had that. */
-export const withMetrics = <Row extends ReleaseRow>(row: Row, metrics: JsonObject): Row => ({ ...row, ...lift(metrics), metrics })
-
 function lift(metrics: JsonObject): Partial<Record<LiftedMetric, Json>> {
   return Object.fromEntries(LIFTED_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

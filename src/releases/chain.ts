@@ -1,11 +1,16 @@
 /** Who is served: the head is a function of the rows, never a variable somebody has to keep up to date. */
 import type { Commit, Release } from '../contract/index.ts'
 
-/** A scenario's rows, oldest first, as the store pages them; the first one created it. */
+/** A scenario's rows, oldest first; the first one created it. Only a catalog needs those that made no release. */
 export type Commits = readonly Commit[]
 
+/** A row that made a release: published, or held for review. */
+export type ReleasedCommit = Commit & { readonly release: Release }
+
+export const isReleased = (commit: Commit): commit is ReleasedCommit => commit.release !== null
+
 /** A row that put a release in front of users, by training, by hand or by creation. */
-export type PublishedCommit = Commit & { readonly release: Release; readonly pending: false; readonly outcome: 'published' }
+export type PublishedCommit = ReleasedCommit & { readonly pending: false; readonly outcome: 'published' }
 
 export const isPublished = (commit: Commit): commit is PublishedCommit =>
   commit.release !== null && !commit.pending && commit.outcome === 'published'

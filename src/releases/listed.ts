@@ -2,8 +2,8 @@
  * The catalog of the tree that clients pull. In a scenario of several components only what changed that tree is listed: identities are those
  * of listed releases, and the combination each was published on, ran on or restores stays beside them under `composed_…`.
  */
-import type { Release } from '../contract/index.ts'
-import { catalogOf, type ReleaseRow } from './catalog.ts'
+import type { Commit, Release } from '../contract/index.ts'
+import { catalogOf, catalogRow, type CatalogView, type ReleaseRow } from './catalog.ts'
 import type { Commits } from './chain.ts'
 
 export interface ListedRow extends ReleaseRow {
@@ -14,14 +14,12 @@ export interface ListedRow extends ReleaseRow {
 
 /** Oldest first. Without a component the tree is the whole release, and every row is listed. */
 export function listedCatalog(commits: Commits, component: string | undefined): readonly ListedRow[] {
-  const rows = catalogOf(commits)
-  if (component === undefined) return rows
   const listing = listingOf(commits, component)
-  return rows.flatMap((row) => {
-    const isOwn = row.operation === 'train' ? row.component === component : listing.idOf(row.release_id) === row.release_id
-    return isOwn ? [listedRow(row, listing)] : []
-  })
+  return catalogOf(commits).flatMap((row) => listing.shown(row) ?? [])
 }
+
+/** One row, wherever the others are; null for one that is not listed. */
+export const listedRow = (commit: Commit, view: CatalogView, listing: Listing): ListedRow | null => listing.shown(catalogRow(commit, view))
 
 /** Under which id a release is listed: its own, or that of the release whose tree it carries. */
 export function pulledId(commits: Commits, { release_id }: Release, component: string | undefined): string {
@@ -51,6 +49,18 @@ export class Listing {
   idOf(releaseId: string): string {
     return this.#listedAs.get(releaseId) ?? releaseId
   }
+
+  /** A row with the release that it made or ran on. */
+  isListed({ operation, component, release_id }: Pick<ReleaseRow, 'operation' | 'component' | 'release_id'>): boolean {
+    if (this.#component === undefined) return true
+    return operation === 'train' ? component === this.#component : this.idOf(release_id) === release_id
+  }
+
+  /** The row as the list has it; null for one that it leaves out. */
+  shown(row: ReleaseRow): ListedRow | null {
+    if (!this.isListed(row)) return null
+    return this.#component === undefined ? row : renamed(row, this)
+  }
 }
 
 function listingOf(commits: Commits, component: string | undefined): Listing {
@@ -59,7 +69,7 @@ function listingOf(commits: Commits, component: string | undefined): Listing {
   return listing
 }
 
-function listedRow(row: ReleaseRow, listing: Listing): ListedRow {
+function renamed(row: ReleaseRow, listing: Listing): ListedRow {
   const named = (id: Release['parent_release_id']): string | null => (id === null ? null : listing.idOf(id))
   const { release_id, parent_release_id: parent, rollback_target_release_id: target } = row
   const own = named(release_id) ?? release_id

@@ -155,7 +155,7 @@ function finishLanding(house: Household, scenario: Scenario): void {
   const { name, history, lane } = scenario
   void lane.run(async () => {
     const head = keptAt(scenario, history.head.release)
-    await Promise.all([point(house, name, head), ...heldReleases(history.rows).map((release) => hold(house, release))])
+    await Promise.all([point(house, name, head), ...heldReleases(history.released).map((release) => hold(house, release))])
   })
 }
 

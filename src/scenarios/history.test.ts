@@ -2,6 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
@@ -10,12 +12,14 @@ import memoryStore from '../../plugins/stores/memory/index.ts'
 import { wrapScenario, wrapStore } from '../../test/fixtures/wrap-store.ts'
 import type { Commit, Release, Store } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
-import { catalogOf, catalogRow, listedCatalog } from '../releases/index.ts'
+import { catalogOf, catalogRow, listedCatalog, MARKS_MAX } from '../releases/index.ts'
 import { SKIPPED } from '../training/index.ts'
+import { listedReleases, listedRows } from './catalog.ts'
 import { ScenarioFiles } from './files.ts'
 import { History } from './history.ts'
 import type { Household } from './household.ts'
 import { Registry } from './registry.ts'
+import type { Scenario } from './scenario.ts'
 
 const release = (id: string, parent: string | null, components?: Release['components']): Release => ({
   release_id: id,
@@ -64,27 +68,34 @@ function historyOf(followed: readonly Commit[], component?: string): History {
 }
 
 describe('the rows a scenario keeps in memory', () => {
-  it('hold nothing that a row consumed, measured or left behind, but for the latest of each trainer', () => {
+  it('are those that made a release, without what they consumed, measured or left behind, and the latest of each trainer', () => {
     const history = historyOf(rows, 'harness')
-    expect(history.rows.map(({ consumed_ids, metrics, state }) => ({ consumed_ids, metrics, state }))).toEqual(
-      rows.map(() => ({ consumed_ids: [], metrics: {}, state: {} })),
+    expect(history.released).toEqual(
+      rows.filter(({ step }) => step !== 3).map((each) => ({ ...each, consumed_ids: [], metrics: {}, state: {} })),
     )
     expect([history.latest('harness'), history.latest('weights'), history.lastTrained]).toEqual([rows[4], rows[2], rows[4]])
-    expect(history.trained('harness').map(({ step }) => step)).toEqual([1, 3, 4])
     expect(history.latest('')).toBeUndefined()
   })
 
-  it('hold what later steps are decided by, and what a release asks of a machine', () => {
+  it('hold what a release asks of a machine, and where weights lie that live in an engine', () => {
     const requires = [{ name: 'KEY', kind: 'env' }]
-    const asked = { training_request: { id: 'i', text: 'x'.repeat(4000), requires }, samples_kept: 2, skipped: 'x'.repeat(4000) }
-    const failed = { skipped: SKIPPED.step, error: 'x'.repeat(4000) }
-    const live = { live_weights: 'weights/1' }
-    const history = historyOf([created, row(1, { metrics: asked }), row(2, { metrics: failed }), row(3, { metrics: live })])
-    expect(history.rows.slice(1).map(({ metrics }) => metrics)).toEqual([
-      { training_request: { requires }, samples_kept: 2 },
-      { skipped: SKIPPED.step },
-      live,
+    const asked = { training_request: { id: 'i', text: 'x'.repeat(4000), requires }, samples_kept: 2 }
+    const live = { live_weights: 'weights/1', error: 'x'.repeat(4000) }
+    const [first, second] = [release('r1', 'r0'), release('r2', 'r1')]
+    const published = [row(1, { metrics: asked, release: first }), row(2, { metrics: live, release: second })]
+    const history = historyOf([created, ...published])
+    expect(history.released.slice(1).map(({ metrics }) => metrics)).toEqual([
+      { training_request: { requires } },
+      { live_weights: 'weights/1' },
     ])
+  })
+
+  it('leave behind what the next step of their trainer is decided by', () => {
+    const failed = { component: 'weights', outcome: 'failed', metrics: { skipped: SKIPPED.step } } as const
+    const history = historyOf([...rows, row(7, failed), row(8, failed)])
+    expect(history.trained('harness')).toEqual({ steps: 3, failures: 0, streak: 0, suspicions: 0, triedAt: 4 })
+    expect(history.trained('weights')).toEqual({ steps: 3, failures: 2, streak: 2, suspicions: 0, triedAt: 8 })
+    expect(history.trained('')).toEqual({ steps: 0, failures: 0, streak: 0, suspicions: 0, triedAt: 0 })
   })
 
   it('say of every row what all rows read together say', () => {
@@ -107,9 +118,97 @@ describe('the rows a scenario keeps in memory', () => {
 
   it('count a row once', () => {
     const history = historyOf([...rows, ...rows])
-    expect(history.rows.map(({ step }) => step)).toEqual(rows.map(({ step }) => step))
+    expect(history.released.map(({ step }) => step)).toEqual([0, 1, 2, 4, 5, 6])
+    expect([history.step, history.trained('harness').steps, history.places.count]).toEqual([6, 3, 7])
   })
 })
+
+describe('steps that publish nothing', () => {
+  const OUTCOMES = ['rejected', 'skipped', 'failed'] as const
+  const idle = (step: number): Commit =>
+    row(step, { component: step % 3 === 0 ? 'weights' : 'harness', outcome: OUTCOMES[step % OUTCOMES.length] ?? 'failed' })
+
+  it('leave nothing in memory, however many there are', () => {
+    const STEPS = 100_000
+    const BYTES_PER_STEP_MAX = 10
+    const history = historyOf(rows, 'harness')
+    const followUpTo = (end: number): void => {
+      for (let step = history.step + 1; step < end; step += 1) history.follow(idle(step))
+    }
+    followUpTo(STEPS)
+    const before = heapBytes()
+    followUpTo(2 * STEPS)
+    expect(heapBytes() - before).toBeLessThan(STEPS * BYTES_PER_STEP_MAX)
+    expect(history.released).toHaveLength(rows.length - 1)
+    expect(history.places.size).toBeLessThan(rows.length + MARKS_MAX)
+    expect(history.trained('harness').steps + history.trained('weights').steps).toBe(2 * STEPS - 3)
+    expect([history.step, history.lastTrained?.step, history.current]).toEqual([2 * STEPS - 1, 2 * STEPS - 1, 6])
+  })
+
+  /** Long enough for marks to go, twice; a part of it is of the other component alone, and a few made a release. */
+  const long: readonly Commit[] = Array.from({ length: 5 * MARKS_MAX }, (_, step) => {
+    if (step < rows.length) return rows[step] ?? idle(step)
+    if (step % 700 === 0) return row(step, { component: 'harness', outcome: 'published', release: releaseOf(step) })
+    return step > 2000 && step < 4000 ? { ...idle(step), component: 'weights' } : idle(step)
+  })
+
+  it.each(['harness', undefined])(
+    'are found in the store by their place in the catalog and by their step (component %s)',
+    async (component) => {
+      const history = historyOf(long, component)
+      const catalog = listedCatalog(long, component)
+      const store = countedRows(long)
+      const scenario = { history, wholeRows: store.wholeRows }
+      expect(history.places.count).toBe(catalog.length)
+      const READS_MAX = 50
+      const places = [...catalog.keys()].filter((place) => place % 97 === 0 || place > catalog.length - 3)
+      for (const place of places) {
+        store.reset()
+        const found = await listedRows(scenario, { place }, 5)
+        expect(store.handed()).toBeLessThanOrEqual(READS_MAX)
+        expect(found).toEqual(catalog.slice(place, place + 5).map((each, at) => ({ row: each, place: place + at })))
+      }
+      for (const step of [0, 1, 699, 700, 2001, 3000, 3999, 4000, 5 * MARKS_MAX - 1, 5 * MARKS_MAX, 1e15]) {
+        const first = catalog.findIndex((each) => each.step >= step)
+        const [found] = await listedRows(scenario, { step }, 1)
+        expect(found).toEqual(first === -1 ? undefined : { row: catalog[first], place: first })
+      }
+      expect(await listedRows(scenario, { place: catalog.length }, 1)).toEqual([])
+    },
+  )
+
+  it('are no part of what a page holds beside the row that it is about', () => {
+    const history = historyOf(long, 'harness')
+    const made = listedCatalog(long, 'harness').flatMap((each, place) => (each.result === 'published' || each.pending ? [place] : []))
+    expect([...listedReleases({ history }).keys()]).toEqual(made)
+  })
+})
+
+/** Each changes the tree of the harness. */
+const releaseOf = (step: number): Release =>
+  release(`r${step}`, step === 700 ? 'r6' : `r${step - 700}`, { harness: `h${step}`, weights: 'w0' })
+
+/** After everything that nobody holds is gone. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** Pages of those rows, and how many were handed out. */
+function countedRows(all: readonly Commit[]): { wholeRows: Scenario['wholeRows']; handed: () => number; reset: () => void } {
+  let handed = 0
+  return {
+    wholeRows(page) {
+      const found = 'after' in page ? all.slice(page.after + 1, page.after + 1 + page.limit) : []
+      handed += found.length
+      return Promise.resolve(found)
+    },
+    handed: () => handed,
+    reset: () => (handed = 0),
+  }
+}
 
 describe('a long history', () => {
   const ROWS = 10_000
@@ -135,16 +234,16 @@ describe('a long history', () => {
     expect(counted.reads()).toBeLessThanOrEqual(ROWS * PER_ROW_MAX)
 
     counted.reset()
-    const { list, kept } = await again.use('long', async ({ commits }) => ({ list: commits, kept: [...commits] }))
+    const { list, kept } = await again.use('long', async ({ released }) => ({ list: released, kept: [...released] }))
     for (let turn = 0; turn < 10; turn += 1) {
       const { head } = await again.move('long', start.release_id, 'rollback')
       await again.move('long', other.release_id, 'rollback')
       expect(head.content_id).toBe(start.content_id)
     }
     expect([counted.rows(), counted.reads()]).toEqual([0, 0])
-    await again.use('long', async ({ commits }) => {
-      expect(commits).toBe(list)
-      expect(kept.every((each, at) => commits[at] === each)).toBe(true)
+    await again.use('long', async ({ released }) => {
+      expect(released).toBe(list)
+      expect(kept.every((each, at) => released[at] === each)).toBe(true)
     })
     await again.close()
   })

@@ -1,10 +1,20 @@
 /**
- * What a loaded scenario keeps of its rows, followed one by one: of each what it decides by, and whole only the latest of each trainer. What
- * the others measured, consumed and left behind only the store has.
+ * What a loaded scenario keeps of its rows, followed one by one: those that made a release, without what they measured, consumed and left
+ * behind; whole only the latest of each trainer; of all the others what they come to together. Steps that publish nothing may go on for as
+ * long as a scenario lives, and no more is held for them. The rows themselves only the store has.
  */
 import { isObject, type Commit, type JsonObject, type Release } from '../contract/index.ts'
-import { isPublished, isRestorable, Listing, type CatalogView, type PublishedCommit } from '../releases/index.ts'
-import { decidingMetrics } from '../training/index.ts'
+import {
+  isPublished,
+  isReleased,
+  isRestorable,
+  Listing,
+  Places,
+  type CatalogView,
+  type PublishedCommit,
+  type ReleasedCommit,
+} from '../releases/index.ts'
+import { NO_STEPS, tallied, type Tally } from '../training/index.ts'
 
 /** What a row says of weights that were not put into the artifact repository: their folder, from the scenario's own directory. */
 export const LIVE_METRIC = 'live_weights'
@@ -13,49 +23,59 @@ export const LIVE_METRIC = 'live_weights'
 export const COMMITS_PER_READ = 100
 
 export class History implements CatalogView {
-  readonly #rows: Commit[] = []
+  readonly #released: ReleasedCommit[] = []
   readonly #published: PublishedCommit[] = []
   /** The row that made each release. */
-  readonly #makers = new Map<string, Commit>()
-  readonly #trained = new Map<string, Commit[]>()
+  readonly #makers = new Map<string, ReleasedCommit>()
+  readonly #tallies = new Map<string, Tally>()
   readonly #latest = new Map<string, Commit>()
   readonly #changes = new Map<string, Changes>()
-  readonly #listing: Listing
+  /** The catalog of the tree that clients pull, and where in it each row is. */
+  readonly listing: Listing
+  readonly places = new Places()
+  #step = -1
   #lastTrained: Commit | null = null
 
   /** `component` is the one whose tree clients pull. */
   constructor(component: string | undefined) {
-    this.#listing = new Listing(component)
+    this.listing = new Listing(component)
   }
 
   /** Costs the same however many came before. A row counts once. */
   follow(commit: Commit): void {
     if (commit.step <= this.step) return
-    const row = remembered(commit)
-    this.#rows.push(row)
-    if (isPublished(row)) this.#published.push(row)
-    if (row.release !== null && !this.#makers.has(row.release.release_id)) this.#makers.set(row.release.release_id, row)
-    this.#listing.follow(row)
-    if (commit.operation === 'train') this.#followTrained(commit, row)
+    const isMaker = isReleased(commit)
+    if (isMaker) this.#followReleased(remembered(commit))
+    const { release_id } = commit.release ?? this.head.release
+    const { operation, component } = commit
+    const isListed = this.listing.isListed({ operation, release_id, ...(component !== undefined && { component }) })
+    this.places.follow(commit.step, isListed, isMaker)
+    if (commit.operation === 'train') this.#followTrained(commit)
+    this.#step = commit.step
   }
 
-  #followTrained(commit: Commit, row: Commit): void {
+  #followReleased(row: ReleasedCommit): void {
+    this.#released.push(row)
+    if (isPublished(row)) this.#published.push(row)
+    if (!this.#makers.has(row.release.release_id)) this.#makers.set(row.release.release_id, row)
+    this.listing.follow(row)
+  }
+
+  #followTrained(commit: Commit): void {
     const component = commit.component ?? ''
-    const own = this.#trained.get(component) ?? []
-    own.push(row)
-    this.#trained.set(component, own)
+    this.#tallies.set(component, tallied(this.trained(component), commit))
     this.#latest.set(component, commit)
     this.#lastTrained = commit
   }
 
-  /** Oldest first; grows with every row that is followed. */
-  get rows(): readonly Commit[] {
-    return this.#rows
+  /** The rows that made a release, oldest first. */
+  get released(): readonly ReleasedCommit[] {
+    return this.#released
   }
 
   /** The newest; -1 before the creation row. */
   get step(): number {
-    return this.#rows.at(-1)?.step ?? -1
+    return this.#step
   }
 
   get head(): PublishedCommit {
@@ -84,13 +104,13 @@ export class History implements CatalogView {
     return maker !== undefined && isPublished(maker) && isRestorable(releaseId)
   }
 
-  makerOf(releaseId: string): Commit | undefined {
+  makerOf(releaseId: string): ReleasedCommit | undefined {
     return this.#makers.get(releaseId)
   }
 
-  /** The training rows of a component, oldest first. */
-  trained(component: string): readonly Commit[] {
-    return this.#trained.get(component) ?? []
+  /** What the training rows of a component come to. */
+  trained(component: string): Tally {
+    return this.#tallies.get(component) ?? NO_STEPS
   }
 
   /** The latest training row of a component, whole. */
@@ -104,7 +124,7 @@ export class History implements CatalogView {
   }
 
   pulledId(releaseId: string): string {
-    return this.#listing.idOf(releaseId)
+    return this.listing.idOf(releaseId)
   }
 
   /** How often what is served of that component changed since the creation; of a release of a single content, of all of it. */
@@ -132,16 +152,15 @@ function contentIn(commit: PublishedCommit | undefined, component: string): stri
   return commit?.release.components?.[component] ?? commit?.release.content_id ?? null
 }
 
-function remembered(commit: Commit): Commit {
+function remembered(commit: ReleasedCommit): ReleasedCommit {
   return { ...commit, consumed_ids: [], state: {}, metrics: rememberedMetrics(commit.metrics) }
 }
 
-/** What steps are decided by, what a release asks of a machine, and where weights that live in an engine lie. */
+/** What a release asks of a machine, and where weights that live in an engine lie. */
 function rememberedMetrics(metrics: JsonObject): JsonObject {
   const { training_request: request, [LIVE_METRIC]: live } = metrics
   const { requires } = isObject(request) ? request : {}
   return {
-    ...decidingMetrics(metrics),
     ...(requires !== undefined && { training_request: { requires } }),
     ...(live !== undefined && { [LIVE_METRIC]: live }),
   }

@@ -2,6 +2,7 @@
  * Scenarios: creates, loads, binds, unloads and archives scenarios, and is the only room that holds them.
  * Does not parse requests, or train.
  */
+export { listedReleases, listedRows, type PlacedRow } from './catalog.ts'
 export { componentsOf } from './composed.ts'
 export type { ConfiguredRecipe, Household } from './household.ts'
 export { ScenarioFiles } from './files.ts'

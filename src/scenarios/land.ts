@@ -130,10 +130,9 @@ export async function takeBack(house: Household, scenario: Scenario, before: Rel
 /** The release, or where it lives in an engine the newest before it whose content is kept. */
 export function keptAt({ history }: Scenario, asked: Release): Release {
   if (isRestorable(asked.release_id)) return asked
-  for (let step = (history.makerOf(asked.release_id)?.step ?? 0) - 1; step >= 0; step -= 1) {
-    const release = history.rows[step]?.release ?? null
-    if (release !== null && history.isRestorable(release.release_id)) return release
-  }
+  const made = history.makerOf(asked.release_id)?.step ?? 0
+  const kept = history.released.findLast(({ step, release }) => step < made && history.isRestorable(release.release_id))
+  if (kept !== undefined) return kept.release
   throw unavailable('store_damaged', 'no release of this scenario is kept; run svc verify')
 }
 

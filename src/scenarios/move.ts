@@ -15,7 +15,7 @@ export interface Moved {
 /** In the scenario's lane, so that two moves at once are one after the other, and each sees what the other did. */
 export function moveHead(house: Household, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
   return scenario.lane.run(async () => {
-    const plan = planMove(scenario.commits, releaseId, operation)
+    const plan = planMove(scenario.released, releaseId, operation)
     if (plan.kind === 'stay') return plan
     const contents = operation === 'promote' ? await promoted(house, scenario, plan.target) : plan.target
     await admitRelease(house, scenario, plan.target)

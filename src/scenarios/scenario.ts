@@ -98,9 +98,9 @@ export class Scenario {
     this.#trainingMode = parts.trainingMode
   }
 
-  /** What is remembered of its rows, oldest first. */
-  get commits(): readonly Commit[] {
-    return this.history.rows
+  /** What is remembered of its rows that made a release, oldest first. */
+  get released(): History['released'] {
+    return this.history.released
   }
 
   /** A row that is durable counts from here on, and once. */

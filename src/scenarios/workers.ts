@@ -68,8 +68,11 @@ function benchOf(house: Household, scenario: Scenario): Bench {
     get mode() {
       return scenario.trainingMode
     },
-    get commits() {
-      return scenario.commits
+    get step() {
+      return scenario.history.step
+    },
+    get released() {
+      return scenario.released
     },
     trained: (component) => scenario.history.trained(component),
     latest: (component) => scenario.history.latest(component),

@@ -10,15 +10,18 @@ import type {
   StepOutcome,
   TrainingMode,
 } from '../contract/index.ts'
+import type { Tally } from './rows.ts'
 
 export interface Bench {
   readonly name: string
   readonly mode: TrainingMode
-  /** The scenario's rows, oldest first: what is decided by, without what they measured and consumed. */
-  readonly commits: readonly Commit[]
-  /** Those of them that a step of the component made. */
-  trained(component: string): readonly Commit[]
-  /** The latest of these, whole. */
+  /** The step of the scenario's newest row. */
+  readonly step: number
+  /** Its rows that made a release, oldest first, without what they measured and consumed. */
+  readonly released: readonly Commit[]
+  /** What the rows of the component's own steps come to. */
+  trained(component: string): Tally
+  /** The latest of these rows, whole. */
   latest(component: string): Commit | undefined
   readonly store: Pick<ScenarioStore, 'pending' | 'losses'>
   readonly clock: () => number

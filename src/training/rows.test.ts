@@ -1,7 +1,7 @@
 /** What rows say about their trainer, over small histories. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
-import { exhausted, failuresInARow, mayRide, memoryOf, restSeconds, SKIPPED } from './rows.ts'
+import { exhausted, mayRide, memoryOf, NO_STEPS, restSeconds, SKIPPED, tallied, type Tally } from './rows.ts'
 
 const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   step: 1,
@@ -15,6 +15,7 @@ const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   state: {},
   ...more,
 })
+const tallyOf = (rows: readonly Commit[]): Tally => rows.reduce((tally, each) => tallied(tally, each), NO_STEPS)
 const because = (skipped: string): Commit => row('failed', { metrics: { skipped } })
 const instruction = (outcome: Commit['outcome'], metrics: Commit['metrics'] = {}): Commit =>
   row(outcome, { metrics: { training_request: { id: 'i' }, ...metrics } })
@@ -52,7 +53,7 @@ describe('failures in a row', () => {
     ['an instruction that took units along', [because(SKIPPED.step), instruction('published', { samples_beside: 1 })], 0],
     ['a method that only says so', [row('published', { metrics: { skipped: SKIPPED.step } })], 0],
   ])('after %s are counted from the last row that was none', (_case, rows, count) => {
-    expect(failuresInARow(rows)).toBe(count)
+    expect(tallyOf(rows).failures).toBe(count)
   })
 })
 
@@ -73,7 +74,7 @@ describe('units', () => {
     ['two, and being set aside', [besides(1), besides(1), because(SKIPPED.setAside)], true],
     ['two and being set aside, and another one since', [besides(1), besides(1), because(SKIPPED.setAside), besides(1)], true],
   ])('after %s ride beside the next instruction unless they may be why it would fail', (_case, rows, may) => {
-    expect(mayRide(rows)).toBe(may)
+    expect(mayRide(tallyOf(rows))).toBe(may)
   })
 })
 
@@ -81,18 +82,13 @@ describe('budgets', () => {
   const off = { maxSteps: 0, maxFailureStreak: 0 }
 
   it('of 0 never run out', () => {
-    expect(
-      exhausted(
-        Array.from({ length: 1000 }, () => row('failed')),
-        off,
-      ),
-    ).toBeNull()
+    expect(exhausted(tallyOf(Array.from({ length: 1000 }, () => row('failed'))), off)).toBeNull()
   })
 
   it('of steps count every row and name their key', () => {
     const rows = [row('published'), row('skipped'), row('failed')]
-    expect(exhausted(rows.slice(1), { ...off, maxSteps: 3 })).toBeNull()
-    expect(exhausted(rows, { ...off, maxSteps: 3 })).toContain('evolution.max_steps (3)')
+    expect(exhausted(tallyOf(rows.slice(1)), { ...off, maxSteps: 3 })).toBeNull()
+    expect(exhausted(tallyOf(rows), { ...off, maxSteps: 3 })).toContain('evolution.max_steps (3)')
   })
 
   it.each<[string, readonly StepOutcome[], boolean]>([
@@ -104,10 +100,7 @@ describe('budgets', () => {
     ['a held one at the end', ['rejected', 'rejected', 'pending'], false],
     ['a skipped one at the end', ['rejected', 'rejected', 'skipped'], true],
   ])('of failures judge %s', (_case, outcomes, isSpent) => {
-    const said = exhausted(
-      outcomes.map((outcome) => row(outcome)),
-      { ...off, maxFailureStreak: 2 },
-    )
+    const said = exhausted(tallyOf(outcomes.map((outcome) => row(outcome))), { ...off, maxFailureStreak: 2 })
     expect(said !== null).toBe(isSpent)
     if (said !== null) expect(said).toContain('evolution.max_failure_streak (2)')
   })

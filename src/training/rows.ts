@@ -1,4 +1,4 @@
-/** What the rows say about one trainer: its state, how far it has read, how its latest steps went. All of it is read off them, none is kept. */
+/** What the rows say about one trainer: its state, how far it has read, how its latest steps went. All of it is read off them. */
 import { isObject, STEP_RETRY_FIRST_SECONDS, STEP_RETRY_MAX_SECONDS, type Commit, type JsonObject } from '../contract/index.ts'
 
 /** Why a step came to nothing, as the rows spell it. */
@@ -44,16 +44,35 @@ export const HOUSE_METRICS: ReadonlySet<string> = new Set([
   'records/data_incomplete',
 ])
 
-/** What of a row's metrics the steps after it are decided by: of a request that there was one. Small, whatever the method wrote beside it. */
-export function decidingMetrics(metrics: JsonObject): JsonObject {
-  const { skipped, samples_beside, samples_kept, training_request } = metrics
+/** All that the next step is decided by of the rows of one trainer: of the same size however many there are. */
+export interface Tally {
+  readonly steps: number
+  /** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
+  readonly failures: number
+  /** Steps one after another that brought nothing better. One that had nothing to try neither ends them nor is one of them. */
+  readonly streak: number
+  /** How often units rode beside an instruction that failed, since a step of their own settled them. */
+  readonly suspicions: number
+  /** When the latest step on traffic was recorded. */
+  readonly triedAt: number
+}
+
+export const NO_STEPS: Tally = { steps: 0, failures: 0, streak: 0, suspicions: 0, triedAt: 0 }
+
+/** The same with one more row, the newest. */
+export function tallied(tally: Tally, row: Commit): Tally {
+  const { steps, failures, streak, suspicions, triedAt } = tally
+  const isTried = isOnTraffic(row)
   return {
-    ...(skipped === SKIPPED.step && { skipped }),
-    ...(samples_beside !== undefined && { samples_beside }),
-    ...(samples_kept !== undefined && { samples_kept }),
-    ...(training_request !== undefined && { training_request: {} }),
+    steps: steps + 1,
+    failures: isTried ? (failedBecause(row, SKIPPED.step) ? failures + 1 : 0) : failures,
+    streak: row.outcome === 'skipped' ? streak : isBetter(row) ? 0 : streak + 1,
+    suspicions: isSettled(row) ? 0 : isSuspected(row) ? suspicions + 1 : suspicions,
+    triedAt: isTried ? row.recorded_at : triedAt,
   }
 }
+
+const isBetter = ({ outcome }: Commit): boolean => outcome === 'published' || outcome === 'pending'
 
 const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
 
@@ -61,30 +80,11 @@ const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => ou
 export const isOnTraffic = ({ metrics }: Commit): boolean =>
   metrics['training_request'] === undefined || metrics['samples_beside'] !== undefined
 
-/** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
-export function failuresInARow(rows: readonly Commit[]): number {
-  return countBack(rows, isOnTraffic, (row) => !failedBecause(row, SKIPPED.step))
-}
-
-/** How many of these rows come after the latest that ends the count, from the newest back and no further than that. */
-function countBack(rows: readonly Commit[], isCounted: (row: Commit) => boolean, isEnd: (row: Commit) => boolean, most = Infinity): number {
-  let count = 0
-  for (let at = rows.length - 1; at >= 0 && count < most; at -= 1) {
-    const row = rows[at]
-    if (row === undefined || !isCounted(row)) continue
-    if (isEnd(row)) break
-    count += 1
-  }
-  return count
-}
-
 /** How often in a row units may be suspected before they no longer ride. */
 const SUSPECTED_MAX = 2
 
 /** Units that rode beside instructions that failed may be why: after the second time they wait for a step of their own, which settles them. */
-export function mayRide(rows: readonly Commit[]): boolean {
-  return countBack(rows, (row) => isSuspected(row) || isSettled(row), isSettled, SUSPECTED_MAX) < SUSPECTED_MAX
-}
+export const mayRide = ({ suspicions }: Tally): boolean => suspicions < SUSPECTED_MAX
 
 const isSettled = (row: Commit): boolean => row.metrics['training_request'] === undefined && !failedBecause(row, SKIPPED.step)
 const isSuspected = ({ metrics }: Commit): boolean => metrics['samples_kept'] !== undefined
@@ -112,19 +112,9 @@ export interface Budgets {
 }
 
 /** Why no automatic step may start any more, or null. Every step counts, those of instructions too; instructions run past it. */
-export function exhausted(rows: readonly Commit[], { maxSteps, maxFailureStreak }: Budgets): string | null {
-  if (maxSteps > 0 && rows.length >= maxSteps) return `evolution.max_steps (${maxSteps}) is used up`
-  if (maxFailureStreak > 0 && failureStreak(rows, maxFailureStreak) >= maxFailureStreak)
+export function exhausted({ steps, streak }: Tally, { maxSteps, maxFailureStreak }: Budgets): string | null {
+  if (maxSteps > 0 && steps >= maxSteps) return `evolution.max_steps (${maxSteps}) is used up`
+  if (maxFailureStreak > 0 && streak >= maxFailureStreak)
     return `evolution.max_failure_streak (${maxFailureStreak}) steps in a row brought nothing better`
   return null
-}
-
-/** A step that had nothing to try neither ends the streak nor lengthens it. */
-function failureStreak(rows: readonly Commit[], most: number): number {
-  return countBack(
-    rows,
-    ({ outcome }) => outcome !== 'skipped',
-    ({ outcome }) => outcome === 'published' || outcome === 'pending',
-    most,
-  )
 }

@@ -8,11 +8,12 @@ import type { Commit, Release } from '../contract/index.ts'
  */
 export type Standing = 'in place' | 'beside' | 'moved'
 
-export function standingOf(commits: readonly Commit[], base: Release, component: string): Standing {
+/** By the rows that made a release. */
+export function standingOf(released: readonly Commit[], base: Release, component: string): Standing {
   let standing: Standing = 'in place'
   // From the newest back to the base: how many came before it makes no difference.
-  for (let at = commits.length - 1; at >= 0; at -= 1) {
-    const row = commits[at]
+  for (let at = released.length - 1; at >= 0; at -= 1) {
+    const row = released[at]
     if (row?.outcome !== 'published' || row.release === null) continue
     if (row.release.release_id === base.release_id) break
     if (row.operation !== 'train' || (row.component ?? '') === component) return 'moved'

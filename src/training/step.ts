@@ -5,7 +5,7 @@ import { draftOf, type Circumstances, type Reserved, type Settled } from './draf
 import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
 import type { LiveStep } from './progress.ts'
-import { failuresInARow, memoryOf } from './rows.ts'
+import { memoryOf } from './rows.ts'
 import { standingOf } from './stale.ts'
 
 export interface StepPlace {
@@ -34,7 +34,7 @@ export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, l
   const { bench, component } = place
   const base = bench.head()
   // Once somebody moved the head, what was made before belongs to a past that was left.
-  const isPast = task.candidate !== null && standingOf(bench.commits, task.candidate.base, component) === 'moved'
+  const isPast = task.candidate !== null && standingOf(bench.released, task.candidate.base, component) === 'moved'
   const current = isPast ? { ...task, candidate: null } : task
   const made = await keepContent(bench, await attempt(place, current, base, run, live, signal))
   live.phase('settling')
@@ -53,7 +53,7 @@ async function attempt(
   if (problem !== null) return new StepFailure(problem)
   const files = await bench.files(base, component)
   const state = memoryOf(bench.latest(component)).trainer
-  const step = (bench.commits.at(-1)?.step ?? 0) + 1
+  const step = bench.step + 1
   try {
     const { model } = bench
     const runtime_load_id = bench.loadId()
@@ -107,7 +107,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
   return bench.landing(async (append) => {
     signal.throwIfAborted()
     const content = 'content' in made.result ? made.result.content : null
-    const standing = content === null && made.live === null ? 'in place' : standingOf(bench.commits, base, component)
+    const standing = content === null && made.live === null ? 'in place' : standingOf(bench.released, base, component)
     if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
     if (standing === 'beside' && stale === 'reevaluate' && content !== null)
@@ -119,7 +119,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
       losses,
       contentId: made.contentId,
       live: made.live,
-      failures: failuresInARow(bench.trained(component)),
+      failures: bench.trained(component).failures,
       mergedOnto: standing === 'beside' ? bench.head() : null,
       aside: feed.aside(),
       givenUp: null,

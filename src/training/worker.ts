@@ -19,7 +19,7 @@ import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep, type OutJob, type StepTrace } from './progress.ts'
-import { errorIn, exhausted, failuresInARow, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets } from './rows.ts'
+import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets, type Tally } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
@@ -80,7 +80,7 @@ export class Worker {
       { store: bench.store, component: this.component, processor, takesInstructions },
       memoryOf(bench.latest(this.component)),
     )
-    const last = this.#rows().at(-1)?.recorded_at ?? 0
+    const last = bench.latest(this.component)?.recorded_at ?? 0
     if (last >= parts.since) this.#restTraffic()
   }
 
@@ -166,11 +166,11 @@ export class Worker {
   }
 
   status(): JsonObject {
-    const spent = exhausted(this.#rows(), this.#parts.budgets)
+    const spent = exhausted(this.#tally, this.#parts.budgets)
     return { ...this.#feed.status(), ...(spent !== null && { automatic_steps_stopped: spent }) }
   }
 
-  #rows(): readonly Commit[] {
+  get #tally(): Tally {
     return this.#parts.bench.trained(this.component)
   }
 
@@ -240,12 +240,12 @@ export class Worker {
   /** What the next step would work on. */
   #next(): Reserved | null {
     const { instruction: first, units } = this.#feed.waiting()
-    const isSpent = exhausted(this.#rows(), this.#parts.budgets) !== null
+    const isSpent = exhausted(this.#tally, this.#parts.budgets) !== null
     const ready = units.ready && !isSpent
     const taken = takeNext(this.#parts.bench.mode, { instruction: first, units: { samples: units.samples, ready } })
     if (taken === null) return null
     const { instruction } = taken
-    const samples = instruction === null || mayRide(this.#rows()) ? taken.samples : []
+    const samples = instruction === null || mayRide(this.#tally) ? taken.samples : []
     const label = instruction === null ? `batch:${samples[0]?.record_ids.at(-1) ?? ''}` : `instruction:${instruction.request.id}`
     const batch = { id: `${this.#parts.bench.name}:${label}`, samples, request: instruction?.request ?? null }
     return { batch, problem: instruction?.problem ?? null }
@@ -277,8 +277,8 @@ export class Worker {
   }
 
   #restTraffic(): void {
-    const failures = failuresInARow(this.#rows())
-    this.#trafficRestsUntil = failures === 0 ? 0 : (this.#rows().findLast(isOnTraffic)?.recorded_at ?? 0) + restSeconds(failures)
+    const { failures, triedAt } = this.#tally
+    this.#trafficRestsUntil = failures === 0 ? 0 : triedAt + restSeconds(failures)
   }
 
   /** The house itself failed (a disk, the artifact store): nothing landed, the batch stays reserved, and it is tried again later. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { STEP_RETRY_MAX_SECONDS, type Commit, type PendingRecord } from '../../src/contract/index.ts'
 import { StepFailure } from '../../src/training/hosts/host.ts'
-import { reportedProcessor, Worker, type Bench } from '../../src/training/index.ts'
+import { NO_STEPS, reportedProcessor, tallied, Worker, type Bench } from '../../src/training/index.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const START = 100 * DAY_SECONDS
@@ -52,10 +52,11 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     name: 's',
     mode: 'auto',
     model: { model: null, api: 'openai' },
-    get commits() {
-      return commits
+    get step() {
+      return commits.length
     },
-    trained: () => commits,
+    released: [],
+    trained: () => commits.reduce((tally, commit) => tallied(tally, commit), NO_STEPS),
     latest: () => commits.at(-1),
     store: {
       pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),

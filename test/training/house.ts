@@ -253,17 +253,19 @@ export class House {
 const shown = ({ consumed_ids: _consumed, state: _state, metrics: _metrics, ...row }: Commit) => row
 
 function strayedScenario(scenario: Scenario, { rows, head, mode }: Model): readonly string[] {
-  const catalog = catalogOf(scenario.commits)
+  const made = rows.filter(({ release }) => release !== null)
+  const catalog = catalogOf(scenario.released)
   const current = catalog.filter((row) => row.current).map(({ step }) => step)
   return [
-    ...unequal('rows in memory', scenario.commits.map(shown), rows.map(shown)),
+    ...unequal('newest row', scenario.history.step, rows.at(-1)?.step),
+    ...unequal('rows in memory', scenario.released.map(shown), made.map(shown)),
     ...unequal('head', scenario.head(), head.release),
     ...unequal('mode', scenario.trainingMode, mode),
     ...unequal('current row', current, [head.step]),
     ...unequal(
       'results',
       catalog.map(({ result }) => result),
-      rows.map(({ outcome }) => outcome),
+      made.map(({ outcome }) => outcome),
     ),
   ]
 }

@@ -9,8 +9,8 @@ const root = sharedFolder()
 const ONE_SLOT = 1
 
 const loadOf = (sequence: number): unknown => expect.stringMatching(new RegExp(`:${sequence}$`))
-const releaseAt = ({ scenario }: WeightHouse, step: number): string | undefined => scenario.commits[step]?.release?.release_id
-const operations = ({ scenario }: WeightHouse): readonly string[] => scenario.commits.map(({ operation }) => operation)
+const releaseAt = ({ scenario }: WeightHouse, step: number): string | undefined => scenario.released[step]?.release.release_id
+const operations = ({ scenario }: WeightHouse): readonly string[] => scenario.released.map(({ operation }) => operation)
 
 describe('a record', () => {
   it('names the release whose weights answered, also of requests that waited while they were changed [inference.rule-6]', async () => {
@@ -39,8 +39,8 @@ describe('a record', () => {
     await house.learn(2)
     expect(operations(house)).toEqual(['create', 'train', 'train', 'rollback'])
     expect(asked).toEqual([{ release: releaseAt(house, 1), load: loadOf(1) }])
-    const [refused, back] = house.scenario.commits.slice(2)
-    expect(back?.release).toMatchObject({ parent_release_id: refused?.release?.release_id })
+    const [refused, back] = house.scenario.released.slice(2)
+    expect(back?.release).toMatchObject({ parent_release_id: refused?.release.release_id })
     expect(await house.ask()).toEqual({ release: releaseAt(house, 3), load: loadOf(3) })
     await house.registry.close()
   })
@@ -57,7 +57,7 @@ describe('a rollback', () => {
       kind: 'conflict',
       code: 'release_refused',
     })
-    expect(house.scenario.head().content_id).toBe(house.scenario.commits[2]?.release?.content_id)
+    expect(house.scenario.head().content_id).toBe(house.scenario.released[2]?.release.content_id)
     expect((await house.ask()).release).toBe(house.scenario.head().release_id)
     await house.registry.close()
   })
@@ -108,7 +108,7 @@ describe('weights that live in an engine alone', () => {
     before.engine.restart()
     const house = await before.reopen()
     expect(operations(house)).toEqual(['create', 'train', 'train', 'rollback'])
-    expect(house.scenario.head().content_id).toBe(house.scenario.commits[1]?.release?.content_id)
+    expect(house.scenario.head().content_id).toBe(house.scenario.released[1]?.release.content_id)
     expect(await house.ask()).toEqual({ release: releaseAt(house, 3), load: loadOf(3) })
     await house.registry.close()
   })

@@ -1,5 +1,6 @@
 /** What a scenario with a past shows, for the tests: a creation, a published step, one that was asked for and is held, one that failed. */
 import type { Entry, JsonObject } from '../../contract/index.ts'
+import { madeRelease } from '../status.ts'
 import type { CatalogRow, RequestView, VersionView } from '../view.ts'
 
 const RULES = Array.from({ length: 40 }, (_, n) => `Rule ${n + 1}: keep to what was asked, and say so when something is left open.`)
@@ -146,21 +147,38 @@ export const ROWS: readonly CatalogRow[] = [
 /** Promotes v2. */
 export const PROMOTION = row(4, { operation: 'promote', parent_release_id: id(1), rollback_target_release_id: id(2) })
 
-export const versionView = (place: number, more: Partial<VersionView> = {}): VersionView => ({
+/** All rows of a catalog: a view holds those that made a release, and the one it is about. */
+interface Catalog {
+  readonly rows?: readonly CatalogRow[]
+}
+
+const releasesIn = (rows: readonly CatalogRow[]): VersionView['releases'] =>
+  new Map([...rows.entries()].filter(([, each]) => madeRelease(each)))
+
+function rowAt(rows: readonly CatalogRow[], place: number): CatalogRow {
+  const found = rows[place]
+  if (found === undefined) throw new Error('the rows of the tests are gone')
+  return found
+}
+
+export const versionView = (place: number, { rows = ROWS, ...more }: Partial<VersionView> & Catalog = {}): VersionView => ({
   scenario: 'support',
   query: '?scenario=support&key=k',
-  rows: ROWS,
+  releases: releasesIn(rows),
   place,
+  last: rows.length - 1,
+  row: rowAt(rows, place),
   before: TREE,
   carried: [{ name: 'GIT', kind: 'service', check: 'git --version' }],
   ...more,
 })
 
-export const requestView = (more: Partial<RequestView> = {}): RequestView => ({
+export const requestView = ({ rows = ROWS, place = 2, ...more }: Partial<RequestView> & Catalog = {}): RequestView => ({
   scenario: 'support',
   query: '?scenario=support&key=k',
-  rows: ROWS,
-  place: 2,
+  releases: releasesIn(rows),
+  row: place === null ? null : rowAt(rows, place),
+  place,
   hasVersions: true,
   before: TREE,
   wrapper: 'svc-pi',

@@ -82,7 +82,7 @@ async function opened(engine: ScriptedEngine, kept: Pick<Household, 'store' | 'c
     registry,
     scenario,
     async learn(shift, kind = 'publish') {
-      const trained = (): number => scenario.commits.filter(({ operation }) => operation === 'train').length
+      const trained = (): number => scenario.history.lastTrained?.step ?? 0
       const before = trained()
       await teach({ kind, shift })
       await until(() => trained() > before)
