@@ -38,7 +38,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     expect(['record.json', 'token'].map((name) => permissionsAt(join(folder, name)))).toEqual(['600', '600'])
     expect(permissionsAt(join(machine.destination, 'pi-agent/models.json'))).toBe('600')
     expect(out).toContain(`installed release ${release_id}`)
-    expect(err).toContain(`export PATH="${machine.home}/.local/bin:$PATH"`)
+    expect(err).toContain(`export PATH=${machine.home}/.local/bin:"$PATH"`)
     const top = machine.made().filter((name) => !/^(?:harness|prefix|home\/\.reef|home\/\.local)(?:\/|$)/.test(name))
     expect(top).toEqual([])
   })

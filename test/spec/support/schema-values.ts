@@ -26,7 +26,8 @@ const junk: fc.Arbitrary<Json> = fc.constantFrom<Json[]>(null, true, 0, -1.5, ''
 
 export function valuesOf(reading: Reading, schema: Json | undefined, isCareless: boolean): fc.Arbitrary<Json> {
   const asked = askedFor(reading, isObject(schema) ? schema : {}, isCareless)
-  return isCareless ? fc.oneof({ weight: 5, arbitrary: asked }, { weight: 1, arbitrary: junk }) : asked
+  if (isCareless) return fc.oneof({ weight: 5, arbitrary: asked }, { weight: 1, arbitrary: junk })
+  return asked.filter((value) => problemsOf(reading, schema, value).length === 0)
 }
 
 function askedFor(reading: Reading, schema: JsonObject, isCareless: boolean): fc.Arbitrary<Json> {
@@ -41,7 +42,9 @@ function askedFor(reading: Reading, schema: JsonObject, isCareless: boolean): fc
   if (Array.isArray(type)) return fc.oneof(...type.map((one) => within({ ...schema, type: one })))
   if (type === 'string') return texts(reading, schema, isCareless)
   if (type === 'number') return fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
-  if (type === 'array') return fc.array(within(schema['items']), { maxLength: 3 })
+  if (type === 'boolean') return fc.boolean()
+  if (type === 'array')
+    return fc.array(within(schema['items']), { minLength: isCareless ? 0 : Number(schema['minItems'] ?? 0), maxLength: 3 })
   return type === undefined || type === 'object' ? fc.dictionary(fc.constantFrom('x', 'y'), junk, { maxKeys: 2 }) : fc.constant(null)
 }
 
