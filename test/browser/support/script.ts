@@ -82,7 +82,7 @@ export const PLAYS = {
       mutations: [withRules([...KNOWN_FIRST, 'refunds'], HEAD.replace('in one line', 'in one friendly line'))],
       requires: [
         { name: 'SHOP_REGION', kind: 'env', prompt: 'The two letters of the region that prices are meant for.' },
-        { name: 'track', kind: 'permission', check: 'command -v track', prompt: 'Let the agent look parcels up.' },
+        { name: 'track', kind: 'permission', prompt: 'Let the agent look parcels up.' },
       ],
       notes: {
         design: 'One line more in the house rules, in the words of the terms of sale.\n\n## How to use\nAsk about refunds.',
