@@ -268,6 +268,7 @@ describe('what a view is narrowed to', () => {
 
   it('holds for the list of scenarios, letter by letter and as one step back', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
+    await heading(page).filter({ hasText: 'Releases' }).waitFor()
     await page.keyboard.type('gs')
     await page.getByPlaceholder('Filter by name').pressSequentially('help')
     const names = page.locator('a.scenario-name')
