@@ -30,7 +30,7 @@ import {
   type ImportReport,
   type ImportWish,
 } from './reef/index.ts'
-import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Household } from './scenarios/index.ts'
+import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
@@ -72,7 +72,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const evaluationToken = randomBytes(32).toString('hex')
     // Known once the socket listens; scenarios are bound only after that.
     let { port } = config.svc
-    const house: Household = {
+    const services: Services = {
       store,
       contents,
       runtime,
@@ -90,9 +90,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
         metrics.step(commit.outcome)
         logStep(log, scenario, commit)
       },
-      warn: (message, error) => log.write('warn', 'beside', { message, error: wordsOf(error) }),
+      warn: (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) }),
     }
-    const registry = await Registry.open(house, {
+    const registry = await Registry.open(services, {
       implicitCreation: config.svc.allow_implicit_scenario_creation,
       scenariosMax: config.svc.max_scenarios,
       loadedMax: config.svc.max_loaded_scenarios,
@@ -101,7 +101,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies()
     closing.push(() => bodies.close())
-    const listener = makeListener(doorOf(loaded, house, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
+    const listener = makeListener(doorOf(loaded, services, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -138,7 +138,7 @@ async function openTracing({ config: { traces } }: LoadedConfig, log: Log): Prom
   const { endpoint, headers, service_name: serviceName, sample_ratio: sampleRatio, content: isWithContent } = traces
   if (endpoint === null) return undefined
   const { openTraces } = await import('./traces/index.ts')
-  const warn = (message: string, error: unknown): void => log.write('warn', 'beside', { message, error: wordsOf(error) })
+  const warn = (message: string, error: unknown): void => log.write('warn', 'background_error', { message, error: wordsOf(error) })
   return openTraces({ endpoint, headers, serviceName, sampleRatio, isWithContent, warn })
 }
 
@@ -235,7 +235,7 @@ async function openContents({ config: { storage } }: LoadedConfig, load: Load): 
 }
 
 /** Where trainers run. */
-function openHosts({ config }: LoadedConfig, closing: Closing): Household['hosts'] {
+function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'] {
   const threads = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
   const weights = makeWeightLane()
   closing.push(
@@ -355,11 +355,11 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
 
 type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
 
-function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, ...fittings }: Fittings): Door {
+function doorOf({ config }: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): Door {
   const { token, tokens, console_origins, served_url } = config.svc
   return {
     ...fittings,
-    store: house.store,
+    store: services.store,
     keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
@@ -370,7 +370,7 @@ function doorOf({ config }: LoadedConfig, house: Household, { evaluationToken, .
     keepRawStreams: config.storage.keep_raw_streams,
     answerBytesMax: config.inference.max_answer_bytes,
     speaksReef: config.svc.compat === 'reef',
-    runtime: house.runtime,
-    model: house.model,
+    runtime: services.runtime,
+    model: services.model,
   }
 }

@@ -18,7 +18,7 @@ import { within } from '../kit/index.ts'
 import { heldReleases, isRestorable } from '../releases/index.ts'
 import { createdWith } from './creation.ts'
 import { COMMITS_PER_READ, History } from './history.ts'
-import { recipeOf, type Household } from './household.ts'
+import { recipeOf, type Services } from './services.ts'
 import { hold, keptAt, load, point, takeBack } from './land.ts'
 import { reach } from './reach.ts'
 import { Scenario } from './scenario.ts'
@@ -26,24 +26,24 @@ import { landShipped } from './shipped.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
 
 export async function bindScenario(
-  house: Household,
+  services: Services,
   name: string,
   chosenMode: TrainingMode | undefined,
   training: TrainingCircumstances,
 ): Promise<Scenario> {
-  const store = house.store.scenario(name)
+  const store = services.store.scenario(name)
   const [created] = await store.commits({ after: -1, limit: 1 })
   if (created === undefined) throw unavailable('store_damaged', `scenario ${JSON.stringify(name)} has no creation row; run svc verify`)
   const recipeName = createdWith(created, 'recipe')
-  const configured = recipeOf(house, recipeName, () =>
+  const configured = recipeOf(services, recipeName, () =>
     unavailable(
       'recipe_missing',
       `scenario ${JSON.stringify(name)} runs recipe ${recipeName}, which is not configured; add it under recipes`,
     ),
   )
   const { recipe, config, trainingMode } = configured
-  const scope = scopeOf(house, name, config, created)
-  const modelSettings = await house.files.readModel(created)
+  const scope = scopeOf(services, name, config, created)
+  const modelSettings = await services.files.readModel(created)
   const binding = await bound(recipeName, () => recipe.bind(scope))
   const history = new History(binding.surface.files?.component)
   await followRows(store, history)
@@ -55,21 +55,21 @@ export async function bindScenario(
     store,
     history,
     created,
-    deploymentModel: house.model,
+    deploymentModel: services.model,
     modelSettings,
     trainingMode: chosenMode ?? trainingMode,
   })
   try {
     scenario.checkMode(scenario.trainingMode)
-    const workers = makeWorkers(house, scenario, configured, training)
-    await loadHead(house, scenario)
+    const workers = makeWorkers(services, scenario, configured, training)
+    await loadHead(services, scenario)
     scenario.useWorkers(workers)
   } catch (error) {
-    await letGo(house, binding)
+    await letGo(services, binding)
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)
   }
-  finishLanding(house, scenario)
-  await landShipped(house, scenario)
+  finishLanding(services, scenario)
+  await landShipped(services, scenario)
   return scenario
 }
 
@@ -77,15 +77,16 @@ export async function bindScenario(
  * Weights that lived in an engine may be gone with it, or what is left of them may be damaged: then the last checkpoint is published again,
  * and a row says so. An engine that is away keeps its requests waiting alone: whatever else a scenario does goes on.
  */
-async function loadHead(house: Household, scenario: Scenario): Promise<void> {
+async function loadHead(services: Services, scenario: Scenario): Promise<void> {
   const head = scenario.head()
   try {
-    await load(house, scenario, head)
+    await load(services, scenario, head)
   } catch (error) {
-    if (isRefusal(error) && error.code === ENGINE_UNREACHABLE) return house.warn('the engine is away; its weights are loaded later', error)
+    if (isRefusal(error) && error.code === ENGINE_UNREACHABLE)
+      return services.warn('the engine is away; its weights are loaded later', error)
     if (!isRefusal(error) || !isLost(head, error)) throw error
-    house.warn('weights that lived in an engine are gone; the last checkpoint is served', error)
-    await takeBack(house, scenario, keptAt(scenario, head), error.message)
+    services.warn('weights that lived in an engine are gone; the last checkpoint is served', error)
+    await takeBack(services, scenario, keptAt(scenario, head), error.message)
   }
 }
 
@@ -94,45 +95,45 @@ function isLost({ release_id }: Release, { code, kind }: Refusal): boolean {
 }
 
 /** What a recipe is given to work with. */
-function scopeOf(house: Household, scenario: string, config: JsonObject, created: Commit): ScenarioScope {
+function scopeOf(services: Services, scenario: string, config: JsonObject, created: Commit): ScenarioScope {
   return {
     scenario,
     config,
-    runtime: house.runtime,
-    ...(house.gateway !== null && { gateway: house.gateway }),
-    evaluation: house.evaluation(scenario),
-    directory: house.files.folderOf(created),
-    read: (contentId) => reach(house.contents.read(contentId)),
+    runtime: services.runtime,
+    ...(services.gateway !== null && { gateway: services.gateway }),
+    evaluation: services.evaluation(scenario),
+    directory: services.files.folderOf(created),
+    read: (contentId) => reach(services.contents.read(contentId)),
   }
 }
 
 /** Of a scenario that is not loaded: whoever trains for it elsewhere is told that it goes, and what it keeps elsewhere is asked for. A recipe that cannot say takes nothing along. */
-export async function part(house: Household, name: string, created: Commit): Promise<readonly string[]> {
+export async function part(services: Services, name: string, created: Commit): Promise<readonly string[]> {
   try {
     const recipeName = createdWith(created, 'recipe')
-    const { recipe, config } = recipeOf(house, recipeName, () => recipeFailed(recipeName, new Error('it is not configured')))
-    const binding = await bound(recipeName, () => recipe.bind(scopeOf(house, name, config, created)))
-    await retire(house, binding)
-    await letGo(house, binding)
+    const { recipe, config } = recipeOf(services, recipeName, () => recipeFailed(recipeName, new Error('it is not configured')))
+    const binding = await bound(recipeName, () => recipe.bind(scopeOf(services, name, config, created)))
+    await retire(services, binding)
+    await letGo(services, binding)
     return binding.folders ?? []
   } catch (error) {
-    house.warn('the folders of a deleted scenario could not be asked for and stay where they are', error)
+    services.warn('the folders of a deleted scenario could not be asked for and stay where they are', error)
     return []
   }
 }
 
 /** The scenario goes whether or not whoever trains for it elsewhere hears of it. */
-export async function retire(house: Household, binding: Binding): Promise<void> {
+export async function retire(services: Services, binding: Binding): Promise<void> {
   const telling = async (): Promise<void> => binding.retire?.()
   await within(CLOSE_SECONDS_MAX, telling()).catch((error: unknown) =>
-    house.warn('a trainer was not told that its scenario is gone', error),
+    services.warn('a trainer was not told that its scenario is gone', error),
   )
 }
 
 /** Nobody waits for long for a recipe that does not let go. */
-export async function letGo(house: Household, binding: Binding): Promise<void> {
+export async function letGo(services: Services, binding: Binding): Promise<void> {
   const closing = async (): Promise<void> => binding.close()
-  await within(CLOSE_SECONDS_MAX, closing()).catch((error: unknown) => house.warn('a recipe did not let go of its scenario', error))
+  await within(CLOSE_SECONDS_MAX, closing()).catch((error: unknown) => services.warn('a recipe did not let go of its scenario', error))
 }
 
 /** A recipe that throws or never answers keeps its own scenario from being loaded, and nobody else's. One that answers late is let go of. */
@@ -151,11 +152,11 @@ const recipeFailed = (recipeName: string, cause: unknown): Error =>
   unavailable('recipe_failed', `recipe ${recipeName} could not be bound; the log of the service says why`, { cause })
 
 /** What a crash left undone after a row is done again, before anything else lands: the pointer, and the refs of releases that wait for review. */
-function finishLanding(house: Household, scenario: Scenario): void {
+function finishLanding(services: Services, scenario: Scenario): void {
   const { name, history, lane } = scenario
   void lane.run(async () => {
     const head = keptAt(scenario, history.head.release)
-    await Promise.all([point(house, name, head), ...heldReleases(history.released).map((release) => hold(house, release))])
+    await Promise.all([point(services, name, head), ...heldReleases(history.released).map((release) => hold(services, release))])
   })
 }
 

@@ -1,6 +1,6 @@
 /** Releases of several components: one folder each, of which a step changes its own and leaves the others as they are. */
 import { conflict, unavailable, type Files, type Release, type TrainerPlan } from '../contract/index.ts'
-import type { ConfiguredRecipe, Household } from './household.ts'
+import type { ConfiguredRecipe, Services } from './services.ts'
 import { reach } from './reach.ts'
 
 /** What a release is made of, before it is one. */
@@ -24,13 +24,13 @@ export function componentsOf(configured: ConfiguredRecipe): readonly string[] {
   return names
 }
 
-export async function writeSeed({ contents }: Household, names: readonly string[], seed: Files): Promise<Contents> {
+export async function writeSeed({ contents }: Services, names: readonly string[], seed: Files): Promise<Contents> {
   if (names.length === 0) return { content_id: await reach(contents.write({ kind: 'files', files: seed })) }
   return writeParts(contents, names, seed)
 }
 
 /** A release that somebody else published fits only when it has these very components. */
-export async function adopt({ contents }: Household, names: readonly string[], release: Release): Promise<Release> {
+export async function adopt({ contents }: Services, names: readonly string[], release: Release): Promise<Release> {
   if (names.length === 0) return release
   const parts = await writeParts(contents, names, await reach(contents.read(release.content_id)))
   if (parts.content_id === release.content_id) return { ...release, ...parts }
@@ -38,13 +38,13 @@ export async function adopt({ contents }: Household, names: readonly string[], r
 }
 
 /** The content of one component, together with what the others are at that release. */
-export async function composeWith({ contents }: Household, release: Release, component: string, content_id: string): Promise<Contents> {
+export async function composeWith({ contents }: Services, release: Release, component: string, content_id: string): Promise<Contents> {
   if (release.components === undefined) return { content_id }
   return compose(contents, { ...release.components, [component]: content_id })
 }
 
 /** A held release changed one component: that one goes onto what is served now. */
-export async function composeOnto({ contents }: Household, head: Release, held: Release, component: string): Promise<Contents> {
+export async function composeOnto({ contents }: Services, head: Release, held: Release, component: string): Promise<Contents> {
   const part = contentOf(held, component)
   if (part === null || head.components === undefined) return held
   return compose(contents, { ...head.components, [component]: part })
@@ -55,7 +55,7 @@ export function contentOf({ components = {} }: Release, component: string): stri
   return Object.hasOwn(components, component) ? (components[component] ?? null) : null
 }
 
-async function writeParts(contents: Household['contents'], names: readonly string[], files: Files): Promise<Contents> {
+async function writeParts(contents: Services['contents'], names: readonly string[], files: Files): Promise<Contents> {
   const parts: Record<string, string> = {}
   for (const name of names) parts[name] = await reach(contents.write({ kind: 'files', files: within(files, `${name}/`) }))
   return compose(contents, parts)
@@ -66,6 +66,6 @@ function within(files: Files, folder: string): Files {
   return Object.fromEntries(inside.map(([path, text]) => [path.slice(folder.length), text]))
 }
 
-async function compose(contents: Household['contents'], components: Readonly<Record<string, string>>): Promise<Contents> {
+async function compose(contents: Services['contents'], components: Readonly<Record<string, string>>): Promise<Contents> {
   return { content_id: await reach(contents.write({ kind: 'composed', components })), components }
 }

@@ -1,7 +1,7 @@
 /** Makes a scenario's first release and row. */
 import { invalid, unknown, type Commit, type Recipe, type Release } from '../contract/index.ts'
 import { adopt, componentsOf, writeSeed } from './composed.ts'
-import { recipeOf, type Household } from './household.ts'
+import { recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'
 import type { ModelSettings } from './model.ts'
 import { reach } from './reach.ts'
@@ -14,33 +14,35 @@ export interface NewScenario {
 }
 
 /** Content, then the row, which is the point where the scenario exists. Loading it points at its release. */
-export async function createScenario(house: Household, name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
-  const recipeName = wish.recipe ?? house.defaultRecipe
-  const configured = recipeOf(house, recipeName, () =>
+export async function createScenario(services: Services, name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
+  const recipeName = wish.recipe ?? services.defaultRecipe
+  const configured = recipeOf(services, recipeName, () =>
     invalid(
       'unknown_recipe',
-      `recipe: ${JSON.stringify(recipeName)} is not configured here; there are: ${[...house.recipes.keys()].join(', ')}`,
+      `recipe: ${JSON.stringify(recipeName)} is not configured here; there are: ${[...services.recipes.keys()].join(', ')}`,
     ),
   )
   const { recipe } = configured
   const components = componentsOf(configured)
-  const release = await (wish.release === null ? seedRelease(house, recipe, components) : existingRelease(house, wish.release, components))
-  const state = { recipe: recipeName, folder: house.newId() }
-  const created: Commit = { ...FIRST_ROW, recorded_at: house.clock(), release, state }
-  if (own !== null) await house.files.writeModel(created, own)
-  await house.store.scenario(name).commit(created)
+  const release = await (wish.release === null
+    ? seedRelease(services, recipe, components)
+    : existingRelease(services, wish.release, components))
+  const state = { recipe: recipeName, folder: services.newId() }
+  const created: Commit = { ...FIRST_ROW, recorded_at: services.clock(), release, state }
+  if (own !== null) await services.files.writeModel(created, own)
+  await services.store.scenario(name).commit(created)
 }
 
 const FIRST_ROW = { step: 0, operation: 'create', pending: false, outcome: 'published', consumed_ids: [], metrics: {} } as const
 
 /** The same for every scenario of an equal seed: nothing in it depends on who starts from it, or when. */
-async function seedRelease(house: Household, recipe: Recipe, components: readonly string[]): Promise<Release> {
-  const contents = await writeSeed(house, components, recipe.seed ?? {})
-  return seal(house, contents, null, { step: 0, operation: 'create', at: 0 })
+async function seedRelease(services: Services, recipe: Recipe, components: readonly string[]): Promise<Release> {
+  const contents = await writeSeed(services, components, recipe.seed ?? {})
+  return seal(services, contents, null, { step: 0, operation: 'create', at: 0 })
 }
 
-async function existingRelease(house: Household, releaseId: string, components: readonly string[]): Promise<Release> {
-  const release = await reach(house.contents.find(releaseId))
-  if (release !== null) return adopt(house, components, release)
+async function existingRelease(services: Services, releaseId: string, components: readonly string[]): Promise<Release> {
+  const release = await reach(services.contents.find(releaseId))
+  if (release !== null) return adopt(services, components, release)
   throw unknown('unknown_release', 'release_id: names no release of this deployment; the releases of a scenario list those there are')
 }

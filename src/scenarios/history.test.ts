@@ -17,7 +17,7 @@ import { SKIPPED } from '../training/index.ts'
 import { listedReleases, listedRows } from './catalog.ts'
 import { ScenarioFiles } from './files.ts'
 import { History } from './history.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { Registry } from './registry.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -217,18 +217,18 @@ describe('a long history', () => {
   it('is read once when its scenario is loaded, and neither read nor copied when a row lands', async () => {
     const inner = await memoryStore.plugin.make({})
     const counted = countingStore(inner)
-    const house = await householdOf(counted.store)
-    const registry = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    const services = await servicesOf(counted.store)
+    const registry = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
     await registry.create('long', { release: null, recipe: null }, () => null)
     const start = await registry.use('long', async (scenario) => scenario.head())
     await registry.close()
     const own = inner.scenario('long')
-    const other = await house.contents.seal(start.content_id, start, { step: 1, operation: 'train', at: 1 })
+    const other = await services.contents.seal(start.content_id, start, { step: 1, operation: 'train', at: 1 })
     await own.commit(bare(1, { outcome: 'published', release: other }))
     for (let step = 2; step < ROWS; step += 1) await own.commit(bare(step))
 
     counted.reset()
-    const again = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    const again = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
     await again.use('long', async (scenario) => expect(scenario.history.step).toBe(ROWS - 1))
     expect(counted.rows()).toBeLessThanOrEqual(ROWS + 1)
     expect(counted.reads()).toBeLessThanOrEqual(ROWS * PER_ROW_MAX)
@@ -278,7 +278,7 @@ function countingStore(inner: Store): { store: Store; rows: () => number; reads:
   return { store, rows: () => handed, reads: () => looks, reset: () => ([handed, looks] = [0, 0]) }
 }
 
-async function householdOf(store: Store): Promise<Household> {
+async function servicesOf(store: Store): Promise<Services> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-history-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
@@ -290,7 +290,7 @@ async function householdOf(store: Store): Promise<Household> {
     defaultRecipe: 'plain',
     runtime: await practice.plugin.make({}),
     gateway: null,
-    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    model: { url: '', model: 'm', api: 'openai', apiKey: null },
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),

@@ -4,7 +4,7 @@
  */
 export { listedReleases, listedRows, type PlacedRow } from './catalog.ts'
 export { componentsOf } from './composed.ts'
-export type { ConfiguredRecipe, Household } from './household.ts'
+export type { ConfiguredRecipe, Services } from './services.ts'
 export { ScenarioFiles } from './files.ts'
 export { modelSettings, modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './name.ts'

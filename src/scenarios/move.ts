@@ -1,7 +1,7 @@
 /** Moves a scenario's head: a release that was kept is published once more, as a row of its own. History is appended, never rewound. */
 import { conflict, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { composeOnto, type Contents } from './composed.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'
@@ -13,14 +13,14 @@ export interface Moved {
 }
 
 /** In the scenario's lane, so that two moves at once are one after the other, and each sees what the other did. */
-export function moveHead(house: Household, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
+export function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
   return scenario.lane.run(async () => {
     const plan = planMove(scenario.released, releaseId, operation)
     if (plan.kind === 'stay') return plan
-    const contents = operation === 'promote' ? await promoted(house, scenario, plan.target) : plan.target
-    await admitRelease(house, scenario, plan.target)
+    const contents = operation === 'promote' ? await promoted(services, scenario, plan.target) : plan.target
+    await admitRelease(services, scenario, plan.target)
     const given = { operation, outcome: 'published', consumed_ids: [], metrics: {}, state: {} } as const
-    const row = await landRow(house, scenario, { ...given, rollback_target_release_id: releaseId }, contents)
+    const row = await landRow(services, scenario, { ...given, rollback_target_release_id: releaseId }, contents)
     if (scenario.head() !== row.release) throw notTaken(releaseId)
     return { head: scenario.head(), step: row.step }
   })
@@ -33,7 +33,7 @@ const notTaken = (releaseId: string): Error =>
   )
 
 /** A rollback restores every component; a promote brings only what the held step changed. */
-function promoted(house: Household, scenario: Scenario, held: Release): Promise<Contents> {
+function promoted(services: Services, scenario: Scenario, held: Release): Promise<Contents> {
   const component = scenario.history.makerOf(held.release_id)?.component ?? ''
-  return composeOnto(house, scenario.head(), held, component)
+  return composeOnto(services, scenario.head(), held, component)
 }

@@ -8,7 +8,7 @@ import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import { unavailable, type Commit, type Recipe } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import type { ModelSettings } from './model.ts'
 import { Registry } from './registry.ts'
@@ -33,15 +33,15 @@ class HeldFiles extends ScenarioFiles {
 
 let directory: string
 let files: HeldFiles
-let house: Household
+let services: Services
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'svc-registry-'))
   files = new HeldFiles(directory)
-  house = await householdOf(recordOnly.plugin)
+  services = await servicesOf(recordOnly.plugin)
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
-async function householdOf(recipe: Recipe): Promise<Household> {
+async function servicesOf(recipe: Recipe): Promise<Services> {
   return {
     store: await memoryStore.plugin.make({}),
     contents: await memoryContents.plugin.make({}),
@@ -50,7 +50,7 @@ async function householdOf(recipe: Recipe): Promise<Household> {
     defaultRecipe: 'plain',
     runtime: await practice.plugin.make({}),
     gateway: null,
-    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    model: { url: '', model: 'm', api: 'openai', apiKey: null },
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
@@ -70,15 +70,15 @@ const CONFIGURED = {
 /** Nothing trains here. */
 const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
 
-const open = (from: Household): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+const open = (from: Services): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
 const SEED = { release: null, recipe: null }
 const nothing = (): Promise<void> => Promise.resolve()
 
 describe('creating', () => {
   it('tries again for whoever waited when the first attempt failed', async () => {
     const attempt = Promise.withResolvers<string>()
-    const write = vi.spyOn(house.contents, 'write').mockReturnValueOnce(attempt.promise)
-    const registry = await open(house)
+    const write = vi.spyOn(services.contents, 'write').mockReturnValueOnce(attempt.promise)
+    const registry = await open(services)
     const first = registry.useOrCreate('a', null, () => Promise.resolve('first'))
     await vi.waitFor(() => expect(write).toHaveBeenCalled())
     const second = registry.useOrCreate('a', null, () => Promise.resolve('second'))
@@ -88,7 +88,7 @@ describe('creating', () => {
   })
 
   it('keeps the settings it was sent, also when the name is only just being freed', async () => {
-    const registry = await open(house)
+    const registry = await open(services)
     await registry.create('a', SEED, () => null)
     const removed = registry.remove('a')
     const created = registry.create('a', SEED, () => ({ model: 'mine' }))
@@ -99,7 +99,7 @@ describe('creating', () => {
 
 describe('updating', () => {
   it('leaves the settings that were written last in use', async () => {
-    const registry = await open(house)
+    const registry = await open(services)
     await registry.create('a', SEED, () => null)
     const gate = Promise.withResolvers<void>()
     files.gates.set('slow', gate.promise)
@@ -113,7 +113,7 @@ describe('updating', () => {
   })
 
   it('of a scenario that is being removed finds it gone, and writes nothing', async () => {
-    const registry = await open(house)
+    const registry = await open(services)
     await registry.create('a', SEED, () => null)
     const removed = registry.remove('a')
     await expect(registry.update('a', undefined, { model: 'late' })).rejects.toMatchObject({ code: 'unknown_scenario' })
@@ -132,18 +132,18 @@ describe('loading', () => {
         return { ...binding, close: () => Promise.resolve(void (bound -= 1)) }
       },
     }
-    house = await householdOf(counting)
-    await (await open(house)).create('a', SEED, () => null)
+    services = await servicesOf(counting)
+    await (await open(services)).create('a', SEED, () => null)
     bound = 0
     files.isDamaged = true
-    const again = await open(house)
+    const again = await open(services)
     await expect(again.use('a', () => Promise.resolve())).rejects.toMatchObject({ code: 'settings_failed' })
     expect(bound).toBe(0)
   })
 
   it('that failed at the start is no longer told of once the scenario is removed', async () => {
-    await (await open(house)).create('a', SEED, () => null)
-    const registry = await open({ ...house, recipes: new Map() })
+    await (await open(services)).create('a', SEED, () => null)
+    const registry = await open({ ...services, recipes: new Map() })
     await registry.preload(new AbortController().signal)
     expect(Object.keys(registry.preloadErrors())).toEqual(['a'])
     await registry.remove('a')
@@ -155,7 +155,7 @@ describe('making room', () => {
   it('binds a scenario again only after its recipe has let go of it', async () => {
     const seen: string[] = []
     const letGo = Promise.withResolvers<void>()
-    house = await householdOf({
+    services = await servicesOf({
       async bind(scope) {
         seen.push(`bind ${scope.scenario}`)
         const binding = await recordOnly.plugin.bind(scope)
@@ -168,7 +168,7 @@ describe('making room', () => {
         }
       },
     })
-    const registry = await Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 1 })
+    const registry = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 1 })
     await registry.useOrCreate('a', null, nothing)
     const other = registry.useOrCreate('b', null, nothing)
     await vi.waitFor(() => expect(registry.loaded('a')).toBeUndefined())

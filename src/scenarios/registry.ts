@@ -15,7 +15,7 @@ import { bindScenario, letGo, part, retire } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './creation.ts'
 import { archiveFolder } from './files.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { LaneByName } from './lane-by-name.ts'
 import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
@@ -33,7 +33,7 @@ export interface Limits {
 const PRELOADED_AT_ONCE = 4
 
 export class Registry {
-  readonly #house: Household
+  readonly #services: Services
   readonly #limits: Limits
   /** Every scenario there is, with its recipe once somebody asked for it. */
   readonly #known: Map<string, string | null>
@@ -57,15 +57,15 @@ export class Registry {
   #isClosed = false
   #lastDrainAt: number | null = null
 
-  private constructor(house: Household, limits: Limits, known: readonly string[]) {
-    this.#house = house
-    this.#openedAt = house.clock()
+  private constructor(services: Services, limits: Limits, known: readonly string[]) {
+    this.#services = services
+    this.#openedAt = services.clock()
     this.#limits = limits
     this.#known = new Map(known.map((name) => [name, null]))
   }
 
-  static async open(house: Household, limits: Limits): Promise<Registry> {
-    return new Registry(house, limits, await house.store.scenarios())
+  static async open(services: Services, limits: Limits): Promise<Registry> {
+    return new Registry(services, limits, await services.store.scenarios())
   }
 
   /** Works with a scenario that exists already. */
@@ -116,7 +116,7 @@ export class Registry {
   async #change(scenario: Scenario, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
     if (mode !== undefined) scenario.checkMode(mode)
     if (own !== undefined) {
-      await this.#house.files.writeModel(scenario.created, own)
+      await this.#services.files.writeModel(scenario.created, own)
       scenario.useModel(own)
     }
     if (mode !== undefined) {
@@ -128,7 +128,7 @@ export class Registry {
 
   /** Promote and rollback: the new head, or the head as it is when it is the target already. */
   move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
-    return this.use(name, (scenario) => moveHead(this.#house, scenario, releaseId, operation))
+    return this.use(name, (scenario) => moveHead(this.#services, scenario, releaseId, operation))
   }
 
   /**
@@ -139,13 +139,13 @@ export class Registry {
   remove(name: string): Promise<readonly string[]> {
     return this.#lanes.run(name, async () => {
       if (!this.#known.has(name)) throw unknownScenario(name)
-      const { store, contents, files, newId } = this.#house
+      const { store, contents, files, newId } = this.#services
       const scenario = this.#loaded.get(name)
       const created = await this.#creationRow(name)
       const folders = created === undefined ? [] : await this.#foldersOf(name, created)
       const rename = (): Promise<string> => reach(contents.archive(name, newId()))
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
-      if (scenario !== undefined) await retire(this.#house, scenario.binding)
+      if (scenario !== undefined) await retire(this.#services, scenario.binding)
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
@@ -164,13 +164,13 @@ export class Registry {
     const scenario = this.#loaded.get(name)
     if (scenario !== undefined) return scenario.binding.folders ?? []
     await this.#closing.get(name)
-    return part(this.#house, name, created)
+    return part(this.#services, name, created)
   }
 
   /** The scenario is gone already: one that stays behind is nobody's, and no reason to answer otherwise. */
   async #archiveFolders(folders: readonly string[]): Promise<void> {
-    const stay = (error: unknown): void => this.#house.warn('a folder of a deleted scenario could not be moved', error)
-    for (const folder of folders) await archiveFolder(folder, this.#house.newId()).catch(stay)
+    const stay = (error: unknown): void => this.#services.warn('a folder of a deleted scenario could not be moved', error)
+    for (const folder of folders) await archiveFolder(folder, this.#services.newId()).catch(stay)
   }
 
   has(name: string): boolean {
@@ -198,11 +198,13 @@ export class Registry {
 
   /** The agents that recipes serve files for, by the name of the recipe. */
   get adapters(): ReadonlyMap<string, Adapter> {
-    return new Map([...this.#house.recipes].flatMap(([name, { recipe }]) => (recipe.adapter === undefined ? [] : [[name, recipe.adapter]])))
+    return new Map(
+      [...this.#services.recipes].flatMap(([name, { recipe }]) => (recipe.adapter === undefined ? [] : [[name, recipe.adapter]])),
+    )
   }
 
   async #creationRow(name: string): Promise<Commit | undefined> {
-    const [created] = await this.#house.store.scenario(name).commits({ after: -1, limit: 1 })
+    const [created] = await this.#services.store.scenario(name).commits({ after: -1, limit: 1 })
     return created
   }
 
@@ -246,19 +248,19 @@ export class Registry {
     try {
       await this.use(name, () => Promise.resolve())
     } catch (error) {
-      this.#house.warn(`scenario ${JSON.stringify(name)} could not be loaded at the start`, causeOf(error))
+      this.#services.warn(`scenario ${JSON.stringify(name)} could not be loaded at the start`, causeOf(error))
       this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${wordsOf(error)}` : wordsOf(error))
     }
   }
 
   async #trains(name: string): Promise<boolean> {
     const recipe = await this.recipeOf(name)
-    return recipe !== null && this.#house.recipes.get(recipe)?.recipe.trainers !== undefined
+    return recipe !== null && this.#services.recipes.get(recipe)?.recipe.trainers !== undefined
   }
 
   /** A worker of that scenario has nothing left to do. */
   #rested(name: string): void {
-    this.#lastDrainAt = this.#house.clock()
+    this.#lastDrainAt = this.#services.clock()
     if (this.#loaded.get(name)?.hasWork === false) this.#resume()
   }
 
@@ -269,7 +271,7 @@ export class Registry {
     this.#unfinished.delete(name)
     this.use(name, () => Promise.resolve()).catch((error: unknown) => {
       if (!this.#known.has(name)) return
-      this.#house.warn('a scenario with work left could not be loaded', error)
+      this.#services.warn('a scenario with work left could not be loaded', error)
       if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
     })
   }
@@ -312,13 +314,13 @@ export class Registry {
         `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
       )
     this.#creating += 1
-    const recipe = wish.recipe ?? this.#house.defaultRecipe
+    const recipe = wish.recipe ?? this.#services.defaultRecipe
     const make = async (): Promise<void> => {
-      await createScenario(this.#house, name, wish, own)
+      await createScenario(this.#services, name, wish, own)
       this.#known.set(name, recipe)
     }
     try {
-      if (!trainsWeights(this.#house, recipe)) await make()
+      if (!trainsWeights(this.#services, recipe)) await make()
       else await this.#weightScenarios.run(() => this.#checkWeights().then(make))
     } finally {
       this.#creating -= 1
@@ -327,7 +329,7 @@ export class Registry {
 
   async #checkWeights(): Promise<void> {
     const recipes = await Promise.all(this.names().map((name) => this.recipeOf(name)))
-    checkRoomForWeights(this.#house, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#house, recipe)).length)
+    checkRoomForWeights(this.#services, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#services, recipe)).length)
   }
 
   /** Whoever it is loaded for begins at once, so that nothing can unload it first. */
@@ -340,7 +342,7 @@ export class Registry {
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
-      const scenario = await bindScenario(this.#house, name, this.#modes.get(name), {
+      const scenario = await bindScenario(this.#services, name, this.#modes.get(name), {
         since: this.#openedAt,
         onRest: () => this.#rested(name),
       })
@@ -371,7 +373,7 @@ export class Registry {
     if (scenario === undefined) return
     this.#loaded.delete(name)
     if (scenario.hasWork) this.#unfinished.add(name)
-    const closing = scenario.stopTraining().then(() => letGo(this.#house, scenario.binding))
+    const closing = scenario.stopTraining().then(() => letGo(this.#services, scenario.binding))
     this.#closing.set(name, closing)
     await closing
     this.#closing.delete(name)

@@ -259,9 +259,9 @@ export class Scenario {
   async progress(requestId: string): Promise<RequestProgress> {
     // Asked for first: a step that settles while the rows are read is still seen as the one that held the request.
     const live = this.#workers.flatMap((worker) => worker.live ?? [])
-    const stumbled = this.#workers.flatMap(({ stumbledOver: over }) => (over === null ? [] : [[over.requestId, over.error] as const]))
+    const failed = this.#workers.flatMap(({ failedInstruction: over }) => (over === null ? [] : [[over.requestId, over.error] as const]))
     const rows = await this.wholeRows({ after: -1, limit: COMMITS_PER_READ, ids: [requestId] })
-    return progressOf(requestId, rows, live, new Map(stumbled))
+    return progressOf(requestId, rows, live, new Map(failed))
   }
 
   get runtime(): Runtime {

@@ -18,7 +18,7 @@ import {
 } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
 import { processorOf, type TrainerHost } from '../training/index.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import { Registry } from './registry.ts'
 
@@ -47,7 +47,7 @@ const trainersThat = (kind: 'publish' | 'hold'): TrainerHost => ({
 })
 
 /** A deployment of two recipes: one that is sound, and this one. */
-async function registryWith(slow: Recipe, more: Partial<Household> = {}): Promise<Registry> {
+async function registryWith(slow: Recipe, more: Partial<Services> = {}): Promise<Registry> {
   const trainers = trainersThat('publish')
   const usual = {
     plugin: { name: 'plain', baseDirectory: '' },
@@ -56,7 +56,7 @@ async function registryWith(slow: Recipe, more: Partial<Household> = {}): Promis
     budgets: { maxSteps: 0, maxFailureStreak: 0 },
     limits: { timeoutSeconds: 1, memoryMib: 64 },
   } as const
-  const house: Household = {
+  const services: Services = {
     store: await memoryStore.plugin.make({}),
     contents: await memoryContents.plugin.make({}),
     files: new ScenarioFiles(directory),
@@ -67,7 +67,7 @@ async function registryWith(slow: Recipe, more: Partial<Household> = {}): Promis
     defaultRecipe: 'sound',
     runtime: await practice.plugin.make({}),
     gateway: null,
-    model: { url: '', model: 'house', api: 'openai', apiKey: null },
+    model: { url: '', model: 'm', api: 'openai', apiKey: null },
     clock: () => 1,
     newId,
     evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
@@ -76,7 +76,7 @@ async function registryWith(slow: Recipe, more: Partial<Household> = {}): Promis
     warn: (message) => void warnings.push(message),
     ...more,
   }
-  return Registry.open(house, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+  return Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
 }
 
 /** Sound but for what is given. */

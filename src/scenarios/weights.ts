@@ -20,7 +20,7 @@ import { isRestorable } from '../releases/index.ts'
 import { contentOf, plansOf } from './composed.ts'
 import { createdWith } from './creation.ts'
 import { LIVE_METRIC } from './history.ts'
-import type { Household } from './household.ts'
+import type { Services } from './services.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -42,17 +42,17 @@ export function liveRelease(loadId: string, step: number, parent: Release): Rele
 export const liveMetrics = (path: string): Readonly<Record<string, string>> => ({ [LIVE_METRIC]: path })
 
 /** Everything an engine needs to serve that release: the head, or what the row that lands makes it. */
-export async function weightsAt(house: Household, scenario: Scenario, release: Release, landing: Commit | null): Promise<ServedWeights> {
+export async function weightsAt(services: Services, scenario: Scenario, release: Release, landing: Commit | null): Promise<ServedWeights> {
   const { component = '' } = scenario.surface.weights ?? {}
-  const directory = await folderOf(house, scenario, release, landing)
+  const directory = await folderOf(services, scenario, release, landing)
   const isTrained = existsSync(join(directory, ADAPTER_CONFIG_FILE))
   return { runtime_load_id: loadIdAt(scenario, component, landing), directory: isTrained ? directory : null }
 }
 
 /** The texts of a release, or of its one component where there are several, wherever it lives. */
-export async function filesOf(house: Household, scenario: Scenario, release: Release, component: string): Promise<Files> {
-  if (isRestorable(release.release_id)) return reach(house.contents.read(contentOf(release, component) ?? release.content_id))
-  const folder = await folderOf(house, scenario, release)
+export async function filesOf(services: Services, scenario: Scenario, release: Release, component: string): Promise<Files> {
+  if (isRestorable(release.release_id)) return reach(services.contents.read(contentOf(release, component) ?? release.content_id))
+  const folder = await folderOf(services, scenario, release)
   const texts = await Promise.all((await readdir(folder)).map(async (name) => [name, await textIn(join(folder, name))] as const))
   return Object.fromEntries(texts.flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 }
@@ -65,41 +65,41 @@ async function textIn(path: string): Promise<string | null> {
   return isLargeFile(path, bytes) ? null : bytes.toString()
 }
 
-async function folderOf(house: Household, scenario: Scenario, release: Release, landing: Commit | null = null): Promise<string> {
+async function folderOf(services: Services, scenario: Scenario, release: Release, landing: Commit | null = null): Promise<string> {
   const { component = '' } = scenario.surface.weights ?? {}
-  if (isRestorable(release.release_id)) return reach(house.contents.unpack(contentOf(release, component) ?? release.content_id))
-  const path = livePath(house, scenario, release, landing)
-  if (path !== null) return join(house.files.folderOf(scenario.created), path)
+  if (isRestorable(release.release_id)) return reach(services.contents.unpack(contentOf(release, component) ?? release.content_id))
+  const path = livePath(services, scenario, release, landing)
+  if (path !== null) return join(services.files.folderOf(scenario.created), path)
   throw unavailable('live_weights_gone', 'the weights of this release lived in an engine and in a folder that is gone')
 }
 
 /** Where weights that live in an engine lie, from the scenario's own directory; null for others, and for those that are gone. */
-export function livePath(house: Household, scenario: Scenario, release: Release, landing: Commit | null = null): string | null {
+export function livePath(services: Services, scenario: Scenario, release: Release, landing: Commit | null = null): string | null {
   const maker = landing?.release?.release_id === release.release_id ? landing : scenario.history.makerOf(release.release_id)
   const path = maker?.metrics[LIVE_METRIC]
   if (typeof path !== 'string') return null
-  return existsSync(join(house.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null
+  return existsSync(join(services.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null
 }
 
 /** Kept first, then shown to the engine: what it refuses is never published. */
-export async function keepContent(house: Household, scenario: Scenario, content: Content): Promise<string> {
-  const id = await reach(house.contents.write(content))
-  if (content.kind === 'checkpoint') await scenario.surface.weights?.admit(await reach(house.contents.unpack(id)))
+export async function keepContent(services: Services, scenario: Scenario, content: Content): Promise<string> {
+  const id = await reach(services.contents.write(content))
+  if (content.kind === 'checkpoint') await scenario.surface.weights?.admit(await reach(services.contents.unpack(id)))
   return id
 }
 
-export async function admitLive(house: Household, scenario: Scenario, path: string): Promise<void> {
+export async function admitLive(services: Services, scenario: Scenario, path: string): Promise<void> {
   const { weights, ...surface } = scenario.surface
   if (weights === undefined || weights.component !== undefined || surface.componentHooks !== undefined)
     throw invalid('bad_content', 'weights live in an engine alone only where a release is nothing but weights; publish a checkpoint')
-  await weights.admit(join(house.files.folderOf(scenario.created), path))
+  await weights.admit(join(services.files.folderOf(scenario.created), path))
 }
 
 /** Before a release is served again: an engine may not take today what it took then, and whoever asks for it asked for nothing wrong. */
-export async function admitRelease(house: Household, scenario: Scenario, release: Release): Promise<void> {
+export async function admitRelease(services: Services, scenario: Scenario, release: Release): Promise<void> {
   const { weights } = scenario.surface
   if (weights === undefined) return
-  const directory = await folderOf(house, scenario, release)
+  const directory = await folderOf(services, scenario, release)
   if (!existsSync(join(directory, ADAPTER_CONFIG_FILE))) return
   await weights.admit(directory).catch((error: unknown) => {
     throw isRefusal(error) && error.kind === 'invalid' ? conflict(error.code, error.message) : error
@@ -107,7 +107,7 @@ export async function admitRelease(house: Household, scenario: Scenario, release
 }
 
 /** Every scenario that trains weights needs an adapter of its own in the engine, and they take turns in one lane. */
-export function checkRoomForWeights({ runtime }: Household, taken: number): void {
+export function checkRoomForWeights({ runtime }: Services, taken: number): void {
   const most = runtime.weights?.capacity ?? Infinity
   if (taken < most) return
   throw conflict(
@@ -116,7 +116,7 @@ export function checkRoomForWeights({ runtime }: Household, taken: number): void
   )
 }
 
-export function trainsWeights({ recipes }: Household, name: string): boolean {
+export function trainsWeights({ recipes }: Services, name: string): boolean {
   const recipe = recipes.get(name)
   return recipe !== undefined && plansOf(recipe).some(([, plan]) => plan.lane === 'weights')
 }

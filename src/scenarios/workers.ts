@@ -1,7 +1,7 @@
 /** The workers of a loaded scenario: one per trainer of its recipe, each with what it needs of the scenario and nothing more. */
 import { unavailable, type TrainerPlan } from '../contract/index.ts'
-import { scopeOf, Worker, type Bench, type TrainerHost, type WorkerParts } from '../training/index.ts'
-import type { ConfiguredRecipe, Household } from './household.ts'
+import { scopeOf, Worker, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
+import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
 import { landStep } from './land.ts'
 import type { Scenario } from './scenario.ts'
@@ -11,43 +11,46 @@ import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
 export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'>
 
 export function makeWorkers(
-  house: Household,
+  services: Services,
   scenario: Scenario,
   configured: ConfiguredRecipe,
   circumstances: TrainingCircumstances,
 ): readonly Worker[] {
   const { config, plugin, budgets, limits } = configured
   const plans = plansOf(configured)
-  const { traceStep } = house
+  const { traceStep } = services
   const [leader] = plans.find(([, plan]) => plan.lane === 'thread') ?? plans[0] ?? []
-  const bench = benchOf(house, scenario)
+  const context = trainingContext(services, scenario)
   const scope = {
     scenario: scenario.name,
     config,
-    evaluation: house.evaluation(scenario.name),
-    directory: house.files.folderOf(scenario.created),
+    evaluation: services.evaluation(scenario.name),
+    directory: services.files.folderOf(scenario.created),
   }
   return plans.map(
     ([component, plan]) =>
       new Worker({
-        bench,
+        context,
         address: { ...scope, component, plugin, limits },
-        host: hostFor(house, scenario, plan),
+        host: hostFor(services, scenario, plan),
         processor: processorOf(scenario, component),
         plan,
         budgets,
         takesInstructions: component === leader,
         ...circumstances,
         trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
-        onStep: (commit) => house.stepped(scenario.name, commit),
-        onStumble: (error) =>
-          house.warn(`a step of scenario ${JSON.stringify(scenario.name)} could not be taken or did not land, and is tried again`, error),
+        onStep: (commit) => services.stepped(scenario.name, commit),
+        onInternalFailure: (error) =>
+          services.warn(
+            `a step of scenario ${JSON.stringify(scenario.name)} could not be taken or did not land, and is tried again`,
+            error,
+          ),
       }),
   )
 }
 
 /** A weight trainer speaks to the scenario's own runtime, so it runs where that is. */
-function hostFor({ hosts }: Household, { runtime: { weights } }: Scenario, plan: TrainerPlan): TrainerHost {
+function hostFor({ hosts }: Services, { runtime: { weights } }: Scenario, plan: TrainerPlan): TrainerHost {
   if (plan.lane === 'thread') return hosts.threads
   return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(weights && { weights }) }))
 }
@@ -62,7 +65,7 @@ function processorOf(scenario: Scenario, component: string) {
   )
 }
 
-function benchOf(house: Household, scenario: Scenario): Bench {
+function trainingContext(services: Services, scenario: Scenario): TrainingContext {
   return {
     name: scenario.name,
     get mode() {
@@ -83,16 +86,16 @@ function benchOf(house: Household, scenario: Scenario): Bench {
       const { model, api } = scenario.model
       return { model, api }
     },
-    clock: house.clock,
+    clock: services.clock,
     head: () => scenario.head(),
-    files: (release, component) => filesOf(house, scenario, release, component),
+    files: (release, component) => filesOf(services, scenario, release, component),
     loadId: () => {
       const { weights } = scenario.surface
       return weights && loadIdAt(scenario, weights.component ?? '')
     },
-    keep: (content) => keepContent(house, scenario, content),
-    admit: (livePath) => admitLive(house, scenario, livePath),
+    keep: (content) => keepContent(services, scenario, content),
+    admit: (livePath) => admitLive(services, scenario, livePath),
     busy: (work) => scenario.use(work),
-    landing: (task) => scenario.lane.run(() => task((draft) => landStep(house, scenario, draft))),
+    landing: (task) => scenario.lane.run(() => task((draft) => landStep(services, scenario, draft))),
   }
 }

@@ -11,7 +11,7 @@ import {
   type StepResult,
 } from '../contract/index.ts'
 import { commandsIn, mergeRequires } from '../records/index.ts'
-import type { Draft } from './bench.ts'
+import type { StepDraft } from './context.ts'
 import { StepFailure } from './hosts/host.ts'
 import { failureIn, HOUSE_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
 
@@ -45,7 +45,7 @@ export interface Circumstances {
 /** What a step came to that did not fail. */
 export type Settled = Exclude<StepResult, { readonly kind: 'fail' }>
 
-export function draftOf(result: Settled | StepFailure, around: Circumstances): Draft {
+export function draftOf(result: Settled | StepFailure, around: Circumstances): StepDraft {
   const { component, aside, memory } = around
   const { outcome: meant, content, skipped, metrics, state, consumed } = resultParts(result, around)
   const merged = requiresOf(around.reserved.batch, result)
@@ -63,7 +63,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): D
   return { component, outcome, content, live: around.live, consumed_ids, metrics: told, state: { ...memory(consumed_ids, state) } }
 }
 
-interface ResultParts extends Pick<Draft, 'outcome' | 'content'> {
+interface ResultParts extends Pick<StepDraft, 'outcome' | 'content'> {
   readonly skipped: string | null
   readonly metrics: JsonObject
   readonly state: JsonObject | undefined

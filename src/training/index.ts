@@ -2,7 +2,7 @@
  * Training: takes the next batch, has it trained, lands one commit, and tells anyone who asks how far it is.
  * Does not know what training means, serve, or decide whether a candidate is good.
  */
-export type { Bench, Draft } from './bench.ts'
+export type { TrainingContext, StepDraft } from './context.ts'
 export { scopeOf, type StepLimits, type TrainerAddress, type TrainerHost } from './hosts/host.ts'
 export * from './processors/index.ts'
 export { progressOf, type RequestProgress, type StepTrace } from './progress.ts'

@@ -102,19 +102,19 @@ const MEANING: Readonly<Record<string, string>> = {
   settling: 'The row that consumes the request is landing.',
 }
 
-/** `stumbled`: the instructions that could not be stepped for a reason of the machine's, each with that reason. */
+/** `failed`: the instructions that could not be stepped for a reason of the machine's, each with that reason. */
 export function progressOf(
   requestId: string,
   commits: readonly Commit[],
   live: readonly LiveStep[],
-  stumbled: ReadonlyMap<string, string> = new Map(),
+  failed: ReadonlyMap<string, string> = new Map(),
 ): RequestProgress {
   const idle = { started_at: null, episodes_total: null, step_record: null, activity: [] }
   const row = commits.findLast(({ metrics }) => isObject(metrics['training_request']) && metrics['training_request']['id'] === requestId)
   if (row !== undefined) return { request_id: requestId, settled: true, step: row.step, state: row.outcome, meaning: null, ...idle }
   const step = live.find((running) => running.requestId === requestId)
   const { state, ...rest } = step?.view() ?? { state: 'queued', ...idle }
-  const reason = stumbled.get(requestId)
+  const reason = failed.get(requestId)
   const meaning = reason === undefined ? (MEANING[state] ?? null) : `A step could not be taken here, and is tried again: ${reason}`
   return { request_id: requestId, settled: false, step: null, state, meaning, ...rest }
 }

@@ -1,6 +1,6 @@
 /** The training line: hand the batch over, then land what came of it, one row at a time. Training runs beside everything; landing runs in the scenario's lane. */
 import { isRefusal, type Commit, type Content, type Release, type TrainerPlan } from '../contract/index.ts'
-import type { Bench, Draft } from './bench.ts'
+import type { TrainingContext, StepDraft } from './context.ts'
 import { draftOf, type Circumstances, type Reserved, type Settled } from './draft.ts'
 import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
@@ -9,7 +9,7 @@ import { memoryOf } from './rows.ts'
 import { standingOf } from './stale.ts'
 
 export interface StepPlace {
-  readonly bench: Bench
+  readonly context: TrainingContext
   readonly component: string
   readonly stale: NonNullable<TrainerPlan['stale']>
   readonly feed: Feed
@@ -31,19 +31,19 @@ export type StepEnd =
   | { readonly kind: 'overtaken'; readonly by: 'people' | 'components'; readonly candidate: Candidate | null }
 
 export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, live: LiveStep, signal: AbortSignal): Promise<StepEnd> {
-  const { bench, component } = place
-  const base = bench.head()
+  const { context, component } = place
+  const base = context.head()
   // Once somebody moved the head, what was made before belongs to a past that was left.
-  const isPast = task.candidate !== null && standingOf(bench.released, task.candidate.base, component) === 'moved'
+  const isPast = task.candidate !== null && standingOf(context.released, task.candidate.base, component) === 'moved'
   const current = isPast ? { ...task, candidate: null } : task
-  const made = await keepContent(bench, await attempt(place, current, base, run, live, signal))
+  const made = await keepContent(context, await attempt(place, current, base, run, live, signal))
   live.phase('settling')
   return land(place, current, base, made, signal)
 }
 
 /** The trainer's failure is an answer, to be kept in a row; what the machine could not do, and everything else that is thrown, is the house's. */
 async function attempt(
-  { bench, component }: StepPlace,
+  { context, component }: StepPlace,
   { reserved: { batch, problem }, candidate }: StepTask,
   base: Release,
   run: RunStep,
@@ -51,12 +51,12 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Settled | StepFailure> {
   if (problem !== null) return new StepFailure(problem)
-  const files = await bench.files(base, component)
-  const state = memoryOf(bench.latest(component)).trainer
-  const step = bench.step + 1
+  const files = await context.files(base, component)
+  const state = memoryOf(context.latest(component)).trainer
+  const step = context.step + 1
   try {
-    const { model } = bench
-    const runtime_load_id = bench.loadId()
+    const { model } = context
+    const runtime_load_id = context.loadId()
     const result = await run(
       {
         step,
@@ -88,12 +88,12 @@ interface Made {
 }
 
 /** A content that cannot be kept (a path that leads outside, text that is no text) is the trainer's failure like any other. */
-async function keepContent(bench: Bench, result: Settled | StepFailure): Promise<Made> {
+async function keepContent(context: TrainingContext, result: Settled | StepFailure): Promise<Made> {
   const nothing = { contentId: null, live: null }
   try {
-    if ('content' in result) return { ...nothing, result, contentId: await bench.keep(result.content) }
+    if ('content' in result) return { ...nothing, result, contentId: await context.keep(result.content) }
     if (!('path' in result)) return { ...nothing, result }
-    await bench.admit(result.path)
+    await context.admit(result.path)
     return { ...nothing, result, live: result.path }
   } catch (error) {
     if (!isRefusal(error) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error
@@ -102,25 +102,25 @@ async function keepContent(bench: Bench, result: Settled | StepFailure): Promise
 }
 
 async function land(place: StepPlace, { reserved, candidate }: StepTask, base: Release, made: Made, signal: AbortSignal): Promise<StepEnd> {
-  const { bench, component, stale, feed } = place
-  const losses = await bench.store.losses()
-  return bench.landing(async (append) => {
+  const { context, component, stale, feed } = place
+  const losses = await context.store.losses()
+  return context.landing(async (append) => {
     signal.throwIfAborted()
     const content = 'content' in made.result ? made.result.content : null
-    const standing = content === null && made.live === null ? 'in place' : standingOf(bench.released, base, component)
+    const standing = content === null && made.live === null ? 'in place' : standingOf(context.released, base, component)
     if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
     if (standing === 'beside' && stale === 'reevaluate' && content !== null)
       return { kind: 'overtaken', by: 'components', candidate: { content, base: candidate?.base ?? base } }
-    const latest = memoryOf(bench.latest(component))
+    const latest = memoryOf(context.latest(component))
     const around: Circumstances = {
       component,
       reserved,
       losses,
       contentId: made.contentId,
       live: made.live,
-      failures: bench.trained(component).failures,
-      mergedOnto: standing === 'beside' ? bench.head() : null,
+      failures: context.trained(component).failures,
+      mergedOnto: standing === 'beside' ? context.head() : null,
       aside: feed.aside(),
       givenUp: null,
       memory: (consumed, trainer) => feed.memory(consumed, trainer ?? latest.trainer),
@@ -134,7 +134,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
 
 /** The store lets nothing be consumed twice. A batch that tries (its processor kept what it should have let go of) is given up for good. */
 async function appendOnce(
-  append: (draft: Draft) => Promise<Commit>,
+  append: (draft: StepDraft) => Promise<Commit>,
   result: Settled | StepFailure,
   around: Circumstances,
   own: readonly string[],

@@ -13,7 +13,7 @@ import {
   type TrainerPlan,
 } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import type { Bench } from './bench.ts'
+import type { TrainingContext } from './context.ts'
 import type { Reserved } from './draft.ts'
 import { Feed } from './feed.ts'
 import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
@@ -23,7 +23,7 @@ import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type B
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
-  readonly bench: Bench
+  readonly context: TrainingContext
   readonly address: TrainerAddress
   readonly host: TrainerHost
   readonly processor: Processor
@@ -38,8 +38,8 @@ export interface WorkerParts {
   readonly onRest: () => void
   /** A row landed. */
   readonly onStep: (commit: Commit) => void
-  /** The house failed: nothing landed, and it is tried again. */
-  readonly onStumble: (error: unknown) => void
+  /** The service itself failed: no row landed, and the step is tried again. */
+  readonly onInternalFailure: (error: unknown) => void
 }
 
 /** What the loop does after a look at its work: look again at once, wait to be woken, or wait at most so long. */
@@ -62,11 +62,11 @@ export class Worker {
   #task: StepTask | null = null
   /** How often in a row other components were quicker. */
   #overtaken = 0
-  /** Failures in a row that left no row behind: the house's own. */
-  #stumbles = 0
+  /** Consecutive failures of the service itself; they leave no row. */
+  #internalFailures = 0
   /** After a failed step: when the next one on traffic is due. An instruction need not wait for it. */
   #trafficRestsUntil = 0
-  /** After a failure of the house, or when others were quicker too often: when anything is worth trying again. */
+  /** After an internal failure, or after too many overtaken steps: when to try anything again. */
   #allRestsUntil = 0
   #state: State = 'working'
   #isWoken = false
@@ -75,12 +75,12 @@ export class Worker {
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
-    const { bench, processor, takesInstructions } = parts
+    const { context, processor, takesInstructions } = parts
     this.#feed = new Feed(
-      { store: bench.store, component: this.component, processor, takesInstructions },
-      memoryOf(bench.latest(this.component)),
+      { store: context.store, component: this.component, processor, takesInstructions },
+      memoryOf(context.latest(this.component)),
     )
-    const last = bench.latest(this.component)?.recorded_at ?? 0
+    const last = context.latest(this.component)?.recorded_at ?? 0
     if (last >= parts.since) this.#restTraffic()
   }
 
@@ -137,10 +137,10 @@ export class Worker {
   get error(): string | null {
     return (this.lane === 'weights' ? this.#live?.trouble : null) ?? this.#error
   }
-  /** The instruction that the house could not step, and why: it waits to be tried again. */
-  get stumbledOver(): { readonly requestId: string; readonly error: string } | null {
+  /** The instruction whose step failed for an internal reason, with that reason. It waits to be tried again. */
+  get failedInstruction(): { readonly requestId: string; readonly error: string } | null {
     const requestId = this.#task?.reserved.batch.request?.id
-    if (requestId === undefined || this.#stumbles === 0 || this.#live !== null) return null
+    if (requestId === undefined || this.#internalFailures === 0 || this.#live !== null) return null
     return { requestId, error: this.#error ?? '' }
   }
   /** It has work and waits for a turn to do it. */
@@ -171,14 +171,14 @@ export class Worker {
   }
 
   get #tally(): Tally {
-    return this.#parts.bench.trained(this.component)
+    return this.#parts.context.trained(this.component)
   }
 
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       this.#alarm = Promise.withResolvers()
       this.#isWoken = false
-      const next = await this.#look().catch((error: unknown) => this.#stumble(error))
+      const next = await this.#look().catch((error: unknown) => this.#noteInternalFailure(error))
       // What came in while it looked may be news: then it looks again before it rests.
       if (next === 'again' || this.#isWoken) continue
       if (next === 'rest') {
@@ -196,16 +196,16 @@ export class Worker {
   }
 
   async #look(): Promise<Next> {
-    const { bench, host, address } = this.#parts
-    const restLeft = secondsUntil(this.#allRestsUntil, bench.clock())
+    const { context, host, address } = this.#parts
+    const restLeft = secondsUntil(this.#allRestsUntil, context.clock())
     if (restLeft > 0) return { afterSeconds: restLeft }
-    await this.#feed.fill(bench.mode)
+    await this.#feed.fill(context.mode)
     const pause = this.#pauseSeconds()
     if (pause === null) return 'rest'
     if (pause > 0) return { afterSeconds: pause }
     this.#state = 'waiting'
     try {
-      return await host.inTurn(address, this.#stopping.signal, (run) => bench.busy(() => this.#step(run)))
+      return await host.inTurn(address, this.#stopping.signal, (run) => context.busy(() => this.#step(run)))
     } finally {
       this.#state = 'working'
     }
@@ -215,7 +215,7 @@ export class Worker {
   #pauseSeconds(): number | null {
     const next = this.#task?.reserved ?? this.#next()
     if (next === null) return null
-    return next.batch.request === null ? secondsUntil(this.#trafficRestsUntil, this.#parts.bench.clock()) : 0
+    return next.batch.request === null ? secondsUntil(this.#trafficRestsUntil, this.#parts.context.clock()) : 0
   }
 
   /** What may have changed while it waited for its turn is looked at again; what was reserved before is stepped as it is. */
@@ -225,11 +225,11 @@ export class Worker {
     // The mode was switched meanwhile, or the processor changed its mind: in no hurry either way.
     if (reserved === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
     const task = (this.#task ??= { reserved, candidate: null })
-    const { bench, plan } = this.#parts
-    const place = { bench, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
+    const { context, plan } = this.#parts
+    const place = { context, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
     const requestId = reserved.batch.request?.id ?? null
     const trace = this.#parts.trace?.(this.component, requestId)
-    this.#live = new LiveStep(requestId, bench.clock, trace)
+    this.#live = new LiveStep(requestId, context.clock, trace)
     try {
       return this.#after(task, await followed(takeStep(place, task, run, this.#live, this.#stopping.signal), trace))
     } finally {
@@ -242,17 +242,17 @@ export class Worker {
     const { instruction: first, units } = this.#feed.waiting()
     const isSpent = exhausted(this.#tally, this.#parts.budgets) !== null
     const ready = units.ready && !isSpent
-    const taken = takeNext(this.#parts.bench.mode, { instruction: first, units: { samples: units.samples, ready } })
+    const taken = takeNext(this.#parts.context.mode, { instruction: first, units: { samples: units.samples, ready } })
     if (taken === null) return null
     const { instruction } = taken
     const samples = instruction === null || mayRide(this.#tally) ? taken.samples : []
     const label = instruction === null ? `batch:${samples[0]?.record_ids.at(-1) ?? ''}` : `instruction:${instruction.request.id}`
-    const batch = { id: `${this.#parts.bench.name}:${label}`, samples, request: instruction?.request ?? null }
+    const batch = { id: `${this.#parts.context.name}:${label}`, samples, request: instruction?.request ?? null }
     return { batch, problem: instruction?.problem ?? null }
   }
 
   #after({ reserved }: StepTask, end: StepEnd): Next {
-    this.#stumbles = 0
+    this.#internalFailures = 0
     if (end.kind === 'landed') return this.#afterRow(end.commit)
     this.#task = { reserved, candidate: end.candidate }
     if (end.by === 'people') return 'again'
@@ -260,7 +260,7 @@ export class Worker {
     if (this.#overtaken < STEP_OVERTAKEN_MAX) return 'again'
     this.#overtaken = 0
     this.#error = `Overtaken: other components published ${STEP_OVERTAKEN_MAX} times before this one could; it goes on after a rest`
-    this.#allRestsUntil = this.#parts.bench.clock() + STEP_OVERTAKEN_REST_SECONDS
+    this.#allRestsUntil = this.#parts.context.clock() + STEP_OVERTAKEN_REST_SECONDS
     return 'again'
   }
 
@@ -281,14 +281,15 @@ export class Worker {
     this.#trafficRestsUntil = failures === 0 ? 0 : triedAt + restSeconds(failures)
   }
 
-  /** The house itself failed (a disk, the artifact store): nothing landed, the batch stays reserved, and it is tried again later. */
-  #stumble(error: unknown): Next {
+  /** The service itself failed (a disk, the artifact store). No row landed; the batch stays reserved and is tried again later. */
+  #noteInternalFailure(error: unknown): Next {
     if (this.#stopping.signal.aborted) return 'again'
-    this.#stumbles += 1
+    this.#internalFailures += 1
     this.#error = wordsOf(error)
-    const { bench, onStumble } = this.#parts
-    onStumble(error)
-    this.#allRestsUntil = bench.clock() + (isEngineAway(error) ? awaySeconds(this.#stumbles) : restSeconds(this.#stumbles))
+    const { context, onInternalFailure } = this.#parts
+    onInternalFailure(error)
+    this.#allRestsUntil =
+      context.clock() + (isEngineAway(error) ? awaySeconds(this.#internalFailures) : restSeconds(this.#internalFailures))
     return 'again'
   }
 }

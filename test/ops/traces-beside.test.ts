@@ -52,7 +52,7 @@ describe('traces', () => {
       for (const { status } of await Promise.all(Array.from({ length: 64 }, () => here.get('/healthz')))) expect(status).toBe(200)
     expect((await here.get('/metrics')).text).toMatch(/^svc_spans_exported_total 0$/m)
     expect(here.log).toContainEqual(
-      expect.objectContaining({ level: 'warn', event: 'beside', message: expect.stringMatching(/ dropped$/) }),
+      expect.objectContaining({ level: 'warn', event: 'background_error', message: expect.stringMatching(/ dropped$/) }),
     )
     // Whoever hangs would be waited for once more at the end.
     await collector.close()

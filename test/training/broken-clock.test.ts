@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { STEP_RETRY_MAX_SECONDS, type Commit, type PendingRecord } from '../../src/contract/index.ts'
 import { StepFailure } from '../../src/training/hosts/host.ts'
-import { NO_STEPS, reportedProcessor, tallied, Worker, type Bench } from '../../src/training/index.ts'
+import { NO_STEPS, reportedProcessor, tallied, Worker, type TrainingContext } from '../../src/training/index.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const START = 100 * DAY_SECONDS
@@ -48,7 +48,7 @@ interface House {
 /** A scenario of one report, over which every step fails. */
 function workerIn(house: House, since: number, rows: readonly Commit[] = []): Worker {
   let commits = rows
-  const bench: Bench = {
+  const context: TrainingContext = {
     name: 's',
     mode: 'auto',
     model: { model: null, api: 'openai' },
@@ -77,7 +77,7 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
       }),
   }
   return new Worker({
-    bench,
+    context,
     address: {
       scenario: 's',
       component: '',
@@ -102,7 +102,7 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     since,
     onRest: () => undefined,
     onStep: () => undefined,
-    onStumble: () => undefined,
+    onInternalFailure: () => undefined,
   })
 }
 

@@ -7,7 +7,7 @@ import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import type { Commit, ContentStore, NewRecord, Store, TrainingMode } from '../../src/contract/index.ts'
 import { catalogOf } from '../../src/releases/index.ts'
-import { Registry, type Household, type Scenario } from '../../src/scenarios/index.ts'
+import { Registry, type Services, type Scenario } from '../../src/scenarios/index.ts'
 import { makeWeightLane } from '../../src/training/index.ts'
 import ledger from '../fixtures/training/ledger.ts'
 import pair, { reevaluate, refuse } from '../fixtures/training/pair.ts'
@@ -185,7 +185,7 @@ export class House {
     return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...strayedScenario(scenario, model)]
   }
 
-  async #household({ store, contents }: Stores): Promise<Household> {
+  async #household({ store, contents }: Stores): Promise<Services> {
     const power = this.#power
     const durable = this.#witness()
     const { components, stale, batchSize, maxSteps, configuredMode } = this.#settings

@@ -54,7 +54,7 @@ it('is not loaded again by a worker that comes to rest meanwhile, and the log te
   // Whatever waited behind the removal has had its turn once the name is used again.
   expect((await send(address, 'POST', '/svc/scenarios', { body: { name: 'leaving' } })).status).toBe(201)
   writeFileSync(gate, '')
-  expect(told.filter(({ event }) => event === 'beside')).toEqual([])
+  expect(told.filter(({ event }) => event === 'background_error')).toEqual([])
 })
 
 async function report(address: string, scenario: string, references: readonly string[], feedback: string): Promise<Answer> {

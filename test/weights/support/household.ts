@@ -14,7 +14,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { parsedBody, serve, type Call } from '../../../src/inference/index.ts'
 import { newId } from '../../../src/kit/index.ts'
-import { Registry, ScenarioFiles, type Household, type Scenario } from '../../../src/scenarios/index.ts'
+import { Registry, ScenarioFiles, type Services, type Scenario } from '../../../src/scenarios/index.ts'
 import { processorOf, type TrainerHost } from '../../../src/training/index.ts'
 import { makeWeightRuntime } from '../../../src/weights/index.ts'
 import { makeFence } from '../../../src/weights/serving/fence.ts'
@@ -53,7 +53,7 @@ export async function openWeightHouse(folder: string, capacity: number): Promise
   return opened(new ScriptedEngine({ capacity }), kept, folder)
 }
 
-async function opened(engine: ScriptedEngine, kept: Pick<Household, 'store' | 'contents'>, folder: string): Promise<WeightHouse> {
+async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'contents'>, folder: string): Promise<WeightHouse> {
   const lessons: StepResult[] = []
   const runtime = makeWeightRuntime(engine, { name: 'scripted', modelName: 'scripted', drainSeconds: DRAIN_SECONDS })
   const registry = await Registry.open(
@@ -103,7 +103,7 @@ async function opened(engine: ScriptedEngine, kept: Pick<Household, 'store' | 'c
   }
 }
 
-function householdOf(kept: Pick<Household, 'store' | 'contents'>, runtime: Runtime, folder: string, train: () => StepResult): Household {
+function householdOf(kept: Pick<Services, 'store' | 'contents'>, runtime: Runtime, folder: string, train: () => StepResult): Services {
   const trainers: TrainerHost = {
     inTurn: (_trainer, _signal, work) => work(() => Promise.resolve(train())),
     close: nothing,

@@ -1,9 +1,9 @@
-/** Everything scenarios are made of, shared by all of them. */
+/** What all scenarios share: stores, runtime, recipes, clock, trainer hosts and the log. */
 import type { Commit, ContentStore, Gateway, JsonObject, ModelAddress, Recipe, Runtime, Store, TrainingMode } from '../contract/index.ts'
 import type { Budgets, StepLimits, StepTrace, TrainerAddress, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
 
-export interface Household {
+export interface Services {
   readonly store: Store
   readonly contents: ContentStore
   readonly files: ScenarioFiles
@@ -36,8 +36,8 @@ export interface ConfiguredRecipe {
 }
 
 /** A recipe by its name in the configuration; whoever asks says what it means that there is none. */
-export function recipeOf(house: Household, name: string, refuse: () => Error): ConfiguredRecipe {
-  const configured = house.recipes.get(name)
+export function recipeOf(services: Services, name: string, refuse: () => Error): ConfiguredRecipe {
+  const configured = services.recipes.get(name)
   if (configured === undefined) throw refuse()
   return configured
 }

@@ -12,7 +12,7 @@ import type {
 } from '../contract/index.ts'
 import type { Tally } from './rows.ts'
 
-export interface Bench {
+export interface TrainingContext {
   readonly name: string
   readonly mode: TrainingMode
   /** The step of the scenario's newest row. */
@@ -42,11 +42,11 @@ export interface Bench {
   /** Nothing unloads the scenario while this runs. */
   busy<T>(work: () => Promise<T>): Promise<T>
   /** One landing at a time, promotes and rollbacks among them. The task sees the rows as they are then, and may append one. */
-  landing<T>(task: (append: (draft: Draft) => Promise<Commit>) => Promise<T>): Promise<T>
+  landing<T>(task: (append: (draft: StepDraft) => Promise<Commit>) => Promise<T>): Promise<T>
 }
 
 /** A row in the making: what a step came to. The scenario adds the step, the time and the release. */
-export interface Draft {
+export interface StepDraft {
   readonly component: string
   readonly outcome: StepOutcome
   /** The content it publishes, or holds for review, which is kept already; null when it does neither. */
