@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepare, ROOT, runScript, say } from './lib.mjs'
+import { prepareToPublish, ROOT, runScript, say } from './lib.mjs'
 
 const PACKAGES = [
   {
@@ -25,7 +25,7 @@ const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
 const NEVER = /\.test\.|node_modules/
 
 runScript(async () => {
-  await prepare()
+  await prepareToPublish()
   const problems = [...lockProblems(), ...clientProblems()]
   for (const { folder, needs } of PACKAGES) problems.push(...packProblems(folder, needs), ...(await lintProblems(folder)))
   for (const problem of problems) say(problem)

@@ -1,53 +1,42 @@
 /** What the npm scripts share: installing, building and running on the pinned Node. Plain JavaScript for Node 18 and newer, dependencies none. */
-import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { alone } from './alone.mjs'
+import { assets, inputStamp } from './inputs.mjs'
 import { install, isInstalled } from './install.mjs'
-import { at, pinnedNode, ROOT, run, say } from './run.mjs'
+import { at, pinnedNode, run, say } from './run.mjs'
 
 export { NODE_LEAST, pinnedNode, ROOT, runForCode, runScript, say } from './run.mjs'
 
-/** Where TypeScript is compiled from, and what else the compiled code reads. */
-const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console', 'trainer']
-const BUILD_INPUTS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'client/tsconfig.build.json', 'scripts/lib.mjs']
-const ASSET =
-  /\.(sql|sh|md|py)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/
-/** There while somebody installs or builds; outside of what that replaces. */
+/** There while a process installs or builds; outside of what that replaces. */
 const PREPARING = '.preparing'
 /** Kept outside dist, which is published as it is. */
 const STAMP = 'node_modules/.cache/svc-built-from'
-/** The program that installs harnesses and runs agents: one file that install scripts carry. */
-const WRAPPER = 'client/dist/wrapper.mjs'
-/** The native agent: one file that episodes are given to read. */
-const NATIVE = 'client/dist/native.mjs'
-/** The web console. The sources look for it where the compiled code does: two folders up from whoever serves it. */
+const TYPES_STAMP = 'node_modules/.cache/svc-types-from'
+/** What a build replaces. */
+const FOLDERS = ['client/dist', 'dist']
+/** The sources look for the console where the compiled code does: two folders up from the module that serves it. */
 const CONSOLE = 'console/dist'
-const BUILT = ['dist/src/cli/index.js', WRAPPER, NATIVE, `${CONSOLE}/index.html`]
+const BUILT = ['dist/src/cli/index.js', 'client/dist/wrapper.mjs', 'client/dist/native.mjs', `${CONSOLE}/index.html`]
 
 /** Installs and builds what is not there yet. A checkout that has everything is not written to. */
 export async function prepare() {
   if (isInstalled() && isBuilt(inputStamp())) return
-  await alone(at(PREPARING), installAndBuild, (pid) => say(`waiting for process ${pid}, which installs or builds here …`))
+  await alone(at(PREPARING), installAndBuild, tellHolder)
 }
+
+/** The same with declarations of types, which packages carry and nothing here needs. */
+export async function prepareToPublish() {
+  await prepare()
+  await alone(at(PREPARING), declareTypes, tellHolder)
+}
+
+const tellHolder = (pid) => say(`waiting for process ${pid}, which installs or builds here …`)
 
 async function installAndBuild() {
   await install()
   await build()
 }
-
-// ── building ─────────────────────────────────────────────────────────────────────────────────────
 
 /** Compiles beside and renames, so that a build that is stopped or fails leaves the last good one. */
 async function build() {
@@ -56,65 +45,41 @@ async function build() {
   say('building …')
   const beside = at(`.dist-${process.pid}`)
   try {
-    // The client first: the service is compiled against its types, and carries the wrapper.
-    await compile(['-p', 'client/tsconfig.build.json'])
-    await bundle('client/src/agent/main.ts', join(beside, 'wrapper.mjs'))
-    renameSync(join(beside, 'wrapper.mjs'), at(WRAPPER))
-    await bundle('client/src/native/main.ts', join(beside, 'native.mjs'))
-    renameSync(join(beside, 'native.mjs'), at(NATIVE))
-    await compile(['-p', 'tsconfig.build.json', '--outDir', beside])
-    await bundleConsole(join(beside, CONSOLE))
-    for (const file of ['src', 'plugins', 'trainer'].flatMap(filesUnder)) if (ASSET.test(file)) copyTo(file, beside)
-    rmSync(at('dist'), { recursive: true, force: true })
-    renameSync(beside, at('dist'))
+    await run(pinnedNode(), [at('scripts', 'compile.mjs'), beside])
+    for (const file of assets()) copyTo(file, join(beside, 'dist'))
+    rmSync(at(STAMP), { force: true })
+    for (const folder of FOLDERS) {
+      rmSync(at(folder), { recursive: true, force: true })
+      renameSync(join(beside, folder), at(folder))
+    }
     rmSync(at(CONSOLE), { recursive: true, force: true })
     cpSync(at('dist', CONSOLE), at(CONSOLE), { recursive: true })
-    mkdirSync(dirname(at(STAMP)), { recursive: true })
-    writeFileSync(at(STAMP), stamp)
+    writeStamp(STAMP, stamp)
   } finally {
     rmSync(beside, { recursive: true, force: true })
   }
 }
 
-const isBuilt = (stamp) => [...BUILT, STAMP].every((file) => existsSync(at(file))) && readFileSync(at(STAMP), 'utf8') === stamp
-
-/** What was compiled, as one digest of every input's name and content. */
-function inputStamp() {
-  const digest = createHash('sha256')
-  const files = SOURCES.flatMap((folder) => filesUnder(folder)).concat(BUILD_INPUTS.filter((file) => existsSync(at(file))))
-  for (const file of files) digest.update(`${file}\0`).update(readFileSync(at(file)))
-  return digest.digest('hex')
+/** The client first: the service's declarations are made from the client's. */
+async function declareTypes() {
+  const stamp = inputStamp()
+  if (isStamped(TYPES_STAMP, stamp) && existsSync(at('dist/src/contract/index.d.ts'))) return
+  for (const project of ['client/tsconfig.build.json', 'tsconfig.build.json'])
+    await run(pinnedNode(), [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
+  writeStamp(TYPES_STAMP, stamp)
 }
 
-function compile(args) {
-  return run(pinnedNode(), [at('node_modules', 'typescript', 'bin', 'tsc'), ...args])
-}
+const isBuilt = (stamp) => BUILT.every((file) => existsSync(at(file))) && isStamped(STAMP, stamp)
 
-/** Readable, since people run it from a pipe, and in a syntax that the oldest Node it meets can read. */
-function bundle(entry, file) {
-  const options = ['--format', 'esm', '--platform', 'node', '--transform.target', 'node20']
-  const stdio = ['ignore', 'ignore', 'inherit']
-  return run(pinnedNode(), [at('node_modules', 'rolldown', 'bin', 'cli.mjs'), entry, '--file', file, ...options], { stdio })
-}
+const isStamped = (file, stamp) => existsSync(at(file)) && readFileSync(at(file), 'utf8') === stamp
 
-function bundleConsole(folder) {
-  const options = ['build', '-c', 'console/vite.config.ts', '--outDir', folder, '--emptyOutDir']
-  return run(pinnedNode(), [at('node_modules', 'vite', 'bin', 'vite.js'), ...options])
+function writeStamp(file, stamp) {
+  mkdirSync(dirname(at(file)), { recursive: true })
+  writeFileSync(at(file), stamp)
 }
 
 function copyTo(file, folder) {
   const target = join(folder, file)
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(at(file), target)
-}
-
-/** Paths from the root, sorted; tests are no input of a build. @returns {string[]} */
-function filesUnder(folder) {
-  if (!existsSync(at(folder))) return []
-  const names = readdirSync(at(folder)).filter((name) => !['node_modules', 'dist', '__pycache__'].includes(name))
-  return names
-    .map((name) => at(folder, name))
-    .flatMap((path) => (statSync(path).isDirectory() ? filesUnder(relative(ROOT, path)) : [relative(ROOT, path)]))
-    .filter((path) => !path.endsWith('.test.ts'))
-    .sort()
 }

@@ -1,0 +1,56 @@
+/** Makes JavaScript of the sources, without checking types: `compile.mjs FOLDER`. Runs on the pinned Node, with what npm installed. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import { transform } from 'rolldown/utils'
+import { build } from 'vite'
+import { filesUnder } from './inputs.mjs'
+import { at } from './run.mjs'
+
+/** One folder of sources each, and where its modules go. */
+const MODULES = [
+  { from: 'src', to: 'dist/src' },
+  { from: 'plugins', to: 'dist/plugins' },
+  { from: 'conformance', to: 'dist/conformance' },
+  { from: 'client/src', to: 'client/dist' },
+]
+/** Programs in one file: what install scripts carry, and the native agent, which episodes are given to read. */
+const BUNDLES = [
+  { from: 'client/src/agent/main.ts', to: 'client/dist/wrapper.mjs' },
+  { from: 'client/src/native/main.ts', to: 'client/dist/native.mjs' },
+]
+const CONSOLE = 'dist/console/dist'
+const TESTING = /\.(test|fixture)\.ts$|[\\/]testing([\\/]|\.ts$)/
+
+const out = process.argv[2]
+if (out === undefined) throw new Error('usage: compile.mjs FOLDER')
+await Promise.all([...MODULES.map(compileFolder), ...BUNDLES.map(bundle), bundleConsole()])
+
+async function compileFolder({ from, to }) {
+  const sources = filesUnder(from).filter((file) => file.endsWith('.ts') && !TESTING.test(file))
+  await Promise.all(sources.map((file) => compileFile(file, join(to, relative(from, file).replace(/\.ts$/, '.js')))))
+}
+
+async function compileFile(file, target) {
+  const text = readFileSync(at(file), 'utf8')
+  const { code, map, errors } = await transform(file, text, {
+    target: 'es2024',
+    sourcemap: true,
+    typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
+  })
+  if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join('; ')}`)
+  const sources = [relative(dirname(target), file)]
+  mkdirSync(dirname(join(out, target)), { recursive: true })
+  writeFileSync(join(out, `${target}.map`), JSON.stringify({ ...map, sources, sourcesContent: undefined }))
+  writeFileSync(join(out, target), `${code}//# sourceMappingURL=${basename(target)}.map\n`)
+}
+
+/** Readable, since people run it from a pipe, and in a syntax that the oldest Node it meets can read. */
+async function bundle({ from, to }) {
+  const made = await rolldown({ input: at(from), platform: 'node', transform: { target: 'node20' } })
+  await made.write({ file: join(out, to), format: 'esm' })
+}
+
+function bundleConsole() {
+  return build({ configFile: at('console/vite.config.ts'), build: { outDir: join(out, CONSOLE), emptyOutDir: true } })
+}
