@@ -19,7 +19,7 @@ import {
   type Runtime,
   type Store,
 } from './contract/index.ts'
-import { Bodies, Keys, listen, makeListener, makeLog, Metrics, type Door, type Log } from './http/index.ts'
+import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, type HttpServices, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import {
   importInto,
@@ -101,7 +101,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies()
     closing.push(() => bodies.close())
-    const listener = makeListener(doorOf(loaded, services, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
+    const listener = makeListener(httpServices(loaded, services, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -322,7 +322,7 @@ async function loadRecipes(
 }
 
 /** Loaded when somebody first asks: a service that only records needs none of them. */
-function adaptersOf(plugins: Builtins, load: Load, registry: Registry): Door['adapters'] {
+function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServices['adapters'] {
   let all: Promise<ReadonlyMap<string, Adapter>> | null = null
   const loadAll = async (): Promise<ReadonlyMap<string, Adapter>> => {
     const shipped = await Promise.all(Object.keys(plugins.adapter ?? {}).map((name) => load('adapter', name)))
@@ -353,14 +353,14 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<Door, 'registry' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
+type Fittings = Pick<HttpServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
 
-function doorOf({ config }: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): Door {
+function httpServices({ config }: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): HttpServices {
   const { token, tokens, console_origins, served_url } = config.svc
   return {
     ...fittings,
     store: services.store,
-    keys: new Keys([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
+    auth: new Authenticator([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
     servedOrigin: served_url === null ? null : new URL(served_url).origin,

@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { unknown, unsupported } from '../contract/index.ts'
-import type { Asked, Reply } from './reply.ts'
+import type { HttpContext } from './context.ts'
+import type { HttpReply } from './reply.ts'
 
 /** Where the build leaves it: beside the sources, and beside what they are compiled to. */
 const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
@@ -35,21 +36,21 @@ const GUARDED = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-export async function page(): Promise<Reply> {
+export async function page(): Promise<HttpReply> {
   const found = (await files()).get(PAGE)
   if (found === undefined) throw unsupported('console_not_built', 'the console is not built here; npm run build makes it')
   return reply(PAGE, found, 'no-cache')
 }
 
 /** Every other file has its content in its name, so it may be kept for good. */
-export async function file({ visit }: Asked): Promise<Reply> {
-  const name = visit.params['file'] ?? ''
+export async function file(context: HttpContext): Promise<HttpReply> {
+  const name = context.params['file'] ?? ''
   const found = name === PAGE ? undefined : (await files()).get(name)
   if (found === undefined) throw unknown('unknown_file', 'the console has no such file; open /console')
   return reply(name, found, 'public, max-age=31536000, immutable')
 }
 
-const reply = (name: string, body: Buffer, cache: string): Reply => ({
+const reply = (name: string, body: Buffer, cache: string): HttpReply => ({
   status: 200,
   headers: { ...GUARDED, 'content-type': TYPES[extname(name)] ?? 'application/octet-stream', 'cache-control': cache },
   body,

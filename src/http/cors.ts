@@ -1,7 +1,7 @@
 /** Browser consoles: listed origins are let in before any route runs, every other origin is turned away there. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, unauthorized } from '../contract/index.ts'
-import type { Door } from './door.ts'
+import type { HttpServices } from './services.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE']
 const REQUEST_HEADERS = ['authorization', 'content-type', HEADER.scenario]
@@ -19,12 +19,12 @@ const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
 /** A service is open when no token stands between a caller and it. */
 export function answerOrigin(
-  { origins, hosts, keys, servedOrigin }: Pick<Door, 'origins' | 'hosts' | 'keys' | 'servedOrigin'>,
+  { origins, hosts, auth, servedOrigin }: Pick<HttpServices, 'origins' | 'hosts' | 'auth' | 'servedOrigin'>,
   method: string,
   headers: IncomingHttpHeaders,
 ): CorsAnswer {
   const { origin } = headers
-  const isOpen = !keys.isRequired
+  const isOpen = !auth.isRequired
   const isOwn = isOwnPage(servedOrigin, headers)
   const isListed = origin !== undefined && origins.has(origin)
   if (isOpen) {

@@ -4,14 +4,15 @@ import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts
 import { newId } from '../kit/index.ts'
 import { evaluationIn, listedCatalog, pulledRelease, type ListedRow } from '../releases/index.ts'
 import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
-import { cutPage, pageLimit, wholeNumber } from './paging.ts'
-import { pageQuery } from './pass.ts'
-import { json, liveJson, type Asked, type Reply } from './reply.ts'
-import { scenarioOf } from './scope.ts'
+import { pageQuery } from './auth.ts'
+import type { HttpContext } from './context.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts'
 
 /** The files of the head, or of a release of the catalog, with everything a client should know of them. Waits for no step. */
-export async function manifest({ door, visit, query }: Asked): Promise<Reply> {
-  return door.registry.use(scenarioOf(visit.request), async (scenario) => {
+export async function manifest(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  return services.registry.use(scenarioOf(context.request), async (scenario) => {
     const { surface, released, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { release, release_id, parent_release_id, evaluatedAt, requires } = pulledRelease(
@@ -32,14 +33,15 @@ export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
 /** The releases of the tree that clients pull, oldest first, each with the page that tells about it: all, or a page where one is asked for. */
-export async function catalog({ door, visit, query }: Asked): Promise<Reply> {
-  const name = scenarioOf(visit.request)
-  const keyed = pageQuery(visit.visitor, name)
+export async function catalog(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const name = scenarioOf(context.request)
+  const keyed = pageQuery(context.principal, name)
   const shown = (row: ListedRow, place: number) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}` })
   const isPaged = query.has('limit') || query.has('after_step')
   const limit = pageLimit(query)
   const after = wholeNumber(query, 'after_step', -1)
-  return door.registry.use(name, async (scenario) => {
+  return services.registry.use(name, async (scenario) => {
     const { surface, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
@@ -50,12 +52,13 @@ export async function catalog({ door, visit, query }: Asked): Promise<Reply> {
 }
 
 /** What a step left beside its row. The step is a place in the catalog, as on its page. */
-export async function stepRecords({ door, visit, query }: Asked): Promise<Reply> {
-  return door.registry.use(scenarioOf(visit.request), async (scenario) => {
+export async function stepRecords(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  return services.registry.use(scenarioOf(context.request), async (scenario) => {
     const { surface, recipeName } = scenario
     const { archive } = scenario.binding
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { row } = await rowAt(scenario, visit.params['step'] ?? '')
+    const { row } = await rowAt(scenario, context.params['step'] ?? '')
     if (archive === undefined) return without('disabled')
     const record = row.metrics['step_record']
     if (typeof record !== 'string') return without('not_recorded')
@@ -73,14 +76,14 @@ export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow
   return found
 }
 
-const without = (status: 'disabled' | 'not_recorded' | 'missing'): Reply => liveJson({ status, files: [] })
+const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson({ status, files: [] })
 
-async function inventory(archive: StepArchive, record: string): Promise<Reply> {
+async function inventory(archive: StepArchive, record: string): Promise<HttpReply> {
   const files = await archive.list(record)
   return files === null ? without('missing') : liveJson({ status: 'retained', files })
 }
 
-async function oneFile(archive: StepArchive, record: string, path: string): Promise<Reply> {
+async function oneFile(archive: StepArchive, record: string, path: string): Promise<HttpReply> {
   const text = await archive.read(record, path)
   if (text !== null) return liveJson({ status: 'retained', path, text })
   if ((await archive.list(record)) === null) return without('missing')
@@ -88,10 +91,11 @@ async function oneFile(archive: StepArchive, record: string, path: string): Prom
 }
 
 /** How far an instruction is, from its acceptance to the row that consumed it. */
-export async function progress({ door, visit }: Asked): Promise<Reply> {
-  const name = scenarioOf(visit.request)
-  const id = visit.params['record_id'] ?? ''
-  return door.registry.use(name, async (scenario) => {
+export async function progress(context: HttpContext): Promise<HttpReply> {
+  const { services } = context
+  const name = scenarioOf(context.request)
+  const id = context.params['record_id'] ?? ''
+  return services.registry.use(name, async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
     return liveJson(await scenario.progress(id))
   })
@@ -101,11 +105,12 @@ export const unknownRequest = (id: string): Error =>
   unknown('unknown_request', `no train instruction ${JSON.stringify(id)} is known in this scenario`)
 
 /** A change that an agent proposes by itself. One that may not be made is an answer; only what is no proposal at all is refused. */
-export async function proposals({ door, visit, object }: Asked): Promise<Reply> {
-  const name = scenarioOf(visit.request)
-  visit.note.scenario = name
-  const proposal = await object()
-  return door.registry.use(name, async (scenario) => {
+export async function proposals(context: HttpContext): Promise<HttpReply> {
+  const { services } = context
+  const name = scenarioOf(context.request)
+  context.logFields.scenario = name
+  const proposal = await context.readObject()
+  return services.registry.use(name, async (scenario) => {
     const taken = scenario.binding.proposals
     if (taken === undefined)
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
@@ -124,6 +129,6 @@ const refusedInManual = (release_id: string): Admission => ({
 })
 
 /** Every agent that can be named: those that come with the service, and those of the configured recipes. */
-export async function adapters({ door }: Asked): Promise<Reply> {
-  return json({ adapters: [...(await door.adapters()).values()].map(describeAdapter) })
+export async function adapters({ services }: HttpContext): Promise<HttpReply> {
+  return json({ adapters: [...(await services.adapters()).values()].map(describeAdapter) })
 }

@@ -1,34 +1,28 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import type { ServerResponse } from 'node:http'
 import { HEADER, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
-import { readBody } from './bodies/index.ts'
-import type { Door, Visit } from './door.ts'
+import { clientSignal } from './client-abort.ts'
+import type { HttpContext, LineHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { goneSignal, whileConnected } from './gone.ts'
-import { noteUpstream } from './note.ts'
-import { outletOf } from './outlet.ts'
-import { nameInPath } from './params.ts'
-import type { Asked, LineHandler, Reply } from './reply.ts'
-import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, scenarioOf, tagsOf } from './scope.ts'
-
-/** Beyond this, copying the body costs more than a second write. */
-const ONE_WRITE_BYTES_MAX = 16 * 1024
+import { logUpstreamId } from './log-fields.ts'
+import { responseOutlet } from './response-stream.ts'
+import { endWith, type HttpReply } from './reply.ts'
+import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, nameInPath, scenarioOf, tagsOf } from './request-fields.ts'
 
 /** Served, recorded, and answered with a receipt. */
 export function traffic(dialect: Dialect): LineHandler {
-  return async (door, visit, response, bodyBytesMax) => {
-    const name = scenarioOf(visit.request)
-    visit.note.scenario = name
-    const release = headerText(visit.request, HEADER.release)
-    const chosen = chosenReceipt(visit.request)
-    const call = await callOf(door, visit, response, dialect, visit.path, bodyBytesMax)
-    await door.registry.useOrCreate(name, release, async (scenario) => {
+  return async (context) => {
+    const name = scenarioOf(context.request)
+    context.logFields.scenario = name
+    const release = headerText(context.request, HEADER.release)
+    const chosen = chosenReceipt(context.request)
+    const call = await callOf(context, dialect, context.path)
+    await context.services.registry.useOrCreate(name, release, async (scenario) => {
       const answer = async (asked: Call): Promise<void> => {
         // Every answer of such a scenario says which release is served, refusals too.
-        const served = await serve(scenario, asked).finally(() => Object.assign(visit.headers, releaseHeader(scenario)))
-        await write(door, visit, response, served)
+        const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeader(scenario)))
+        await write(context, served)
       }
       await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
     })
@@ -37,90 +31,86 @@ export function traffic(dialect: Dialect): LineHandler {
 
 /** The same line for a scenario that is loaded here, kept by nobody. */
 export function evaluation(dialect: Dialect): LineHandler {
-  return async (door, visit, response, bodyBytesMax) => {
-    const name = nameInPath(visit)
-    const path = visit.path.slice(visit.path.lastIndexOf('/v1/'))
-    const call = await callOf(door, visit, response, dialect, path, bodyBytesMax)
-    await door.registry.useLoaded(name, async (scenario) => {
-      const serving: Serving = scenario.evaluation(visit.params['component'] ?? null)
-      await write(door, visit, response, await serve(serving, call))
+  return async (context) => {
+    const name = nameInPath(context)
+    const path = context.path.slice(context.path.lastIndexOf('/v1/'))
+    const call = await callOf(context, dialect, path)
+    await context.services.registry.useLoaded(name, async (scenario) => {
+      const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
+      await write(context, await serve(serving, call))
     })
   }
 }
 
 /** Which models there are, relayed: real clients ask. The scenario is optional and never created by asking. */
-export async function models({ door, visit }: Asked): Promise<Reply> {
-  const named = headerText(visit.request, HEADER.scenario)
+export async function models(context: HttpContext): Promise<HttpReply> {
+  const { services } = context
+  const named = headerText(context.request, HEADER.scenario)
   const name = named === null ? null : scenarioName(named, HEADER.scenario)
-  const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<Reply> => {
-    const asked = { path: pathWithQuery(visit, visit.path), headers: forwardedHeaders(visit.request.headers), model }
-    const answer = await whileConnected(visit.request, (signal) => runtime.models({ ...asked, signal }))
+  const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<HttpReply> => {
+    const asked = { path: pathWithQuery(context, context.path), headers: forwardedHeaders(context.request.headers), model }
+    const answer = await runtime.models({ ...asked, signal: clientSignal(context.response) })
     if (answer.status >= 300) throw refusalOfUpstream(answer)
     refuseNoJson(answer.body)
     return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
   }
-  return name !== null && door.registry.has(name) ? door.registry.use(name, ask) : ask(door)
+  return name !== null && services.registry.has(name) ? services.registry.use(name, ask) : ask(services)
 }
 
 /** One client tries a socket first; told so at once, it falls back at once. */
-export function refuseWebSocket(): Reply {
+export function refuseWebSocket(): HttpReply {
   throw new HttpRefusal(426, 'upgrade_required', 'this service answers over HTTP; POST to this route', { allow: 'POST' })
 }
 
-async function callOf(door: Door, visit: Visit, response: ServerResponse, dialect: Dialect, path: string, bytesMax: number): Promise<Call> {
-  const { request } = visit
+async function callOf(context: HttpContext, dialect: Dialect, path: string): Promise<Call> {
+  const { services, request, response } = context
   const tags = tagsOf(request.headers)
-  const body = await door.bodies.line(await readBody(request, bytesMax, visit.hold), tags)
-  const { clock, retryTimeoutSeconds, answerBytesMax } = door
+  const body = await services.bodies.line(await context.readBytes(), tags)
+  const { clock, retryTimeoutSeconds, answerBytesMax } = services
   return {
-    id: door.newId(),
+    id: services.newId(),
     dialect,
-    path: pathWithQuery(visit, path),
+    path: pathWithQuery(context, path),
     headers: forwardedHeaders(request.headers),
     request: body,
     tags,
-    signal: goneSignal(response),
+    signal: clientSignal(response),
     retryTimeoutSeconds,
     answerBytesMax,
     clock,
     begunAt: clock(),
-    trace: visit.trace,
+    trace: context.trace,
   }
 }
 
-async function write(door: Door, visit: Visit, response: ServerResponse, served: Served): Promise<void> {
-  noteUpstream(visit.note, served.answer.headers)
+async function write(context: HttpContext, served: Served): Promise<void> {
+  const { services, response } = context
+  logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
-    writeWhole(visit, response, served.answer, served.receipt)
+    writeWhole(context, served.answer, served.receipt)
     return
   }
-  response.writeHead(served.answer.status, { ...visit.headers, ...relayedHeaders(served.answer) })
+  response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
   response.flushHeaders()
-  const { receipt, cause } = await serveStream(served, outletOf(response), door.keepRawStreams)
-  if (receipt !== null) visit.note.receipt = receipt
+  const { receipt, cause } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
+  if (receipt !== null) context.logFields.receipt = receipt
   if (cause === null) return
-  visit.note.cause = cause
-  door.metrics.streamInterrupted()
+  context.logFields.cause = cause
+  services.metrics.streamInterrupted()
 }
 
-function writeWhole(visit: Visit, response: ServerResponse, answer: WholeAnswer, receipt: string | null): void {
+function writeWhole(context: HttpContext, answer: WholeAnswer, receipt: string | null): void {
   const headers: Record<string, string | number> = {
-    ...visit.headers,
+    ...context.headers,
     ...wholeHeaders(answer),
     'content-length': answer.body.length,
   }
   if (receipt !== null) {
     headers[HEADER.receipt] = encodeHeader(receipt)
-    visit.note.receipt = receipt
+    context.logFields.receipt = receipt
   }
-  response.writeHead(answer.status, headers)
-  endWith(response, answer.body)
-}
-
-/** Node joins headers and a string into one write; bytes of their own would be a second one. Latin-1 maps every byte to itself. */
-function endWith(response: ServerResponse, body: Uint8Array): void {
-  if (body.length > ONE_WRITE_BYTES_MAX) response.end(body)
-  else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
+  context.response.writeHead(answer.status, headers)
+  endWith(context.response, answer.body)
 }
 
 /** On a scenario that serves files: the release its clients would pull now. */
@@ -154,6 +144,6 @@ function relayedHeaders({ headers }: Pick<WholeAnswer, 'headers'>): Record<strin
   return relayed
 }
 
-function pathWithQuery(visit: Visit, path: string): string {
-  return visit.query === '' ? path : `${path}?${visit.query}`
+function pathWithQuery({ rawQuery }: HttpContext, path: string): string {
+  return rawQuery === '' ? path : `${path}?${rawQuery}`
 }

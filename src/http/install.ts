@@ -5,48 +5,49 @@ import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter 
 import { failureScript, installationOf, installScript, preambleScript, renderTree, startOf, withoutInstall } from '../harness/index.ts'
 import { pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
-import type { Door } from './door.ts'
 import { answerError } from './errors.ts'
 import { noFiles } from './harness.ts'
-import { noteError } from './note.ts'
+import { logError } from './log-fields.ts'
 import { messageIn, SCRIPT_HEADERS } from './refusal.ts'
-import type { Asked, Reply } from './reply.ts'
-import { headerText, scenarioOf } from './scope.ts'
+import type { HttpContext } from './context.ts'
+import type { HttpReply } from './reply.ts'
+import { headerText, scenarioOf } from './request-fields.ts'
+import type { HttpServices } from './services.ts'
 
 /** A failure in time has its own status; a late one is a script that says so and fails, since the status is out by then. */
-export async function install(asked: Asked): Promise<Reply> {
-  const making = makeScript(asked)
+export async function install(context: HttpContext): Promise<HttpReply> {
+  const making = makeScript(context)
   making.catch(() => undefined)
   const inTime = await Promise.race([making, sleep(INSTALL_PREAMBLE_AFTER_SECONDS * 1000, null, { ref: false })])
-  return { status: 200, headers: SCRIPT_HEADERS, body: inTime ?? begun(making, asked) }
+  return { status: 200, headers: SCRIPT_HEADERS, body: inTime ?? begun(making, context) }
 }
 
-async function* begun(making: Promise<string>, { door, visit }: Asked): AsyncGenerator<string> {
+async function* begun(making: Promise<string>, context: HttpContext): AsyncGenerator<string> {
   yield preambleScript()
   try {
     yield await making
   } catch (error) {
-    noteError(door, visit, error)
-    const { status, body } = answerError(error, visit.path)
+    logError(context, error)
+    const { status, body } = answerError(error, context.path)
     yield failureScript(status, messageIn(body))
   }
 }
 
-async function makeScript(asked: Asked): Promise<string> {
-  const { door, visit, query } = asked
-  const adapter = await wantedAdapter(door, query.get('adapter') ?? '')
-  const url = addressOf(visit.request)
-  if (headerText(visit.request, HEADER.scenario) === null) return scriptWithoutScenario(asked, adapter, url)
-  const name = scenarioOf(visit.request)
-  visit.note.scenario = name
-  return door.registry.use(name, (scenario) => scriptFor(scenario, adapter.name, url, query.get('release_id')))
+async function makeScript(context: HttpContext): Promise<string> {
+  const { services, query } = context
+  const adapter = await wantedAdapter(services, query.get('adapter') ?? '')
+  const url = addressOf(context.request)
+  if (headerText(context.request, HEADER.scenario) === null) return scriptWithoutScenario(context, adapter, url)
+  const name = scenarioOf(context.request)
+  context.logFields.scenario = name
+  return services.registry.use(name, (scenario) => scriptFor(scenario, adapter.name, url, query.get('release_id')))
 }
 
-async function wantedAdapter(door: Door, name: string): Promise<Adapter> {
+async function wantedAdapter(services: HttpServices, name: string): Promise<Adapter> {
   if (name === '') throw invalid('adapter_missing', 'adapter: name the adapter to install, as listed by GET /svc/harness/adapters')
-  const adapters = await door.adapters()
+  const adapters = await services.adapters()
   const adapter = adapters.get(name)
-  if (adapter === undefined && door.registry.adapters.size === 0) throw noHarnessRecipe()
+  if (adapter === undefined && services.registry.adapters.size === 0) throw noHarnessRecipe()
   if (adapter === undefined) throw unknown('unknown_adapter', `adapter: there is none of that name; there are ${installable(adapters)}`)
   if (adapter.install === undefined || adapter.client === undefined) throw withoutInstall()
   return adapter
@@ -75,7 +76,7 @@ const first = (header: string | readonly string[] | undefined): string | undefin
   header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
 /** Nothing is made by asking: the script makes the scenario it names when it runs where none of this service is installed yet. */
-function scriptWithoutScenario({ door: { registry, newId, model }, query }: Asked, adapter: Adapter, url: string): string {
+function scriptWithoutScenario({ services: { registry, newId, model }, query }: HttpContext, adapter: Adapter, url: string): string {
   if (registry.adapters.size === 0) throw noHarnessRecipe()
   const [recipe, another] = [...registry.adapters].flatMap(([name, serving]) => (serving.name === adapter.name ? [name] : []))
   if (recipe === undefined) throw unknown('unknown_adapter', 'adapter: no configured recipe serves files for that one; name another')

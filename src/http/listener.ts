@@ -1,133 +1,108 @@
-/** Every request enters here: origin, route, pass, handler, and one line in the log when its answer is over. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { HEADER } from '../contract/index.ts'
-import { makePlainRoutes, type PlainRoutes } from './app.ts'
+/** Every request enters here: origin, route, credentials, handler, and one log line when its answer is over. */
+import type { RequestListener } from 'node:http'
+import { invalid } from '../contract/index.ts'
+import { credentialsOf } from './auth.ts'
 import { speakBoth } from './compat.ts'
+import { HttpContext } from './context.ts'
 import { answerOrigin } from './cors.ts'
-import type { Door, Visit } from './door.ts'
-import { HttpRefusal, isMessagesPath, noRoute } from './errors.ts'
-import { noteError } from './note.ts'
-import { knockOf } from './pass.ts'
+import { HttpRefusal, noRoute } from './errors.ts'
+import { logError } from './log-fields.ts'
 import { refusalReply } from './refusal.ts'
-import { routes, type Route } from './routes.ts'
-import { RouteTable, type Lookup, type Match } from './table.ts'
+import { sendReply } from './reply.ts'
+import { Router, type Lookup, type RouteMatch } from './router.ts'
+import { routes } from './routes.ts'
+import type { HttpServices } from './services.ts'
 
 const UNKNOWN_ROUTE = 'unknown'
-/** On every answer: what it says it is, it is, and nobody keeps it. A handler whose answer may be kept says so itself. */
-const GUARDED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 const UNKNOWN_PATH_CHARACTERS_MAX = 200
 
-export function makeListener(door: Door): RequestListener {
-  const table = new RouteTable(routes)
-  const plain = makePlainRoutes(door, (visit, error) => noteError(door, visit, error))
+export function makeListener(services: HttpServices): RequestListener {
+  const router = new Router(routes)
   return (request, response) => {
-    if (door.speaksReef) speakBoth(request, response)
-    const arrival = arrive(door, request)
-    const over = onceBoth(() => leave(door, arrival, response))
+    if (services.speaksReef) speakBoth(request, response)
+    services.metrics.begin()
+    const context = new HttpContext(services, request, response)
+    const over = onSecondCall(() => finish(context))
     response.once('close', over)
-    receive(door, table, plain, arrival, response)
-      .catch((error: unknown) => refuse(door, arrival, response, error))
+    handle(router, context)
+      .catch((error: unknown) => refuse(context, error))
       .finally(over)
   }
 }
 
-/** An answer is over when its connection is done with it and its handler too: what a broken stream left is kept after the client went. */
-function onceBoth(leaveNow: () => void): () => void {
-  let isOneDone = false
+/** An answer is over when both its connection and its handler are done: a broken stream is recorded after its client left. */
+function onSecondCall(run: () => void): () => void {
+  let isCalled = false
   return () => {
-    if (isOneDone) leaveNow()
-    isOneDone = true
+    if (isCalled) run()
+    isCalled = true
   }
 }
 
-/** A request that has not been let in yet. */
-interface Arrival {
-  readonly id: string
-  readonly request: IncomingMessage
-  readonly path: string
-  readonly query: string
-  readonly note: Visit['note']
-  readonly headers: Record<string, string>
-  readonly started: number
-  readonly trace: Visit['trace']
-  readonly hold: Visit['hold']
-  route: Route | null
-}
-
-function arrive(door: Door, request: IncomingMessage): Arrival {
-  const id = door.newId()
-  const url = request.url ?? '/'
-  const mark = url.indexOf('?')
-  const path = mark === -1 ? url : url.slice(0, mark)
-  const query = mark === -1 ? '' : url.slice(mark + 1)
-  door.metrics.begin()
-  const headers = { ...GUARDED, [HEADER.requestId]: id, ...(isMessagesPath(path) && { [HEADER.messagesRequestId]: id }) }
-  return {
-    id,
-    request,
-    path,
-    query,
-    note: {},
-    headers,
-    started: performance.now(),
-    trace: door.traces?.request(request.headers),
-    hold: door.bodies.budget.open(),
-    route: null,
-  }
-}
-
-async function receive(door: Door, table: RouteTable, plain: PlainRoutes, arrival: Arrival, response: ServerResponse): Promise<void> {
-  const { request, path } = arrival
+async function handle(router: Router, context: HttpContext): Promise<void> {
+  const { services, request, response, path } = context
   const method = request.method ?? 'GET'
-  const cors = answerOrigin(door, method, request.headers)
-  Object.assign(arrival.headers, cors.headers)
+  const cors = answerOrigin(services, method, request.headers)
+  Object.assign(context.headers, cors.headers)
   if (cors.isPreflight) {
-    response.writeHead(204, arrival.headers).end()
+    response.writeHead(204, context.headers).end()
     return
   }
-  const lookup = table.find(method === 'HEAD' ? 'GET' : method, path)
-  arrival.route = lookup.kind === 'found' ? lookup.match.route : null
-  const visitor = door.keys.admit(arrival.route?.gate ?? null, knockOf(arrival.query, request.headers))
-  const { route, params } = matched(lookup, table.cureFor.bind(table, path))
-  const visit: Visit = { ...arrival, route: route.path, params, visitor }
-  if ('line' in route.run) await route.run.line(door, visit, response, route.bodyBytesMax)
-  else await plain(visit, response)
+  const lookup = router.find(method === 'HEAD' ? 'GET' : method, path)
+  context.route = lookup.kind === 'found' ? lookup.match.route : null
+  context.principal = services.auth.admit(context.route?.access ?? null, credentialsOf(context.rawQuery, request.headers))
+  const { route, params } = matched(lookup, () => router.cureFor(path))
+  context.params = params
+  if ('line' in route.run) return route.run.line(context)
+  refuseBadHost(request.headers.host ?? '', path)
+  await sendReply(response, context.headers, await route.run.plain(context))
 }
 
-function matched(lookup: Lookup, cure: () => string | null): Match {
+function matched(lookup: Lookup, cure: () => string | null): RouteMatch {
   if (lookup.kind === 'found') return lookup.match
   if (lookup.kind === 'none') throw noRoute(cure() ?? undefined)
   throw new HttpRefusal(405, 'method_not_allowed', `this route answers to ${lookup.allow}`, { allow: lookup.allow })
 }
 
-function refuse(door: Door, arrival: Arrival, response: ServerResponse, error: unknown): void {
-  noteError(door, arrival, error)
+const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:\d{1,4}|[1-5]\d{4}))?$/
+
+/** Host and path must make an address, since links and scripts are made of it. */
+function refuseBadHost(host: string, path: string): void {
+  const isPlain = PLAIN_HOST.test(host) || isHost(host)
+  if (!isPlain || path.includes('\\')) throw invalid('bad_address', 'the host header and the path must make an address; send a plain host')
+}
+
+function isHost(host: string): boolean {
+  if (host === '' || !URL.canParse(`http://${host}`)) return false
+  return new URL(`http://${host}`).hostname === host.replace(/:\d+$/, '').toLowerCase()
+}
+
+function refuse(context: HttpContext, error: unknown): void {
+  const { response, headers: common } = context
+  logError(context, error)
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
-  const { status, headers, body } = refusalReply(error, arrival)
+  const { status, headers, body } = refusalReply(error, context)
   const bytes = Buffer.from(body)
-  const all = { ...arrival.headers, ...headers, 'content-length': bytes.length }
-  response.writeHead(status, all).end(bytes)
+  response.writeHead(status, { ...common, ...headers, 'content-length': bytes.length }).end(bytes)
 }
 
-function leave(door: Door, arrival: Arrival, response: ServerResponse): void {
-  const seconds = (performance.now() - arrival.started) / 1000
-  const route = arrival.route?.path ?? UNKNOWN_ROUTE
+function finish({ services, request, response, started, id, path, route, logFields, trace, hold }: HttpContext): void {
+  const seconds = (performance.now() - started) / 1000
+  const method = request.method ?? ''
   const status = response.headersSent ? response.statusCode : 499
-  const { id, path, note, trace } = arrival
-  const method = arrival.request.method ?? ''
-  arrival.hold.close()
-  door.metrics.end(route, status, seconds)
+  hold.close()
+  services.metrics.end(route?.path ?? UNKNOWN_ROUTE, status, seconds)
   const level = status >= 500 ? 'warn' : 'info'
-  const milliseconds = Math.round(seconds * 1e6) / 1000
-  const asked = arrival.route === null ? { path: shownPath(path) } : {}
-  door.log.write(level, 'request', { id, method, route, ...asked, status, ms: milliseconds, ...note })
-  trace?.end({ id, method, route: arrival.route?.path ?? null, path, status: response.headersSent ? status : null, note })
+  const ms = Math.round(seconds * 1e6) / 1000
+  const unknownPath = route === null ? { path: shownPath(path) } : {}
+  services.log.write(level, 'request', { id, method, route: route?.path ?? UNKNOWN_ROUTE, ...unknownPath, status, ms, ...logFields })
+  trace?.end({ id, method, route: route?.path ?? null, path, status: response.headersSent ? status : null, note: logFields })
 }
 
-/** A path that nobody knows, as the log may hold it: short, without a host's credentials, and without a query, however it was written. */
+/** An unknown path as the log may hold it: short, without a host's credentials and without a query, however it was encoded. */
 function shownPath(path: string): string {
   const [plain = ''] = path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').split(/[?#;]|%3f|%23|%3b/i, 1)
   return plain.length > UNKNOWN_PATH_CHARACTERS_MAX ? `${plain.slice(0, UNKNOWN_PATH_CHARACTERS_MAX)}…` : plain

@@ -1,12 +1,12 @@
-/** One JSON line per request and per event worth an operator's eye. Nobody waits for whoever reads them. */
+/** One JSON line per request and per event that an operator should see. Writing never waits for the reader. */
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { openSink, type Sink } from './sink.ts'
+import { openWriter, type NonblockingWriter } from './nonblocking-writer.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
   flush(): void
-  /** Lines that found no room because nobody read the log. */
+  /** Lines dropped because the reader was too slow. */
   readonly dropped?: number
 }
 
@@ -16,37 +16,37 @@ const STANDARD_ERROR = 2
 export function makeLog(clock: () => number): Log {
   const lineOf = (level: string, event: string, fields: JsonObject): string =>
     `${JSON.stringify({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })}\n`
-  const sink = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
+  const writer = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
   return {
-    write: (level, event, fields) => sink.write(lineOf(level, event, fields)),
-    flush: () => sink.flush(),
+    write: (level, event, fields) => writer.write(lineOf(level, event, fields)),
+    flush: () => writer.flush(),
     get dropped() {
-      return sink.dropped
+      return writer.dropped
     },
   }
 }
 
-/** A process has one standard error, so all its logs share one way to it. */
-let shared: Sink | null = null
+/** A process has one standard error, so all its logs share one writer. */
+let shared: NonblockingWriter | null = null
 
 /**
- * From here on everything else that this process and its threads print there goes the same way: one line of a plug-in that waits for a
- * reader would stop the service as surely as one of ours.
+ * Everything else that this process and its threads print there goes through the same writer: a plug-in's line that waited for a reader
+ * would stop the service too.
  */
-function takeStandardError(droppedLine: (lines: number) => string): Sink {
-  const sink = openSink(STANDARD_ERROR, droppedLine)
-  Object.defineProperty(process, 'stderr', { value: standardError(sink), configurable: true })
-  // What was said right before an exit or a crash is what somebody will look for.
-  process.once('exit', () => sink.flush())
-  return sink
+function takeStandardError(droppedLine: (lines: number) => string): NonblockingWriter {
+  const writer = openWriter(STANDARD_ERROR, droppedLine)
+  Object.defineProperty(process, 'stderr', { value: standardError(writer), configurable: true })
+  // The last lines before an exit or a crash matter most.
+  process.once('exit', () => writer.flush())
+  return writer
 }
 
-function standardError(sink: Sink): Writable {
+function standardError(writer: NonblockingWriter): Writable {
   const { isTTY, columns } = process.stderr
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
-      sink.write(String(chunk))
+      writer.write(String(chunk))
       done()
     },
   })

@@ -1,4 +1,4 @@
-/** Counts what the door sees, and the steps behind it, and prints it in Prometheus' text form. */
+/** Counts requests and training steps, and prints them in Prometheus' text format. */
 import type { StepOutcome, StoreUsage } from '../contract/index.ts'
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -48,14 +48,14 @@ export class Metrics {
     usage: StoreUsage,
     isWritable: boolean,
     scenarios: { known: number; loaded: number; training: number; waiting: number },
-    door: { readonly logLinesDropped: number; readonly bodyBytes: number },
+    http: { readonly logLinesDropped: number; readonly bodyBytes: number },
     spans?: { readonly exported: number; readonly dropped: number },
   ): string {
     const lines = [
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
-      ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', door.bodyBytes),
-      ...counter('svc_log_lines_dropped_total', 'Lines of the log that nobody read in time.', door.logLinesDropped),
+      ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
+      ...counter('svc_log_lines_dropped_total', 'Lines of the log that nobody read in time.', http.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
       ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
       ...gauge('svc_scenarios_loaded', 'Scenarios loaded in this process.', scenarios.loaded),

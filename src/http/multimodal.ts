@@ -1,21 +1,22 @@
-/** The multimodal routes: JSON in, the gateway's status, content type and bytes out. Not recorded. */
+/** The multimodal routes: they take JSON and answer with the gateway's status, content type and bytes. Nothing is recorded. */
 import { HEADER, invalid, unsupported } from '../contract/index.ts'
 import { refusalOfUpstream } from '../inference/index.ts'
-import { whileConnected } from './gone.ts'
-import type { Handler } from './reply.ts'
-import { headerText, scenarioOf } from './scope.ts'
+import { clientSignal } from './client-abort.ts'
+import type { Handler } from './context.ts'
+import { headerText, scenarioOf } from './request-fields.ts'
 
 export function relay(route: string): Handler {
-  return async ({ door, visit, bytes }) => {
-    const name = scenarioOf(visit.request)
-    visit.note.scenario = name
-    const { facts, bytes: body } = await door.bodies.line(await bytes(), {})
+  return async (context) => {
+    const { services } = context
+    const name = scenarioOf(context.request)
+    context.logFields.scenario = name
+    const { facts, bytes: body } = await services.bodies.line(await context.readBytes(), {})
     if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
-    return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async ({ binding }) => {
+    return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async ({ binding }) => {
       if (binding.gateway === undefined)
         throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
       const { gateway } = binding
-      const answer = await whileConnected(visit.request, (signal) => gateway.relay(route, body, signal))
+      const answer = await gateway.relay(route, body, clientSignal(context.response))
       if (answer.status >= 300) throw refusalOfUpstream(answer)
       return {
         status: answer.status,
@@ -26,7 +27,7 @@ export function relay(route: string): Handler {
   }
 }
 
-/** Sounds, pictures and data keep their type. What a browser could run comes as bytes: nobody asked for a page. */
+/** Sounds, pictures and data keep their type. A type that a browser could run becomes plain bytes. */
 function harmless(type: string): string {
   return /html|xml|javascript|ecmascript|multipart/i.test(type) ? 'application/octet-stream' : type
 }

@@ -5,13 +5,14 @@ import * as pages from '../pages/index.ts'
 import { catalogRow, requiresOf, type ListedRow } from '../releases/index.ts'
 import { listedReleases, listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
-import type { Asked, Reply } from './reply.ts'
-import { scenarioOf } from './scope.ts'
+import type { HttpContext } from './context.ts'
+import type { HttpReply } from './reply.ts'
+import { scenarioOf } from './request-fields.ts'
 
-export async function versionPage(asked: Asked): Promise<Reply> {
-  const { door, visit, query } = asked
-  const step = visit.params['step'] ?? ''
-  return door.registry.use(pageScenario(asked), async (scenario) => {
+export async function versionPage(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const step = context.params['step'] ?? ''
+  return services.registry.use(pageScenario(context), async (scenario) => {
     const { surface, released, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { row, place } = await rowAt(scenario, step)
@@ -23,10 +24,10 @@ export async function versionPage(asked: Asked): Promise<Reply> {
   })
 }
 
-export async function requestPage(asked: Asked): Promise<Reply> {
-  const { door, visit, query } = asked
-  const id = visit.params['record_id'] ?? ''
-  return door.registry.use(pageScenario(asked), async (scenario) => {
+export async function requestPage(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const id = context.params['record_id'] ?? ''
+  return services.registry.use(pageScenario(context), async (scenario) => {
     const record = await scenario.store.get(id)
     if (record?.request_type !== 'train') throw unknownRequest(id)
     const progress = await scenario.progress(id)
@@ -43,17 +44,18 @@ export async function requestPage(asked: Asked): Promise<Reply> {
       request: { id, created_at: record.created_at, asked: { ...objectIn(record.payload), ...requestIn(row?.metrics) } },
       progress,
       wrapper: wrapperOf(scenario.recipe.adapter),
-      now: door.clock(),
+      now: services.clock(),
     })
     return htmlReply(page)
   })
 }
 
 /** The two pages alone take the scenario from the query too: a page key names it there. */
-function pageScenario({ visit, query }: Asked): string {
+function pageScenario(context: HttpContext): string {
+  const { query } = context
   const named = query.get('scenario')?.trim() ?? ''
-  if (visit.request.headers[HEADER.scenario] === undefined && named !== '') return named
-  return scenarioOf(visit.request)
+  if (context.request.headers[HEADER.scenario] === undefined && named !== '') return named
+  return scenarioOf(context.request)
 }
 
 /** Links lead on with what this page was opened with, and with nothing else. */
@@ -124,4 +126,4 @@ const HTML_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-export const htmlReply = (body: string, status = 200): Reply & { readonly body: string } => ({ status, headers: HTML_HEADERS, body })
+export const htmlReply = (body: string, status = 200): HttpReply & { readonly body: string } => ({ status, headers: HTML_HEADERS, body })

@@ -1,7 +1,17 @@
-/** Records: import, report, and reading them back. */
-import { HEADER, invalid, unknown, type JsonObject, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
+/** Records: import, report, train instructions, and reading them back. */
+import {
+  HEADER,
+  invalid,
+  ROUTE_PREFIX,
+  unknown,
+  type JsonObject,
+  type NewRecord,
+  type RecordRow,
+  type RequestType,
+} from '../contract/index.ts'
 import {
   admit,
+  admitTrain,
   appendRecords,
   checkFirstRecords,
   noExchange,
@@ -11,55 +21,86 @@ import {
   type Place,
 } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
-import type { Door } from './door.ts'
-import { cutPage, pageLimit, wholeNumber } from './paging.ts'
-import { json, liveJson, type Asked, type Reply } from './reply.ts'
-import { headerText, scenarioOf, tagsOf } from './scope.ts'
-import { nameInPath } from './params.ts'
+import { pageQuery } from './auth.ts'
+import type { HttpContext } from './context.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { cutPage, headerText, nameInPath, pageLimit, scenarioOf, tagsOf, wholeNumber } from './request-fields.ts'
+import type { HttpServices } from './services.ts'
 
-export async function importOne(asked: Asked): Promise<Reply> {
-  return json((await keep(asked, 'import', () => 'payload.'))[0] ?? {})
+export async function importOne(context: HttpContext): Promise<HttpReply> {
+  return json((await keep(context, 'import', () => 'payload.'))[0] ?? {})
 }
 
-export async function importBatch(asked: Asked): Promise<Reply> {
-  return json({ records: await keep(asked, 'batch', (index) => `records[${index}].payload.`) })
+export async function importBatch(context: HttpContext): Promise<HttpReply> {
+  return json({ records: await keep(context, 'batch', (index) => `records[${index}].payload.`) })
 }
 
-export async function report(asked: Asked): Promise<Reply> {
-  return json((await keep(asked, 'report', () => ''))[0] ?? {})
+export async function report(context: HttpContext): Promise<HttpReply> {
+  return json((await keep(context, 'report', () => ''))[0] ?? {})
 }
 
 /** The body is judged before anything is resolved, so that a bad one creates no scenario; the recipe's own rules follow. */
-async function keep({ door, visit, bytes }: Asked, kind: 'report' | 'import' | 'batch', place: Place): Promise<readonly JsonObject[]> {
-  const name = scenarioOf(visit.request)
-  visit.note.scenario = name
-  const drafts = await door.bodies.drafts(kind, await bytes(), tagsOf(visit.request.headers))
+async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', place: Place): Promise<readonly JsonObject[]> {
+  const { services } = context
+  const name = scenarioOf(context.request)
+  context.logFields.scenario = name
+  const drafts = await services.bodies.drafts(kind, await context.readBytes(), tagsOf(context.request.headers))
   const admitted = (all: readonly Draft[], scenario: Scenario | null): readonly NewRecord[] =>
-    all.map((draft) => admit(draft, admissionOf(door, scenario)))
+    all.map((draft) => admit(draft, admissionOf(services, scenario)))
   const isOpen = drafts.some(({ about }) => about !== undefined)
   // What a recipe asks of a report is asked of the one with receipts.
-  const loaded = isOpen ? null : (door.registry.loaded(name) ?? null)
+  const loaded = isOpen ? null : (services.registry.loaded(name) ?? null)
   const early = admitted(drafts, loaded)
-  if (isOpen && !door.registry.has(name)) throw noExchange()
-  if (!door.registry.has(name)) checkFirstRecords(early, place)
-  return door.registry.useOrCreate(name, headerText(visit.request, HEADER.release), async (scenario) => {
+  if (isOpen && !services.registry.has(name)) throw noExchange()
+  if (!services.registry.has(name)) checkFirstRecords(early, place)
+  return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async (scenario) => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
     const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)
     return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
   })
 }
 
-function admissionOf({ newId, clock }: Door, scenario: Scenario | null): Admission {
+function admissionOf({ newId, clock }: HttpServices, scenario: Scenario | null): Admission {
   const checkReport = scenario?.recipe.checkReport?.bind(scenario.recipe)
   return { newId, clock, ...(checkReport && { checkReport }) }
 }
 
-export async function list({ door, visit, query }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
+/** An unknown scenario is never created here, whatever the deployment allows elsewhere. */
+export async function train(context: HttpContext): Promise<HttpReply> {
+  const { services } = context
+  const name = scenarioOf(context.request)
+  context.logFields.scenario = name
+  const { record, screen } = admitTrain(await context.readObject(), services)
+  const { agent_record_id, request_type } = record
+  return services.registry.use(name, async (scenario) => {
+    const kept = await scenario.types([agent_record_id])
+    // What is kept already is the store's to judge, also after the mode was changed.
+    if (!kept.has(agent_record_id)) {
+      refuseAutoMode(scenario)
+      screen()
+    }
+    await scenario.append([record])
+    context.logFields.receipt = agent_record_id
+    const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
+    return json({ agent_record_id, scenario: name, request_type, page_path: `${page}?${pageQuery(context.principal, name)}` })
+  })
+}
+
+function refuseAutoMode({ name, trainingMode }: Scenario): void {
+  if (trainingMode !== 'auto') return
+  throw invalid(
+    'auto_mode',
+    `scenario ${JSON.stringify(name)} runs in auto mode, which takes no instructions; switch it to manual or hybrid`,
+  )
+}
+
+export async function list(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const name = nameInPath(context)
   const from = startOf(query)
   const limit = pageLimit(query)
   const type = requestType(query.get('request_type'))
-  return door.registry.use(name, async ({ store }) => {
+  return services.registry.use(name, async ({ store }) => {
     const found = await store.records({ ...from, limit: limit + 1, ...(type !== null && { type }) })
     const { rows, next } = cutPage(found, limit, (row) => row.sequence)
     const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
@@ -83,10 +124,11 @@ function requestType(value: string | null): RequestType | null {
 }
 
 /** The payload goes out as the text it was stored as: nobody parses it on the way. */
-export async function read({ door, visit }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
-  const id = visit.params['record_id'] ?? ''
-  return door.registry.use(name, async ({ store }) => {
+export async function read(context: HttpContext): Promise<HttpReply> {
+  const { services } = context
+  const name = nameInPath(context)
+  const id = context.params['record_id'] ?? ''
+  return services.registry.use(name, async ({ store }) => {
     const record = await store.get(id)
     if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
     const { payload, ...row } = record

@@ -5,10 +5,10 @@
 import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
 import { failureScript } from '../harness/index.ts'
 import { refusalPage } from '../pages/index.ts'
-import type { Visit } from './door.ts'
+import type { HttpContext } from './context.ts'
 import { answerError, isInstallPath } from './errors.ts'
 import { htmlReply } from './pages.ts'
-import type { Reply } from './reply.ts'
+import type { HttpReply } from './reply.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
 
@@ -16,8 +16,8 @@ export const SCRIPT_HEADERS = { 'content-type': 'text/x-shellscript; charset=utf
 
 export function refusalReply(
   error: unknown,
-  { path, request }: Pick<Visit, 'path' | 'request'>,
-): Reply & { readonly body: string | Uint8Array } {
+  { path, request }: Pick<HttpContext, 'path' | 'request'>,
+): HttpReply & { readonly body: string | Uint8Array } {
   const { status, headers, body, relayed } = answerError(error, path)
   const accept = request.headers.accept ?? ''
   const [, kind] = PAGE.exec(path) ?? []

@@ -4,16 +4,17 @@ import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../con
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
 import { catalogOf, catalogRow, commitRow } from '../releases/index.ts'
-import { cutPage, pageLimit, wholeNumber } from './paging.ts'
-import { nameInPath } from './params.ts'
-import { json, liveJson, type Asked, type Reply } from './reply.ts'
+import type { HttpContext } from './context.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { cutPage, nameInPath, pageLimit, wholeNumber } from './request-fields.ts'
 
-export async function commits({ door, visit, query }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
+export async function commits(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const name = nameInPath(context)
   const after = wholeNumber(query, 'after_step', 0)
   const limit = pageLimit(query)
   const ids = recordIds(query.getAll('record_id'))
-  return door.registry.use(name, async (scenario) => {
+  return services.registry.use(name, async (scenario) => {
     const found = await scenario.wholeRows({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
     const { rows, next } = cutPage(found, limit, (row) => row.step)
     return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
@@ -28,27 +29,29 @@ function recordIds(ids: readonly string[]): readonly string[] {
 }
 
 /** All of them, or a page where one is asked for. */
-export async function list({ door, visit, query }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
+export async function list(context: HttpContext): Promise<HttpReply> {
+  const { services, query } = context
+  const name = nameInPath(context)
   const isPaged = query.has('limit') || query.has('before_step')
   const limit = pageLimit(query)
   const before = wholeNumber(query, 'before_step', Number.MAX_SAFE_INTEGER)
-  return door.registry.use(name, async (scenario) => {
+  return services.registry.use(name, async (scenario) => {
     if (!isPaged) return liveJson({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() })
     const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
     return liveJson({ scenario: name, releases: rows.map((row) => catalogRow(row, scenario.history)), next_before_step: next })
   })
 }
 
-export const rollback = (asked: Asked): Promise<Reply> => move(asked, 'rollback')
-export const promote = (asked: Asked): Promise<Reply> => move(asked, 'promote')
+export const rollback = (context: HttpContext): Promise<HttpReply> => move(context, 'rollback')
+export const promote = (context: HttpContext): Promise<HttpReply> => move(context, 'promote')
 
 const RELEASE_RULE = 'must be the id of a release of this scenario'
 export const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
 
-async function move({ door, visit, object }: Asked, operation: 'rollback' | 'promote'): Promise<Reply> {
-  const name = nameInPath(visit)
-  const { release_id } = checkShape(target, await object())
-  const { head, step } = await door.registry.move(name, release_id, operation)
+async function move(context: HttpContext, operation: 'rollback' | 'promote'): Promise<HttpReply> {
+  const { services } = context
+  const name = nameInPath(context)
+  const { release_id } = checkShape(target, await context.readObject())
+  const { head, step } = await services.registry.move(name, release_id, operation)
   return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step })
 }

@@ -1,45 +1,59 @@
-/** What a handler answers with, and what it is called with. */
+/** What a handler answers with, and how it is sent. */
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../contract/index.ts'
-import { readBody } from './bodies/index.ts'
-import type { Door, Visit } from './door.ts'
+import { responseOutlet } from './response-stream.ts'
 
-export interface Reply {
+export interface HttpReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** What takes its time is sent piece by piece. */
+  /** A body that takes its time is sent piece by piece. */
   readonly body: string | Uint8Array | AsyncIterable<string>
-}
-
-/** A request at a plain route. */
-export interface Asked {
-  readonly door: Door
-  readonly visit: Visit
-  readonly query: URLSearchParams
-  /** The body, read up to the route's limit. */
-  readonly bytes: () => Promise<Buffer>
-  /** The body as a strict JSON object. */
-  readonly object: () => Promise<JsonObject>
-}
-
-export type Handler = (asked: Asked) => Promise<Reply> | Reply
-
-/** A request at a route of the request line: it writes to the socket itself. */
-export type LineHandler = (door: Door, visit: Visit, response: ServerResponse, bodyBytesMax: number) => Promise<void>
-
-export function askedOf(door: Door, visit: Visit, bodyBytesMax: number): Asked {
-  const bytes = (): Promise<Buffer> => readBody(visit.request, bodyBytesMax, visit.hold)
-  return { door, visit, query: new URLSearchParams(visit.query), bytes, object: async () => door.bodies.object(await bytes()) }
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const NO_STORE = { ...JSON_TYPE, 'cache-control': 'no-store' }
 
-export function json(body: object, status = 200): Reply {
+export function json(body: object, status = 200): HttpReply {
   return { status, headers: JSON_TYPE, body: JSON.stringify(body) }
 }
 
 /** For live reads, whose next page or repetition may differ. */
-export function liveJson(body: object | string): Reply {
+export function liveJson(body: object | string): HttpReply {
   return { status: 200, headers: NO_STORE, body: typeof body === 'string' ? body : JSON.stringify(body) }
+}
+
+/** Statuses of an upstream that have no body, not even an empty one. */
+const BODILESS = new Set([204, 205])
+
+export async function sendReply(
+  response: ServerResponse,
+  common: Readonly<Record<string, string>>,
+  { status, headers, body }: HttpReply,
+): Promise<void> {
+  const all = { ...common, ...headers }
+  if (BODILESS.has(status)) response.writeHead(status, status === 205 ? { ...all, 'content-length': 0 } : all).end()
+  else if (typeof body === 'string' || body instanceof Uint8Array) {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    response.writeHead(status, { ...all, 'content-length': length })
+    endWith(response, body)
+  } else await sendPieces(response.writeHead(status, all), body)
+}
+
+/** Beyond this, copying the body costs more than a second write. */
+const ONE_WRITE_BYTES_MAX = 16 * 1024
+
+/** Node joins headers and a string into one write; bytes would be a second one. Latin-1 maps every byte to itself. */
+export function endWith(response: ServerResponse, body: string | Uint8Array): void {
+  if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body)
+  else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
+}
+
+/** Waits for a slow client, and stops making pieces when the client leaves. */
+async function sendPieces(response: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
+  const outlet = responseOutlet(response)
+  try {
+    if (response.req.method !== 'HEAD') for await (const piece of pieces) await outlet.write(Buffer.from(piece))
+    response.end()
+  } catch (error) {
+    if (!response.destroyed) throw error
+  }
 }

@@ -1,4 +1,4 @@
-/** The table of contents: every route, who may enter, how much it reads, and which handler runs. It holds nothing else. */
+/** Every route: its access, its body limit and its handler. This file holds nothing else. */
 import {
   BODY_BYTES_MAX,
   IMPORT_BODY_BYTES_MAX,
@@ -13,43 +13,31 @@ import { install } from './install.ts'
 import * as multimodal from './multimodal.ts'
 import { openApi } from './openapi/document.ts'
 import * as pages from './pages.ts'
-import type { Gate } from './pass.ts'
+import type { Handler, HttpRoute, LineHandler } from './context.ts'
 import * as records from './records.ts'
 import * as releases from './releases.ts'
-import type { Handler, LineHandler } from './reply.ts'
 import * as scenarios from './scenarios.ts'
 import * as status from './status.ts'
-import { train } from './train.ts'
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Static segments and `:parameters`. */
-  readonly path: string
-  readonly gate: Gate
-  readonly bodyBytesMax: number
-  /** The request line answers on the socket itself; everything else answers with a value. */
-  readonly run: { readonly line: LineHandler } | { readonly plain: Handler }
-}
+type Extra = Partial<Pick<HttpRoute, 'access' | 'bodyBytesMax'>>
 
-type Extra = Partial<Pick<Route, 'gate' | 'bodyBytesMax'>>
+const get = (path: string, plain: Handler, extra: Extra = {}): HttpRoute => row('GET', path, { plain }, extra)
+const post = (path: string, plain: Handler, extra: Extra = {}): HttpRoute => row('POST', path, { plain }, extra)
+const line = (path: string, handler: LineHandler, extra: Extra = {}): HttpRoute => row('POST', path, { line: handler }, extra)
 
-const get = (path: string, plain: Handler, extra: Extra = {}): Route => row('GET', path, { plain }, extra)
-const post = (path: string, plain: Handler, extra: Extra = {}): Route => row('POST', path, { plain }, extra)
-const line = (path: string, handler: LineHandler, extra: Extra = {}): Route => row('POST', path, { line: handler }, extra)
-
-function row(method: Route['method'], path: string, run: Route['run'], extra: Extra): Route {
-  return { method, path, run, gate: 'service', bodyBytesMax: BODY_BYTES_MAX, ...extra }
+function row(method: HttpRoute['method'], path: string, run: HttpRoute['run'], extra: Extra): HttpRoute {
+  return { method, path, run, access: 'service', bodyBytesMax: BODY_BYTES_MAX, ...extra }
 }
 
 const imported: Extra = { bodyBytesMax: IMPORT_BODY_BYTES_MAX }
 const reported: Extra = { bodyBytesMax: REPORT_BODY_BYTES_MAX }
 const proposed: Extra = { bodyBytesMax: PROPOSAL_BODY_BYTES_MAX }
 const small: Extra = { bodyBytesMax: SMALL_BODY_BYTES_MAX }
-const evaluated: Extra = { gate: 'evaluation' }
-const page: Extra = { gate: 'page' }
-const open: Extra = { gate: 'open' }
+const evaluated: Extra = { access: 'evaluation' }
+const page: Extra = { access: 'page' }
+const open: Extra = { access: 'open' }
 
-export const routes: readonly Route[] = [
+export const routes: readonly HttpRoute[] = [
   get('/healthz', status.health, open),
 
   line('/v1/chat/completions', inference.traffic('chat')),
@@ -80,7 +68,7 @@ export const routes: readonly Route[] = [
   post('/svc/records', records.importOne, imported),
   post('/svc/records/batch', records.importBatch, imported),
   post('/svc/report', records.report, reported),
-  post('/svc/train', train, small),
+  post('/svc/train', records.train, small),
 
   get('/svc/scenarios', scenarios.list),
   post('/svc/scenarios', scenarios.create, small),
@@ -110,7 +98,7 @@ export const routes: readonly Route[] = [
 
   get('/svc/status', status.status),
   get('/metrics', status.metrics),
-  // The table describes itself, once it is whole.
+  // The document describes the whole table, this row included.
   get(
     '/openapi.json',
     openApi(() => routes),

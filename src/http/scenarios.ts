@@ -3,10 +3,11 @@ import { z } from 'zod'
 import type { Adapter, JsonObject } from '../contract/index.ts'
 import { checkShape, jsonObject, NOT_BLANK } from '../records/index.ts'
 import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
-import { nameInPath } from './params.ts'
-import { json, liveJson, type Asked, type Reply } from './reply.ts'
+import type { HttpContext } from './context.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { nameInPath } from './request-fields.ts'
 
-export async function list({ door: { registry } }: Asked): Promise<Reply> {
+export async function list({ services: { registry } }: HttpContext): Promise<HttpReply> {
   const rows = await Promise.all(registry.names().map((name) => listRow(registry, name)))
   return json({ scenarios: rows })
 }
@@ -56,10 +57,13 @@ export const creation = z.strictObject(
 )
 
 /** Model settings of a scenario that exists already are kept as they are, and those sent are not looked at. */
-export async function create({ door: { registry }, visit, object }: Asked): Promise<Reply> {
-  const body = checkShape(creation, await object())
+export async function create(context: HttpContext): Promise<HttpReply> {
+  const {
+    services: { registry },
+  } = context
+  const body = checkShape(creation, await context.readObject())
   const name = scenarioName(body.name, 'name')
-  visit.note.scenario = name
+  context.logFields.scenario = name
   const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
@@ -76,17 +80,23 @@ export const change = z.strictObject(
   { error: (issue) => (issue.code === 'unrecognized_keys' ? 'takes training_mode and model alone' : 'must be an object') },
 )
 
-export async function update({ door: { registry }, visit, object }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
-  const { training_mode, model } = checkShape(change, await object())
+export async function update(context: HttpContext): Promise<HttpReply> {
+  const {
+    services: { registry },
+  } = context
+  const name = nameInPath(context)
+  const { training_mode, model } = checkShape(change, await context.readObject())
   const own = model === undefined || model === null ? model : parseModelSettings(model)
   const scenario = await registry.update(name, training_mode, own)
   const view = model === undefined ? {} : { model: modelView(scenario.model) }
   return json({ scenario: name, training_mode: scenario.trainingMode, ...view })
 }
 
-export async function contract({ door: { registry }, visit }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
+export async function contract(context: HttpContext): Promise<HttpReply> {
+  const {
+    services: { registry },
+  } = context
+  const name = nameInPath(context)
   return registry.use(name, ({ processors, trainingMode, leading }) => {
     const processor = leading?.processor ?? processors[0]?.[1]
     const contractView = {
@@ -100,7 +110,10 @@ export async function contract({ door: { registry }, visit }: Asked): Promise<Re
   })
 }
 
-export async function remove({ door: { registry }, visit }: Asked): Promise<Reply> {
-  const name = nameInPath(visit)
+export async function remove(context: HttpContext): Promise<HttpReply> {
+  const {
+    services: { registry },
+  } = context
+  const name = nameInPath(context)
   return json({ scenario: name, archived: await registry.remove(name) })
 }

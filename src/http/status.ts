@@ -1,17 +1,18 @@
 /** How the service is: readiness, training, serving and storage state, and numbers for a monitor. */
 import type { Commit, Json, JsonObject, Refusal, Store } from '../contract/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
-import { liveJson, type Asked, type Reply } from './reply.ts'
+import type { HttpContext } from './context.ts'
+import { liveJson, type HttpReply } from './reply.ts'
 
 /** Ready is who takes requests: a service that cannot keep what it answers is not. Why is for those who have a token. */
-export async function health({ door: { store } }: Asked): Promise<Reply> {
+export async function health({ services: { store } }: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
   return trouble === null ? liveJson({ ok: true }) : { ...liveJson({ ok: false }), status: 503 }
 }
 
 const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
 
-export async function status({ door: { registry, store, runtime } }: Asked): Promise<Reply> {
+export async function status({ services: { registry, store, runtime } }: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
   const rows: [string, Json][] = []
   const errors: string[] = []
@@ -83,7 +84,7 @@ function committedStep(last: Commit | null): JsonObject | null {
   return last === null ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 
-export async function metrics({ door: { registry, store, metrics: counted, traces, log, bodies } }: Asked): Promise<Reply> {
+export async function metrics({ services: { registry, store, metrics: counted, traces, log, bodies } }: HttpContext): Promise<HttpReply> {
   const names = registry.names()
   const loaded = names.flatMap((name) => registry.loaded(name) ?? [])
   const workers = loaded.flatMap((scenario) => scenario.workers)

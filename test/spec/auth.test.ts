@@ -1,7 +1,7 @@
 /** Every route of the table against every way to knock: who is let in, and who gets 401. */
 import { createHmac, hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Gate } from '../../src/http/pass.ts'
+import type { Access } from '../../src/http/auth.ts'
 import { routes } from '../../src/http/routes.ts'
 import { world, type World } from '../support/world.ts'
 import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/speak.ts'
@@ -19,11 +19,11 @@ const keyQuery = (scenario: string, key: string): string => new URLSearchParams(
 interface Way {
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
-  /** Gates this opens; everything else is 401. */
-  readonly opens: readonly Gate[]
+  /** Access levels this opens; everything else is 401. */
+  readonly opens: readonly Access[]
 }
-const ALL: readonly Gate[] = ['open', 'service', 'evaluation', 'page']
-const OPEN: readonly Gate[] = ['open']
+const ALL: readonly Access[] = ['open', 'service', 'evaluation', 'page']
+const OPEN: readonly Access[] = ['open']
 
 function waysToKnock(evaluation: string): Readonly<Record<string, Way>> {
   const goodKey = keyQuery(MINE, pageKey(TOKEN, MINE))
@@ -82,12 +82,12 @@ const create = async (): Promise<void> => {
 
 describe('with authentication on [auth.1] [auth.2] [auth.5] [auth.5-header-wins] [auth.6] [errors.401]', () => {
   it.each(openRoutes)(
-    '$method $path lets in whom its gate ($gate) lets in [decisions.auth-header-alone]',
-    async ({ method, path, gate }) => {
+    '$method $path accepts the credentials of its access level ($access) [decisions.auth-header-alone]',
+    async ({ method, path, access }) => {
       const wrong: string[] = []
       for (const [way, { headers = {}, query, opens }] of Object.entries(waysToKnock(evaluation))) {
         const { status } = await here.ask(method, query === undefined ? path : `${path}?${query}`, { headers })
-        if ((status !== 401) !== opens.includes(gate)) wrong.push(`${way}: ${status}`)
+        if ((status !== 401) !== opens.includes(access)) wrong.push(`${way}: ${status}`)
       }
       expect(wrong).toEqual([])
     },
@@ -107,7 +107,7 @@ describe('with authentication on [auth.1] [auth.2] [auth.5] [auth.5-header-wins]
     },
   )
 
-  it.each(openRoutes.filter(({ method, gate }) => method === 'GET' && gate !== 'open'))(
+  it.each(openRoutes.filter(({ method, access }) => method === 'GET' && access !== 'open'))(
     'HEAD $path is as closed as GET',
     async ({ path }) => {
       expect((await here.ask('HEAD', path)).status).toBe(401)
@@ -184,13 +184,13 @@ describe('with authentication off', () => {
   it('everyone is let in, but a token or a stray key in the address is still 401 [auth.6]', async () => {
     const open = await world()
     const wrong: string[] = []
-    for (const { method, path, gate } of openRoutes) {
+    for (const { method, path, access } of openRoutes) {
       const [plain, keyed, tokened] = [
         await open.ask(method, path, { headers: bearer('whatever') }),
         await open.get(`${path}?key=x&scenario=${MINE}`),
         await open.ask(method, `${path}?token=x`),
       ]
-      const isRight = plain.status !== 401 && (keyed.status === 401) === (gate !== 'page') && tokened.status === 401
+      const isRight = plain.status !== 401 && (keyed.status === 401) === (access !== 'page') && tokened.status === 401
       if (!isRight) wrong.push(`${method} ${path}: ${plain.status} ${keyed.status} ${tokened.status}`)
     }
     await open.close()

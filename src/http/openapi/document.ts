@@ -4,9 +4,8 @@ import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
 import { isInstallPath, isMessagesPath } from '../errors.ts'
-import type { Gate } from '../pass.ts'
-import type { Handler } from '../reply.ts'
-import type { Route } from '../routes.ts'
+import type { Access } from '../auth.ts'
+import type { Handler, HttpRoute } from '../context.ts'
 import * as answers from './answers.ts'
 import { TAGS, type Answer, type Description, type Descriptions } from './description.ts'
 import { harnessDescriptions } from './harness.ts'
@@ -29,7 +28,7 @@ export const descriptions: Descriptions = {
 }
 
 /** The table is handed in when it is there: this is a row of it. */
-export function openApi(routesOf: () => readonly Route[]): Handler {
+export function openApi(routesOf: () => readonly HttpRoute[]): Handler {
   let printed: string | undefined
   return () => {
     printed ??= JSON.stringify(documentOf(routesOf().filter(isDescribed)))
@@ -38,9 +37,9 @@ export function openApi(routesOf: () => readonly Route[]): Handler {
 }
 
 /** The console is a page with its files, no interface for programs. */
-export const isDescribed = ({ path }: Pick<Route, 'path'>): boolean => !/^\/console(\/|$)/.test(path)
+export const isDescribed = ({ path }: Pick<HttpRoute, 'path'>): boolean => !/^\/console(\/|$)/.test(path)
 
-export function documentOf(routes: readonly Route[]): object {
+export function documentOf(routes: readonly HttpRoute[]): object {
   return {
     openapi: '3.1.1',
     info: infoOf(),
@@ -83,14 +82,14 @@ const SECURITY_SCHEMES = {
   },
 }
 const TOKENS = [{ bearer: [] }, { apiKey: [] }]
-const SECURITY: Readonly<Record<Gate, readonly object[]>> = {
+const SECURITY: Readonly<Record<Access, readonly object[]>> = {
   open: [],
   service: TOKENS,
   evaluation: TOKENS,
   page: [...TOKENS, { pageKey: [] }],
 }
 
-function pathsOf(routes: readonly Route[]): Readonly<Record<string, object>> {
+function pathsOf(routes: readonly HttpRoute[]): Readonly<Record<string, object>> {
   const byPath = Map.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
   return Object.fromEntries(
     [...byPath].map(([path, members]) => [
@@ -100,13 +99,13 @@ function pathsOf(routes: readonly Route[]): Readonly<Record<string, object>> {
   )
 }
 
-function descriptionOf({ method, path }: Route): Description {
+function descriptionOf({ method, path }: HttpRoute): Description {
   const description = descriptions[`${method} ${path}`]
   if (description === undefined) throw new Error(`${method} ${path} is described nowhere`)
   return description
 }
 
-function operationOf(route: Route, { operationId, tag, summary, description, parameters = [], body, ...rest }: Description): object {
+function operationOf(route: HttpRoute, { operationId, tag, summary, description, parameters = [], body, ...rest }: Description): object {
   const named = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ $ref: `#/components/parameters/${name}` }))
   const all = [...named, ...parameters.map(parameterOf)]
   return {
@@ -114,7 +113,7 @@ function operationOf(route: Route, { operationId, tag, summary, description, par
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: SECURITY[route.gate],
+    security: SECURITY[route.access],
     ...(all.length > 0 && { parameters: all }),
     ...(body !== undefined && { requestBody: bodyOf(route, body) }),
     responses: { ...mapped(rest.answers, answerOf), ...refusalsOf(route, rest.refusals) },
@@ -123,7 +122,7 @@ function operationOf(route: Route, { operationId, tag, summary, description, par
 
 const parameterOf = ({ schema, ...parameter }: Parameter): object => ({ ...parameter, schema: inlineSchema(schema) })
 
-function bodyOf({ bodyBytesMax }: Route, schema: z.ZodType): object {
+function bodyOf({ bodyBytesMax }: HttpRoute, schema: z.ZodType): object {
   return { description: `At most ${bodyBytesMax} bytes.`, required: true, content: { 'application/json': { schema: refTo(schema) } } }
 }
 
@@ -144,10 +143,10 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
   503: ['retry-after'],
 }
 
-function refusalsOf({ path, gate }: Route, own: Description['refusals']): object {
-  const all = refusals(UNREADABLE, gate === 'open' ? {} : UNAUTHORIZED, own)
+function refusalsOf({ path, access }: HttpRoute, own: Description['refusals']): object {
+  const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)
   const schema = refTo(isMessagesPath(path) ? answers.messagesError : answers.error)
-  const other = gate === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
+  const other = access === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
     Object.entries(all).map(([status, codes]) => [
       status,

@@ -1,16 +1,17 @@
 /** The published document, read as a client would read it, and answers held to what it says of them. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
-import { routes, type Route } from '../../../src/http/routes.ts'
-import { RouteTable } from '../../../src/http/table.ts'
+import type { HttpRoute } from '../../../src/http/context.ts'
+import { Router } from '../../../src/http/router.ts'
+import { routes } from '../../../src/http/routes.ts'
 import type { Answer, Ask, World } from '../../support/world.ts'
 import { problemsOf } from './json-schema.ts'
 import { errorOf, textAt } from './speak.ts'
 import { memberOf } from './trainee.ts'
 
-export type Asking = (method: Route['method'], path: string, ask?: Ask) => Promise<Answer>
-export type Place = Pick<Route, 'method' | 'path'>
+export type Asking = (method: HttpRoute['method'], path: string, ask?: Ask) => Promise<Answer>
+export type Place = Pick<HttpRoute, 'method' | 'path'>
 
-const table = new RouteTable(routes)
+const table = new Router(routes)
 
 export class Described {
   readonly document: JsonObject
@@ -53,7 +54,7 @@ export class Described {
     }
   }
 
-  #problemsOf(route: Route, answer: Answer): readonly string[] {
+  #problemsOf(route: HttpRoute, answer: Answer): readonly string[] {
     const operation = this.operation(route)
     const response = memberOf(operation['responses'], String(answer.status))
     const media = String(answer.headers['content-type']).replace(/;.*/, '')

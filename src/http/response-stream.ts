@@ -1,9 +1,9 @@
-/** A response as the place where a stream's frames go. */
+/** A response as the outlet of a stream: it waits for a slow client and lets go of one that stopped reading. */
 import type { ServerResponse } from 'node:http'
 import { CLIENT_STALL_SECONDS } from '../contract/index.ts'
 import type { Outlet } from '../inference/index.ts'
 
-export function outletOf(response: ServerResponse): Outlet {
+export function responseOutlet(response: ServerResponse): Outlet {
   return {
     write(bytes) {
       if (response.destroyed) throw new Error('the client closed the connection')
@@ -18,17 +18,17 @@ export function outletOf(response: ServerResponse): Outlet {
   }
 }
 
-/** A client that stops reading holds an upstream and a scenario; after a while it is let go like one that left. */
+/** A client that stops reading holds an upstream and a scenario, so its connection is closed after a while. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
-    const patience = setTimeout(() => response.destroy(), CLIENT_STALL_SECONDS * 1000)
+    const stalled = setTimeout(() => response.destroy(), CLIENT_STALL_SECONDS * 1000)
     const onDrain = (): void => {
-      clearTimeout(patience)
+      clearTimeout(stalled)
       response.off('close', onClose)
       resolve()
     }
     const onClose = (): void => {
-      clearTimeout(patience)
+      clearTimeout(stalled)
       response.off('drain', onDrain)
       reject(new Error('the client closed the connection'))
     }

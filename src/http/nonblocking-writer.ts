@@ -1,37 +1,37 @@
-/** Writes to a descriptor without ever waiting for whoever reads it: what finds no room is dropped and counted, and the reader is told how much. */
+/** Writes lines to a descriptor and never waits for its reader: lines without room are dropped and counted, and a notice says how many. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 
 const WRITE_AFTER_MS = 20
 const WRITE_AFTER_BYTES = 64 * 1024
 const TRY_AGAIN_MS = 50
-/** What waits for a reader that does not read. */
+/** Bytes buffered for a reader that does not read. */
 const WAITING_BYTES_MAX = 1024 * 1024
-/** How long the last lines of a process wait for a reader that reads nothing. */
+/** How long the last lines of a process wait for a reader. */
 const LAST_LINES_MS = 1000
 const LAST_LINES_LOOK_MS = 10
 
-export interface Sink {
+export interface NonblockingWriter {
   write(text: string): void
-  /** Writes what waits; before an exit, as far as somebody reads. */
+  /** Writes the buffer, as far as the reader takes it. */
   flush(): void
-  /** Lines that nobody will ever read. */
+  /** Lines dropped so far. */
   readonly dropped: number
 }
 
-/** The notice is the line that tells how many were dropped before it. */
-export function openSink(descriptor: number, notice: (lines: number) => string): Sink {
-  const target = neverWaiting(descriptor)
+/** The notice is the line that says how many lines were dropped before it. */
+export function openWriter(descriptor: number, notice: (lines: number) => string): NonblockingWriter {
+  const target = nonblocking(descriptor)
   let waiting: Buffer[] = []
   let bytes = 0
   let timer: NodeJS.Timeout | null = null
   let isBlocked = false
   let dropped = 0
-  let untold = 0
+  let unreported = 0
 
   function drop(lines: number): void {
     dropped += lines
-    untold += lines
+    unreported += lines
   }
 
   function take(text: string): void {
@@ -40,16 +40,16 @@ export function openSink(descriptor: number, notice: (lines: number) => string):
     bytes += line.length
   }
 
-  /** As much as goes out now. */
+  /** Writes as much as the descriptor takes now. */
   function pump(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
     isBlocked = false
     try {
       while (waiting.length > 0) advance(writeSync(target, Buffer.concat(waiting)))
-      if (untold === 0) return
-      take(notice(untold))
-      untold = 0
+      if (unreported === 0) return
+      take(notice(unreported))
+      unreported = 0
       later(WRITE_AFTER_MS)
     } catch (error) {
       if (isCode(error, 'EAGAIN')) {
@@ -57,7 +57,7 @@ export function openSink(descriptor: number, notice: (lines: number) => string):
         later(TRY_AGAIN_MS)
         return
       }
-      // The reader is gone for good, or the disk is full: that must not stop the service.
+      // A reader that is gone, or a full disk, must not stop the service.
       drop(linesIn(Buffer.concat(waiting)))
       waiting = []
       bytes = 0
@@ -81,9 +81,9 @@ export function openSink(descriptor: number, notice: (lines: number) => string):
         later(TRY_AGAIN_MS)
         return
       }
-      if (untold > 0) {
-        take(notice(untold))
-        untold = 0
+      if (unreported > 0) {
+        take(notice(unreported))
+        unreported = 0
       }
       take(text)
       if (bytes >= WRITE_AFTER_BYTES && !isBlocked) pump()
@@ -106,10 +106,10 @@ export function openSink(descriptor: number, notice: (lines: number) => string):
 }
 
 /**
- * A file takes what it is given. A pipe or a terminal is opened once more, so that only this opening never waits and nobody who shares the old one
- * is surprised; where that cannot be (a socket, a pipe of another user), Node's own stream sets the descriptor itself to never wait.
+ * A file never blocks. A pipe or a terminal is opened again, so that only our own opening is non-blocking. When that fails (a socket, a pipe of
+ * another user), Node's own stream makes the descriptor itself non-blocking.
  */
-function neverWaiting(descriptor: number): number {
+function nonblocking(descriptor: number): number {
   const opened = fstatSync(descriptor)
   if (opened.isFile()) return descriptor
   if (!opened.isSocket()) {
@@ -123,7 +123,7 @@ function neverWaiting(descriptor: number): number {
   return descriptor
 }
 
-/** Let go of, a stream closes its descriptor. */
+/** Kept, since a collected stream closes its descriptor. */
 const held: Socket[] = []
 
 const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code

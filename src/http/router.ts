@@ -1,25 +1,24 @@
-/** Finds the route of a request by its raw path, so that no decoding or normalising ever lies between what is judged and what runs. */
-import type { Route } from './routes.ts'
+/** Finds the route of a request by its raw path: what is authorized is what runs, with no decoding or normalising in between. */
+import type { HttpRoute } from './context.ts'
 
-export interface Match {
-  readonly route: Route
+export interface RouteMatch {
+  readonly route: HttpRoute
   readonly params: Readonly<Record<string, string>>
 }
 
-/** What a path offers: the routes of its methods, or nothing. */
 export type Lookup =
-  | { readonly kind: 'found'; readonly match: Match }
+  | { readonly kind: 'found'; readonly match: RouteMatch }
   | { readonly kind: 'other_method'; readonly allow: string }
   | { readonly kind: 'none' }
 
 const NO_PARAMS = {}
 const NONE: Lookup = { kind: 'none' }
 
-export class RouteTable {
-  readonly #fixed = new Map<string, Route[]>()
-  readonly #open: { readonly segments: readonly string[]; readonly route: Route }[] = []
+export class Router {
+  readonly #fixed = new Map<string, HttpRoute[]>()
+  readonly #open: { readonly segments: readonly string[]; readonly route: HttpRoute }[] = []
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly HttpRoute[]) {
     for (const route of routes) {
       if (route.path.includes(':')) this.#open.push({ segments: route.path.split('/'), route })
       else this.#fixed.set(route.path, [...(this.#fixed.get(route.path) ?? []), route])
@@ -34,7 +33,7 @@ export class RouteTable {
     return matches.length === 0 ? NONE : { kind: 'other_method', allow: matches.map(({ route }) => route.method).join(', ') }
   }
 
-  /** What a client whose base address is set wrong should do; null where that is not what is wrong. */
+  /** The cure for a client with a wrong base URL; null when that is not the problem. */
   cureFor(path: string): string | null {
     const once = path.replace(/\/v1(?:\/v1)+\//, '/v1/')
     if (once !== path && this.#has(once)) return `its path has /v1 twice: take /v1 out of the client's base URL, so that it asks ${once}`
@@ -46,7 +45,7 @@ export class RouteTable {
     return this.#fixed.has(path) || this.#matchOpen(path).length > 0
   }
 
-  #matchOpen(path: string): readonly Match[] {
+  #matchOpen(path: string): readonly RouteMatch[] {
     const given = path.split('/')
     return this.#open.flatMap(({ segments, route }) => {
       const params = segments.length === given.length ? paramsOf(segments, given) : null
@@ -64,7 +63,7 @@ function paramsOf(segments: readonly string[], given: readonly string[]): Record
       continue
     }
     const value = decode(text)
-    // A dot segment is a step through the tree to some readers and a name to others; here it is neither.
+    // Some programs read a dot segment as a step through the tree, others as a name. It is refused.
     if (value === null || value === '' || value === '.' || value === '..') return null
     params[segment.slice(1)] = value
   }

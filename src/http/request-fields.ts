@@ -1,9 +1,19 @@
-/** What a request says about itself in its headers: which scenario, which starting release, which tags. */
+/** What a request says about itself in its headers, path and query: scenario, starting release, receipt, tags, page of a list. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { HEADER, invalid, RECORD_ID_CHARACTERS_MAX, TAG_VALUE_CHARACTERS_MAX, TAGS_MAX } from '../contract/index.ts'
+import {
+  HEADER,
+  invalid,
+  PAGE_ROWS_DEFAULT,
+  PAGE_ROWS_MAX,
+  RECORD_ID_CHARACTERS_MAX,
+  TAG_VALUE_CHARACTERS_MAX,
+  TAGS_MAX,
+  unknown,
+} from '../contract/index.ts'
 import type { Tags } from '../inference/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
+import type { HttpContext } from './context.ts'
 
 const NO_TAGS: Tags = {}
 
@@ -14,6 +24,17 @@ export function scenarioOf(request: IncomingMessage): string {
   return scenarioName(value, HEADER.scenario)
 }
 
+/** The scenario that a path names. A text that cannot be a name is an unknown scenario, not a malformed request. */
+export function nameInPath({ params, logFields }: HttpContext): string {
+  try {
+    const name = scenarioName(params['scenario'] ?? '', 'the path')
+    logFields.scenario = name
+    return name
+  } catch {
+    throw unknown('unknown_scenario', 'the path names no scenario; GET /svc/scenarios lists them')
+  }
+}
+
 /** A header's trimmed value; null when it is absent or empty. Given twice it would name two things, so it is refused. */
 export function headerText(request: IncomingMessage, name: string): string | null {
   const value = request.headers[name]
@@ -22,7 +43,7 @@ export function headerText(request: IncomingMessage, name: string): string | nul
   return decodeHeader(value.trim())
 }
 
-/** The receipt that the client chose for its exchange, where it cannot read the one it would be given; null where it chose none. */
+/** The receipt that the client chose for its exchange, since it cannot read one from the answer; null when it chose none. */
 export function chosenReceipt(request: IncomingMessage): string | null {
   const id = headerText(request, HEADER.receipt)
   if (id !== null && countCodePoints(id) > RECORD_ID_CHARACTERS_MAX)
@@ -53,7 +74,7 @@ function emptyTags(): Record<string, string> {
   return tags
 }
 
-/** The client's headers that mean something to a provider. Everything else, credentials first of all, stays here. */
+/** The client's headers that mean something to a provider. No other header is forwarded, credentials least of all. */
 const FORWARDED = [
   'anthropic-version',
   'anthropic-beta',
@@ -84,4 +105,25 @@ export function decodeHeader(value: string): string {
 /** And back: a receipt that a client chose may hold any character. */
 export function encodeHeader(value: string): string {
   return Buffer.from(value).toString('latin1')
+}
+
+export function wholeNumber(query: URLSearchParams, name: string, fallback: number): number {
+  const text = query.get(name)
+  if (text === null) return fallback
+  const value = Number(text)
+  if (!/^\d{1,15}$/.test(text)) throw invalid('invalid_query', `${name}: must be a whole number from 0`)
+  return value
+}
+
+export function pageLimit(query: URLSearchParams): number {
+  const limit = wholeNumber(query, 'limit', PAGE_ROWS_DEFAULT)
+  if (limit < 1 || limit > PAGE_ROWS_MAX) throw invalid('invalid_query', `limit: must be from 1 to ${PAGE_ROWS_MAX}`)
+  return limit
+}
+
+/** Takes one row more than the limit, so as to know whether there is a next page. */
+export function cutPage<T>(rows: readonly T[], limit: number, positionOf: (row: T) => number): { rows: readonly T[]; next: number | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { rows: page, next: rows.length > limit && last !== undefined ? positionOf(last) : null }
 }

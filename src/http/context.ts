@@ -1,0 +1,76 @@
+/** One request: what its handler reads of it, and what every answer and the log line say of it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HEADER, type JsonObject } from '../contract/index.ts'
+import type { Access, Principal } from './auth.ts'
+import { readBody, type BodyHold } from './bodies/index.ts'
+import { isMessagesPath } from './errors.ts'
+import type { HttpReply } from './reply.ts'
+import type { HttpServices, LogFields, RequestTrace } from './services.ts'
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Static segments and `:parameters`. */
+  readonly path: string
+  readonly access: Access
+  readonly bodyBytesMax: number
+  /** Inference routes write to the socket themselves; every other route answers with a value. */
+  readonly run: { readonly line: LineHandler } | { readonly plain: Handler }
+}
+export type Handler = (context: HttpContext) => Promise<HttpReply> | HttpReply
+export type LineHandler = (context: HttpContext) => Promise<void>
+
+/** On every answer. A handler whose answer may be cached overrides them. */
+const DEFAULT_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
+const ANYONE: Principal = { kind: 'anyone' }
+
+export class HttpContext {
+  readonly services: HttpServices
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The request's id, on every answer and in the log. The receipt is another id, since it may not be sent before the record is durable. */
+  readonly id: string
+  readonly path: string
+  readonly rawQuery: string
+  /** Headers of every answer to this request, refusals included. A handler may add to them. */
+  readonly headers: Record<string, string>
+  readonly logFields: LogFields = {}
+  readonly trace: RequestTrace | undefined
+  /** The share of the memory for request bodies that this request holds. */
+  readonly hold: BodyHold
+  readonly started = performance.now()
+  route: HttpRoute | null = null
+  params: Readonly<Record<string, string>> = {}
+  principal: Principal = ANYONE
+
+  constructor(services: HttpServices, request: IncomingMessage, response: ServerResponse) {
+    const url = request.url ?? '/'
+    const mark = url.indexOf('?')
+    this.services = services
+    this.request = request
+    this.response = response
+    this.id = services.newId()
+    this.path = mark === -1 ? url : url.slice(0, mark)
+    this.rawQuery = mark === -1 ? '' : url.slice(mark + 1)
+    this.headers = {
+      ...DEFAULT_HEADERS,
+      [HEADER.requestId]: this.id,
+      ...(isMessagesPath(this.path) && { [HEADER.messagesRequestId]: this.id }),
+    }
+    this.trace = services.traces?.request(request.headers)
+    this.hold = services.bodies.budget.open()
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.rawQuery)
+  }
+
+  /** The body, read up to the route's limit. */
+  readBytes(): Promise<Buffer> {
+    return readBody(this.request, this.route?.bodyBytesMax ?? 0, this.hold)
+  }
+
+  /** The body as a strict JSON object. */
+  async readObject(): Promise<JsonObject> {
+    return this.services.bodies.object(await this.readBytes())
+  }
+}

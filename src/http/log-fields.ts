@@ -1,0 +1,30 @@
+/** What the log says of a request that failed. */
+import { HEADER, isRefusal, type RefusalDetail } from '../contract/index.ts'
+import type { HttpContext } from './context.ts'
+import type { LogFields } from './services.ts'
+
+/** A refusal is a code in the request's log line, with its cause when a disk or an upstream failed. Any other error is a bug, logged with its stack. */
+export function logError({ services, id, logFields }: HttpContext, error: unknown): void {
+  if (isRefusal(error)) {
+    logFields.code = error.code
+    if (error.kind === 'unavailable' && error.cause instanceof Error) logFields.cause = error.cause.message
+    if (error.kind === 'upstream') logUpstreamFailure(logFields, error.message, error.detail)
+    return
+  }
+  logFields.code = 'internal_error'
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  services.log.write('error', 'failure', { id, stack })
+}
+
+/** The words of an upstream belong to the caller and are not logged; the reason why it did not answer is. */
+function logUpstreamFailure(logFields: LogFields, message: string, { upstreamStatus, headers = {} }: RefusalDetail): void {
+  logUpstreamId(logFields, headers)
+  if (upstreamStatus === undefined) logFields.cause = message
+  else logFields.upstream_status = upstreamStatus
+}
+
+/** The answer carries the upstream's request id in place of ours. The log has both, so that either finds the line. */
+export function logUpstreamId(logFields: LogFields, headers: Readonly<Record<string, string>>): void {
+  const id = headers[HEADER.requestId] ?? headers[HEADER.messagesRequestId]
+  if (id !== undefined) logFields.upstream_id = id
+}

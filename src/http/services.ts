@@ -1,0 +1,66 @@
+/** The services and options that handlers use. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
+import type { CallTrace } from '../inference/index.ts'
+import type { Registry } from '../scenarios/index.ts'
+import type { Authenticator } from './auth.ts'
+import type { Bodies } from './bodies/index.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface HttpServices {
+  readonly registry: Registry
+  readonly store: Store
+  readonly auth: Authenticator
+  readonly origins: ReadonlySet<string>
+  /** Host names of the listed origins and of the service's own address. */
+  readonly hosts: ReadonlySet<string>
+  /** The origin of the configured address of the service; null when none is configured. */
+  readonly servedOrigin: string | null
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly bodies: Bodies
+  readonly clock: () => number
+  readonly newId: () => string
+  readonly retryTimeoutSeconds: number
+  readonly keepRawStreams: boolean
+  readonly answerBytesMax: number
+  /** Whether reef's own clients are answered too, under its names. */
+  readonly speaksReef: boolean
+  /** The deployment's own, for calls that belong to no scenario. */
+  readonly runtime: Runtime
+  readonly model: ModelAddress
+  /** The built-in adapters, and those of the configured recipes, by name. */
+  adapters(): Promise<ReadonlyMap<string, Adapter>>
+  /** Absent when tracing is off. */
+  readonly traces?: RequestTraces | undefined
+}
+
+interface RequestTraces {
+  /** Starts the trace of a request. */
+  request(headers: IncomingHttpHeaders): RequestTrace
+  readonly spans: { readonly exported: number; readonly dropped: number }
+}
+export interface RequestTrace extends CallTrace {
+  /** Ends the trace when the answer is over. */
+  end(seen: {
+    readonly id: string
+    readonly method: string
+    readonly path: string
+    /** Null when no route was found. */
+    readonly route: string | null
+    /** Null when the client left before there was an answer. */
+    readonly status: number | null
+    readonly note: LogFields
+  }): void
+}
+
+/** Fields of a request's log line, set as they become known. */
+export interface LogFields {
+  scenario?: string
+  receipt?: string
+  upstream_id?: string
+  upstream_status?: number
+  code?: string
+  cause?: string
+}
