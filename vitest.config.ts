@@ -6,7 +6,7 @@ export default defineConfig({
     include: [
       'src/**/*.test.ts',
       'plugins/**/*.test.ts',
-      'client/**/*.test.ts',
+      '{client,agent,native}/**/*.test.ts',
       'learn/**/*.test.ts',
       'console/**/*.test.ts',
       'scripts/**/*.test.ts',

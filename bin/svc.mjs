@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const NODE_LEAST = '22.19'
 
-const launcher = await import('svc-client/launch').catch(() => null)
+const launcher = await import('@svc-ai/client/launch').catch(() => null)
 if (launcher === null) {
   process.stderr.write('svc: not installed yet; run: npm start\n')
   process.exitCode = 2

@@ -6,11 +6,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'svc-client'
+import { connect } from '@svc-ai/client'
 
 const ROOT = join(import.meta.dirname, '..')
 const SERVICE = join(ROOT, 'bin/svc.mjs')
-const AGENT = join(ROOT, 'client/bin/svc-native.mjs')
+const AGENT = join(ROOT, 'native/bin/svc-native.mjs')
 /** The same that `npm start` greets people with. */
 export const CONFIGURATION = 'src/cli/welcome/svc.yaml'
 const RECIPE = 'practice'

@@ -16,17 +16,16 @@ const PACKAGES = [
       'dist/trainer/svc_trainer/__main__.py',
     ],
   },
-  {
-    folder: 'client',
-    needs: ['bin/launch.mjs', 'bin/svc-client.mjs', 'bin/svc-native.mjs', 'dist/index.js', 'dist/wrapper.mjs', 'dist/native.mjs'],
-  },
+  { folder: 'client', needs: ['bin/launch.mjs', 'bin/svc-client.mjs', 'dist/index.js'] },
+  { folder: 'agent', needs: ['dist/wrapper.mjs', 'dist/installation.d.ts'] },
+  { folder: 'native', needs: ['bin/svc-native.mjs', 'dist/native.mjs'] },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
 const NEVER = /\.test\.|node_modules/
 
 runScript(async () => {
   await prepareToPublish()
-  const problems = [...lockProblems(), ...clientProblems()]
+  const problems = [...lockProblems(), ...['client', 'agent', 'native'].flatMap(dependencyProblems)]
   for (const { folder, needs } of PACKAGES) problems.push(...packProblems(folder, needs), ...(await lintProblems(folder)))
   for (const problem of problems) say(problem)
   if (problems.length > 0) throw new Error(`${problems.length} problems in the packages`)
@@ -68,8 +67,10 @@ function lockProblems() {
   ]
 }
 
-function clientProblems() {
-  const client = JSON.parse(readFileSync(join(ROOT, 'client/package.json'), 'utf8'))
-  const fields = ['dependencies', 'optionalDependencies', 'peerDependencies'].filter((field) => Object.keys(client[field] ?? {}).length > 0)
-  return fields.map((field) => `client: has ${field}; the client depends on nothing`)
+/** These packages run on a person's machine: they depend on nothing but each other. */
+function dependencyProblems(folder) {
+  const described = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
+  const fields = ['dependencies', 'optionalDependencies', 'peerDependencies']
+  const names = fields.flatMap((field) => Object.keys(described[field] ?? {})).filter((name) => !name.startsWith('@svc-ai/'))
+  return names.map((name) => `${folder}: depends on ${name}; it may depend on our own packages alone`)
 }

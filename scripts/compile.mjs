@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { transform } from 'rolldown/utils'
 import { build } from 'vite'
-import { filesUnder } from './inputs.mjs'
+import { filesUnder, PACKAGES } from './inputs.mjs'
 import { at } from './run.mjs'
 
 /** One folder of sources each, and where its modules go. */
@@ -12,12 +12,12 @@ const MODULES = [
   { from: 'src', to: 'dist/src' },
   { from: 'plugins', to: 'dist/plugins' },
   { from: 'conformance', to: 'dist/conformance' },
-  { from: 'client/src', to: 'client/dist' },
+  ...PACKAGES.map((name) => ({ from: `${name}/src`, to: `${name}/dist` })),
 ]
 /** Programs in one file: what install scripts carry, and the native agent, which episodes are given to read. */
 const BUNDLES = [
-  { from: 'client/src/agent/main.ts', to: 'client/dist/wrapper.mjs' },
-  { from: 'client/src/native/main.ts', to: 'client/dist/native.mjs' },
+  { from: 'agent/src/main.ts', to: 'agent/dist/wrapper.mjs' },
+  { from: 'native/src/main.ts', to: 'native/dist/native.mjs' },
 ]
 const CONSOLE = 'dist/console/dist'
 const TESTING = /\.(test|fixture)\.ts$|[\\/]testing([\\/]|\.ts$)/

@@ -4,12 +4,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { at, ROOT } from './run.mjs'
 
-const SOURCES = ['src', 'plugins', 'conformance', 'client/src', 'console', 'trainer']
+/** Packages that the service depends on, each after those it depends on itself. */
+export const PACKAGES = ['client', 'agent', 'native']
+const SOURCES = ['src', 'plugins', 'conformance', ...PACKAGES.map((name) => `${name}/src`), 'console', 'trainer']
 const OTHERS = [
   'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
-  'client/tsconfig.build.json',
+  ...PACKAGES.map((name) => `${name}/tsconfig.build.json`),
   'scripts/lib.mjs',
   'scripts/compile.mjs',
 ]

@@ -2,7 +2,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { alone } from './alone.mjs'
-import { assets, inputStamp } from './inputs.mjs'
+import { assets, inputStamp, PACKAGES } from './inputs.mjs'
 import { install, isInstalled } from './install.mjs'
 import { at, pinnedNode, run, say } from './run.mjs'
 
@@ -14,10 +14,10 @@ const PREPARING = '.preparing'
 const STAMP = 'node_modules/.cache/svc-built-from'
 const TYPES_STAMP = 'node_modules/.cache/svc-types-from'
 /** What a build replaces. */
-const FOLDERS = ['client/dist', 'dist']
+const FOLDERS = [...PACKAGES.map((name) => `${name}/dist`), 'dist']
 /** The sources look for the console where the compiled code does: two folders up from the module that serves it. */
 const CONSOLE = 'console/dist'
-const BUILT = ['dist/src/cli/index.js', 'client/dist/wrapper.mjs', 'client/dist/native.mjs', `${CONSOLE}/index.html`]
+const BUILT = ['dist/src/cli/index.js', 'agent/dist/wrapper.mjs', 'native/dist/native.mjs', `${CONSOLE}/index.html`]
 
 /** Installs and builds what is not there yet. A checkout that has everything is not written to. */
 export async function prepare() {
@@ -60,11 +60,11 @@ async function build() {
   }
 }
 
-/** The client first: the service's declarations are made from the client's. */
+/** The packages first, in order: each one's declarations are made from those of the packages before it. */
 async function declareTypes() {
   const stamp = inputStamp()
   if (isStamped(TYPES_STAMP, stamp) && existsSync(at('dist/src/contract/index.d.ts'))) return
-  for (const project of ['client/tsconfig.build.json', 'tsconfig.build.json'])
+  for (const project of [...PACKAGES.map((name) => `${name}/tsconfig.build.json`), 'tsconfig.build.json'])
     await run(pinnedNode(), [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
   writeStamp(TYPES_STAMP, stamp)
 }

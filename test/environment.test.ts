@@ -1,10 +1,11 @@
 /** What the programs that the service and its client start are told of the environment: enough to run, and no secret. */
+import { childEnvironment as client } from '@svc-ai/client/environment'
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import codex from '../plugins/adapters/codex/index.ts'
 import gitContents from '../plugins/contents/git/index.ts'
-import type { Adapter } from '../src/contract/index.ts'
+import { childEnvironment as service, type Adapter } from '../src/contract/index.ts'
 import { openProgram } from '../src/evolution/program/index.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { program } from './support/programs.ts'
@@ -12,20 +13,17 @@ import { program } from './support/programs.ts'
 const ROOT = join(import.meta.dirname, '..')
 const SECRETS = { SVC_TOKEN: 'secret', SVC_UPSTREAM_API_KEY: 'secret', OPENAI_API_KEY: 'secret', AWS_SECRET_ACCESS_KEY: 'secret' }
 
-const listIn = (text = ''): string => text.slice(text.indexOf('const RUNNING'))
-
 it('is the same list in the service and in the client', () => {
-  const [service, client] = ['src/contract', 'client/src'].map((folder) => readFileSync(join(ROOT, folder, 'environment.ts'), 'utf8'))
-  expect(listIn(service)).toBe(listIn(client))
+  expect(service).toBe(client)
 })
 
 /** Files that start programs and leave the choice to somebody else, or choose less. */
 const OTHERWISE: Readonly<Record<string, string>> = {
-  'client/src/agent/page.ts': 'the browser is the person’s, and gets their environment without the token',
-  'client/src/agent/run.ts': 'so is the agent',
-  'client/src/agent/script.ts': 'the install script is ours, and fills in the token',
-  'client/src/agent/programs.ts': 'its callers say which environment',
-  'client/src/native/module.ts': 'tools of a person’s own agent, without anything of the service’s',
+  'agent/src/page.ts': 'the browser is the person’s, and gets their environment without the token',
+  'agent/src/run.ts': 'so is the agent',
+  'agent/src/script.ts': 'the install script is ours, and fills in the token',
+  'agent/src/programs.ts': 'its callers say which environment',
+  'native/src/module.ts': 'tools of a person’s own agent, without anything of the service’s',
   'plugins/adapters/native/seed/bash.ts': 'runs inside such a tool',
   'plugins/executors/local/index.ts': 'an agent gets three variables, and a home of its own',
   'plugins/executors/sandbox/index.ts': 'none at all',
@@ -33,7 +31,9 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 }
 
 it('is chosen in every place that starts a program', () => {
-  const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'client/src/**/*.ts'], { cwd: ROOT }).filter((file) => !/test/.test(file))
+  const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', '{client,agent,native}/src/**/*.ts'], { cwd: ROOT }).filter(
+    (file) => !/test/.test(file),
+  )
   const careless = files.filter((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8')
     return /^import \{.*\} from 'node:child_process'$/m.test(text) && !text.includes('childEnvironment(')

@@ -1,28 +1,30 @@
 /** The import table of the house: which room may use which. A stray import fails the build and is named here. */
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
+/** Packages of this repository import each other by name; the name is the folder. */
+const SCOPE = '@svc-ai/'
 
 /** A room may import itself, the rooms listed, Node and the packages it needs; nothing else of the house. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'src/contract': [],
+  'src/contract': ['client/environment'],
   'src/kit': [],
   'src/records': ['src/contract', 'src/kit'],
   'src/releases': ['src/contract', 'src/kit'],
   'src/inference': ['src/contract', 'src/kit'],
-  'src/harness': ['src/contract', 'src/kit'],
+  'src/harness': ['src/contract', 'src/kit', 'agent'],
   'src/training': ['src/contract', 'src/kit', 'src/records'],
-  'src/evolution': ['src/contract', 'src/kit', 'src/harness'],
+  'src/evolution': ['src/contract', 'src/kit', 'src/harness', 'agent/vendor', 'native'],
   'src/weights': ['src/contract', 'src/kit'],
   'src/traces': ['src/contract', 'src/kit'],
   'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/training'],
   'src/reef': ['src/contract', 'src/kit', 'src/harness', 'src/inference', 'src/scenarios'],
   'src/config': ['src/contract', 'src/kit'],
-  'src/pages': ['src/contract', 'src/kit'],
+  'src/pages': ['src/contract', 'src/kit', 'client/scores'],
   'src/http': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/inference', 'src/harness', 'src/pages', 'src/scenarios'],
-  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts'],
+  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts', 'client'],
   'src/main.ts': [
     'src/contract',
     'src/kit',
@@ -46,7 +48,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'plugins/executors': ['src/contract', 'plugins/executors/common'],
   'plugins/proposers': ['src/contract', 'src/harness', 'src/evolution'],
   conformance: ['src/contract', 'src/harness'],
-  'client/src': [],
+  client: [],
+  agent: ['client'],
+  native: ['client', 'agent'],
 }
 
 /** A plug-in's own folder is its room: one plug-in never imports another, except the table that names them all. */
@@ -54,7 +58,7 @@ function roomOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/')
   if (top === 'src') return second.endsWith('.ts') ? file : `src/${second}`
   if (top === 'plugins') return third === '' ? file : `plugins/${second}/${third}`
-  return top === 'client' ? 'client/src' : top
+  return top
 }
 
 function allowedFor(room: string): readonly string[] {
@@ -66,13 +70,13 @@ function allowedFor(room: string): readonly string[] {
 
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(root, file), 'utf8')
-  const found = source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
-  return [...found].map(([, path = '']) => relative(root, join(root, dirname(file), path)))
+  const found = source.matchAll(/(?:from|import|resolve)\s*\(?\s*'(\.[^']+|@svc-ai\/[^']+)'/g)
+  return [...found].map(([, path = '']) => (path.startsWith(SCOPE) ? path.slice(SCOPE.length) : join(dirname(file), path)))
 }
 
-const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', 'client/src/**/*.ts'], { cwd: root }).filter(
-  (file) => !file.endsWith('.test.ts'),
-)
+const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native}/src/**/*.ts'], {
+  cwd: root,
+}).filter((file) => !/\.test\.ts$|\/testing\//.test(file))
 
 describe('rooms', () => {
   it('import only what the table allows', () => {

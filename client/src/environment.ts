@@ -1,6 +1,6 @@
 /**
  * The environment of the programs that are started here: what a program needs to run at all, and to reach the network. Whatever else the
- * environment holds may be a secret, and is no business of theirs. The service has the same list in its contract.
+ * environment holds may be a secret, and is no business of theirs. The service's contract takes it from here.
  */
 const RUNNING =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|TMP|TEMP|LD_LIBRARY_PATH|XDG_(?:CACHE|CONFIG|DATA|STATE)_HOME)$/

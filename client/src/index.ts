@@ -17,6 +17,7 @@ export type {
   RecordRow,
   ReleaseRow,
   Report,
+  RequiredItem,
   ScenarioRow,
   ScenarioStatus,
   Status,

@@ -1,8 +1,16 @@
 /** What the service takes and answers, in its own spelling. Only what callers rely on is checked when it arrives. */
-import type { RequiredItem } from './agent/installation.ts'
 
 type Data = Readonly<Record<string, unknown>>
 type TrainingMode = 'auto' | 'manual' | 'hybrid'
+
+/** What a person must have set up before a release runs. */
+export interface RequiredItem {
+  readonly name: string
+  readonly kind: 'permission' | 'env' | 'service'
+  /** For `env` the variable (the name when absent); otherwise a shell command whose zero exit status means satisfied. */
+  readonly check?: string
+  readonly prompt?: string
+}
 
 export interface Receipt {
   readonly agent_record_id: string

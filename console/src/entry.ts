@@ -1,6 +1,6 @@
 /** Whether somebody is inside: an open service lets anybody in without a question, any other asks for a token once. */
 import { useEffect, useState } from 'preact/hooks'
-import { ServiceFailure } from 'svc-client'
+import { ServiceFailure } from '@svc-ai/client'
 import { saidOf, type Said } from './failure.ts'
 import { serviceFor } from './session.ts'
 

@@ -1,4 +1,4 @@
-import { ServiceFailure } from 'svc-client'
+import { ServiceFailure } from '@svc-ai/client'
 import { expect, it } from 'vitest'
 import { saidOf } from './failure.ts'
 

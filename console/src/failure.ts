@@ -1,5 +1,5 @@
 /** What a failed question is to a person: one line, and what to do. */
-import { ServiceFailure } from 'svc-client'
+import { ServiceFailure } from '@svc-ai/client'
 
 export interface Said {
   readonly line: string

@@ -1,7 +1,7 @@
 /** Who is looking: the token a person typed, kept in memory alone and gone with the page. */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { connect, type Address, type Svc } from 'svc-client'
+import { connect, type Address, type Svc } from '@svc-ai/client'
 
 export interface Session {
   /** Null on a service that asks for none. */

@@ -1,5 +1,5 @@
 /** The card of what came of a step: the word and its meaning, the numbers of its evaluation, why it was decided so, and what went wrong. */
-import { meanScores, scoreText } from 'svc-client/scores'
+import { meanScores, scoreText } from '@svc-ai/client/scores'
 import type { JsonObject } from '../contract/index.ts'
 import { evidenceOf } from './evidence.ts'
 import { card } from './frame.ts'

@@ -30,7 +30,7 @@ export async function runDocument(document: string, directory: string, environme
   const client = `import { main } from ${JSON.stringify(join(ROOT, 'client/src/main.ts'))}\n`
   await command(commands, 'svc-client', `${client}process.exitCode = await main(process.argv.slice(2), process.env, process)\n`)
 
-  await command(commands, 'svc-native', `import ${JSON.stringify(join(ROOT, 'client/bin/svc-native.mjs'))}\n`)
+  await command(commands, 'svc-native', `import ${JSON.stringify(join(ROOT, 'native/bin/svc-native.mjs'))}\n`)
 
   const script = join(commands, 'script.sh')
   await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))

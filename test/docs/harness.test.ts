@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { usageText } from '../../client/src/agent/usage.ts'
+import { usageText } from '../../agent/src/usage.ts'
 import { builtins } from '../../plugins/index.ts'
 import { NAMED_KINDS, type Adapter } from '../../src/contract/index.ts'
 import { kindsOf } from '../../src/harness/index.ts'

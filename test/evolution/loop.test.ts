@@ -12,7 +12,7 @@ import { lastLine, ROMAN_LESSON, ROMAN_RULE, ROMAN_TASKS, romanPrompt, ROMANS_AS
 import { until } from '../support/wait.ts'
 import { world, type World } from '../support/world.ts'
 
-const NATIVE = createRequire(import.meta.url).resolve('svc-client/native')
+const NATIVE = createRequire(import.meta.url).resolve('@svc-ai/native')
 const MINUTES = 60_000
 
 let here: World

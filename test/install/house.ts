@@ -1,8 +1,7 @@
 /** A service that serves a harness and obeys: every instruction is a release, and its script is fetched as a person would fetch it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type Svc } from 'svc-client'
-import type { RequiredItem } from 'svc-client/installation'
+import { connect, type Svc, type RequiredItem } from '@svc-ai/client'
 import { expect } from 'vitest'
 import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'

@@ -9,7 +9,7 @@ export interface Holder {
   readonly title: string
 }
 
-const TEST_FILES = ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'test/**/*.test.ts', 'client/**/*.test.ts']
+const TEST_FILES = ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'test/**/*.test.ts', '{client,agent,native}/**/*.test.ts']
 const LITERAL = /(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g
 const TAG = /\[([a-z]+(?:\.[a-z0-9-]+)+)\]/g
 

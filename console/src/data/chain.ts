@@ -1,6 +1,6 @@
 /** The chain of a scenario's steps as people read it: what each came to, why, by which scores, and what may be done with it. Pure. */
-import type { CatalogRow, ReleaseRow } from 'svc-client'
-import { meanScores, type MeanScores } from 'svc-client/scores'
+import type { CatalogRow, ReleaseRow } from '@svc-ai/client'
+import { meanScores, type MeanScores } from '@svc-ai/client/scores'
 import type { Tone } from '../ui/badge.tsx'
 import type { PlotSeries } from '../ui/plot-layout.ts'
 import { dataAt, textAt, type Data } from './json.ts'

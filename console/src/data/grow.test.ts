@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CatalogRow } from 'svc-client'
+import type { CatalogRow } from '@svc-ai/client'
 import { grownCatalog, grownReleases } from './grow.ts'
 import { rowOf } from './testing/rows.ts'
 

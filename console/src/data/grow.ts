@@ -1,5 +1,5 @@
 /** A list of releases that is looked at again and again: rows that were read stay as they are, and only those after them are asked for. */
-import type { CatalogRow, ReleasePage, ReleaseQuery, ReleaseRow, Svc } from 'svc-client'
+import type { CatalogRow, ReleasePage, ReleaseQuery, ReleaseRow, Svc } from '@svc-ai/client'
 
 interface Paged<Row> {
   releasePage(query?: ReleaseQuery): Promise<ReleasePage<Row>>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Progress, Status } from 'svc-client'
+import type { Progress, Status } from '@svc-ai/client'
 import { charactersIn, freshId, requestPagePath, stageOf, stateWord, stepOf, takesRequests } from './requests.ts'
 import { chainOf, rowOf } from './testing/rows.ts'
 

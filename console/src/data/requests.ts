@@ -1,5 +1,5 @@
 /** Requests for a change as people follow them: whether a scenario takes any, how far one is, and what it came to. Pure. */
-import type { Progress, Status } from 'svc-client'
+import type { Progress, Status } from '@svc-ai/client'
 import type { Tone } from '../ui/badge.tsx'
 import { RESULTS, type Chain, type Step } from './chain.ts'
 import { dataAt, textAt } from './json.ts'

@@ -1,6 +1,6 @@
 /** Follows the chain of a scenario while it is looked at. */
 import { useRef } from 'preact/hooks'
-import type { CatalogRow, ReleaseRow, Svc } from 'svc-client'
+import type { CatalogRow, ReleaseRow, Svc } from '@svc-ai/client'
 import { usePolled, type Polled } from '../poll.ts'
 import { useSession } from '../session.ts'
 import { chainOfCatalog, chainOfReleases, type Chain } from './chain.ts'

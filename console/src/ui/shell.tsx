@@ -1,7 +1,7 @@
 /** What stands around every view: where one is, where one can go, and whether the service is there. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ScenarioRow } from 'svc-client'
+import type { ScenarioRow } from '@svc-ai/client'
 import icon from '../icon.svg'
 import type { Polled } from '../poll.ts'
 import { go, plainHref, VIEWS, type Route, type View } from '../route.ts'

@@ -17,7 +17,7 @@ import { run as write } from './seed/write.ts'
 
 const adapter = plugin.plugin
 const seed = adapter.seed ?? []
-const MAIN = join(import.meta.dirname, '../../../client/src/native/main.ts')
+const MAIN = join(import.meta.dirname, '../../../native/src/main.ts')
 
 describe('the seed', () => {
   it('is admitted entry by entry, as if somebody had proposed it', () => {

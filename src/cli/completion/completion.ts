@@ -1,6 +1,6 @@
 /** `svc completion`: a script that teaches a shell the commands, their options and the names of scenarios. */
 import type { Command } from 'commander'
-import { connect } from 'svc-client'
+import { connect } from '@svc-ai/client'
 import { placeOf, type RemoteOptions } from '../remote/place.ts'
 import { shown } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'

@@ -1,6 +1,6 @@
 /** What the files of a scenario's clients would become, file by file. */
 import { diffLines } from 'diff'
-import { ServiceFailure, type Manifest, type Svc } from 'svc-client'
+import { ServiceFailure, type Manifest, type Svc } from '@svc-ai/client'
 import { oneLine } from '../screen/text.ts'
 import { several } from '../screen/words.ts'
 

@@ -4,7 +4,7 @@
  */
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, type FileHandle } from 'node:fs/promises'
-import { ServiceFailure, type RecordRow, type Svc } from 'svc-client'
+import { ServiceFailure, type RecordRow, type Svc } from '@svc-ai/client'
 import { conflict, ROUTE_PREFIX, unavailable } from '../../contract/index.ts'
 import { startBar, type Bar } from '../bar.ts'
 import { jsonLine, jsonText, oneLine, shellWord } from '../screen/text.ts'

@@ -1,5 +1,5 @@
 /** The releases of several scenarios, a few at a time. */
-import { ServiceFailure, type ReleaseRow } from 'svc-client'
+import { ServiceFailure, type ReleaseRow } from '@svc-ai/client'
 import { isUnreached, type Service } from './service.ts'
 
 /** Looking at a scenario loads it; with more of them than this, one has to be named. */

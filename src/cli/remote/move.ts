@@ -1,5 +1,5 @@
 /** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
-import { ServiceFailure, type Head, type ReleaseRow, type Svc } from 'svc-client'
+import { ServiceFailure, type Head, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, unknown } from '../../contract/index.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago } from '../screen/words.ts'

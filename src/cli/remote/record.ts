@@ -1,5 +1,5 @@
 /** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
-import type { StoredRecord } from 'svc-client'
+import type { StoredRecord } from '@svc-ai/client'
 import { stringify } from 'yaml'
 import { paint } from '../screen/paint.ts'
 import { jsonText, oneLine, shownLines } from '../screen/text.ts'

@@ -1,6 +1,6 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
-import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from 'svc-client'
-import { scoreText } from 'svc-client/scores'
+import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from '@svc-ai/client'
+import { scoreText } from '@svc-ai/client/scores'
 import { unknown } from '../../contract/index.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'

@@ -1,4 +1,4 @@
-import type { ReleaseRow } from 'svc-client'
+import type { ReleaseRow } from '@svc-ai/client'
 import { describe, expect, test } from 'vitest'
 import { findRelease, heldRows, scoresOf, shortId } from './release.ts'
 

@@ -1,6 +1,6 @@
 /** Releases as people name them: by number, by the beginning of an id, or by the whole of it. */
-import type { ReleaseRow } from 'svc-client'
-import { meanScores } from 'svc-client/scores'
+import type { ReleaseRow } from '@svc-ai/client'
+import { meanScores } from '@svc-ai/client/scores'
 import { invalid, unknown } from '../../contract/index.ts'
 import { oneLine } from '../screen/text.ts'
 

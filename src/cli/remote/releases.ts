@@ -1,6 +1,6 @@
 /** `svc releases`: what each step of a scenario came to, newest first, and what is served. */
-import type { ReleaseRow } from 'svc-client'
-import { meanScores, scoreText } from 'svc-client/scores'
+import type { ReleaseRow } from '@svc-ai/client'
+import { meanScores, scoreText } from '@svc-ai/client/scores'
 import type { Tone } from '../screen/paint.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'

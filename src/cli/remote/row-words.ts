@@ -1,5 +1,5 @@
 /** What the list tells of an exchange, in words. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { oneLine } from '../screen/text.ts'
 import { counted, duration } from '../screen/words.ts'
 

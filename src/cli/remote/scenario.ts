@@ -1,5 +1,5 @@
 /** Which scenario a command is about: the one that is named, or the only one there is. */
-import type { ScenarioRow } from 'svc-client'
+import type { ScenarioRow } from '@svc-ai/client'
 import { invalid, unknown } from '../../contract/index.ts'
 import { shellWord } from '../screen/text.ts'
 import type { Service } from './service.ts'

@@ -1,5 +1,5 @@
 /** A command's talk with the running service: who is asked, and what to do next when it says no or nothing at all. */
-import { connect, ServiceFailure, type Svc } from 'svc-client'
+import { connect, ServiceFailure, type Svc } from '@svc-ai/client'
 import { ENV, isRefusal } from '../../contract/index.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'

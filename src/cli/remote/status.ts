@@ -1,5 +1,5 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
-import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from 'svc-client'
+import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
 import { paint } from '../screen/paint.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'

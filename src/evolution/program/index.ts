@@ -4,7 +4,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, delimiter, join } from 'node:path'
-import { ensureVendor } from 'svc-client/vendor'
+import { ensureVendor } from '@svc-ai/agent/vendor'
 import { unavailable, type Adapter } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import type { Program } from '../episodes.ts'
@@ -25,7 +25,7 @@ export async function openProgram({ adapter, binary, directory }: ProgramOrder):
   if (install !== undefined) return installed({ ...adapter, install }, directory)
   if (adapter.binary !== NATIVE)
     throw unavailable('no_program', `evolution.binary: adapter ${adapter.name} pins no program; name the one that episodes should run`)
-  const path = await realpath(createRequire(import.meta.url).resolve('svc-client/native'))
+  const path = await realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
   return startedAs([process.execPath, path], [dirname(path)], hash('sha256', await readFile(path)))
 }
 

@@ -1,6 +1,6 @@
 /** What an install script brings to a machine: a release's files, and beside them those that tell the agent where its model is. */
 import { randomBytes } from 'node:crypto'
-import type { Installation, InstallStart } from 'svc-client/installation'
+import type { Installation, InstallStart } from '@svc-ai/agent/installation'
 import { invalid, type Adapter, type Files, type ModelAddress, type Requires } from '../../contract/index.ts'
 import { renderTree } from '../render.ts'
 import { entriesIn, pulledFiles } from '../tree.ts'

@@ -1,7 +1,7 @@
 /** The install script as text: three shell files, and every value put into them by one of two quoting functions. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Installation, InstallStart } from 'svc-client/installation'
+import type { Installation, InstallStart } from '@svc-ai/agent/installation'
 import { INSTALL_PREAMBLE_BYTES_MIN } from '../../contract/index.ts'
 
 /** Runs under every POSIX shell. It is one braced group: a shell that was not sent its last line runs nothing of it. */
@@ -41,4 +41,4 @@ function quotedForNode(value: string | Installation | InstallStart): string {
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** The program that installs, and that runs the agent afterwards: one file, built with the client. */
-const wrapperProgram = (): string => readFileSync(createRequire(import.meta.url).resolve('svc-client/wrapper'), 'utf8')
+const wrapperProgram = (): string => readFileSync(createRequire(import.meta.url).resolve('@svc-ai/agent/wrapper'), 'utf8')

@@ -1,4 +1,4 @@
-/** The processors that recipes are made with: what the package offers as `svc/training`. */
+/** The processors that recipes are made with: what the package offers as `@svc-ai/svc/training`. */
 export { byComparisonSet } from './comparison-set.ts'
 export { datasetProcessor } from './dataset.ts'
 export { gridProcessor, type GridPlace } from './grid.ts'

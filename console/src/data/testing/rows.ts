@@ -1,5 +1,5 @@
 /** Rows of a chain as the service answers them. */
-import type { CatalogRow } from 'svc-client'
+import type { CatalogRow } from '@svc-ai/client'
 import { chainOfCatalog, type Chain, type Step } from '../chain.ts'
 
 /** A step that published from traffic, but for what is said. */

@@ -1,6 +1,6 @@
 /** One request while it is worked on, and what it came to. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Progress } from 'svc-client'
+import type { Progress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'

@@ -1,5 +1,5 @@
 /** The requests so far, newest first, each with what became of it. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'

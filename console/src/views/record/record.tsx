@@ -1,6 +1,6 @@
 /** One record, readable: what it is, what it quotes, and its exchange, report or instruction. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { RecordRow, StoredRecord } from 'svc-client'
+import type { RecordRow, StoredRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'

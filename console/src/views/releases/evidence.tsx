@@ -1,5 +1,5 @@
 /** What a decision rests on, drawn, with the same in words beside it. */
-import { scoreText } from 'svc-client/scores'
+import { scoreText } from '@svc-ai/client/scores'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Card } from '../../ui/card.tsx'

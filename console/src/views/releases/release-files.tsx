@@ -1,6 +1,6 @@
 /** The files of a release, held against those of its parent or of any other release. */
 import { useState } from 'preact/hooks'
-import type { Manifest } from 'svc-client'
+import type { Manifest } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'

@@ -1,5 +1,5 @@
 /** The scores of both sides in one line. */
-import { scoreText } from 'svc-client/scores'
+import { scoreText } from '@svc-ai/client/scores'
 import type { Scores } from '../../data/chain.ts'
 
 export function ScoreLine({ scores: { candidate, current, wins, losses, ties } }: { readonly scores: Scores }) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ScenarioRow, ScenarioStatus, Status } from 'svc-client'
+import type { ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
 import { stateOf } from './scenario-state.ts'
 
 const row = (scenario = 's', loaded = true): ScenarioRow => ({ scenario, loaded, recipe: 'r' })

@@ -1,5 +1,5 @@
 /** How a scenario is, in one word and, where something is to be done, a line. */
-import type { ScenarioRow, Status } from 'svc-client'
+import type { ScenarioRow, Status } from '@svc-ai/client'
 
 export interface ScenarioState {
   readonly tone: 'good' | 'warn' | 'bad' | 'plain'

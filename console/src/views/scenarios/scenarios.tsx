@@ -1,6 +1,6 @@
 /** All scenarios: what each is made of, what it serves and how it is; and a box to make one. */
 import { useRef, useState } from 'preact/hooks'
-import type { ScenarioRow, Status } from 'svc-client'
+import type { ScenarioRow, Status } from '@svc-ai/client'
 import { saidOf, type Said } from '../../failure.ts'
 import { usePolled, type Polled } from '../../poll.ts'
 import { go, hrefOf, useFilter, type Route, type View } from '../../route.ts'

@@ -1,6 +1,6 @@
 /** What the service keeps and how it is doing: bodies against their bound, what capacity took, memory, requests. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Status } from 'svc-client'
+import type { Status } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'

@@ -1,5 +1,5 @@
 /** The records of a scenario as one long list, newest first, of which only the parts that somebody looked at are here. */
-import type { RecordPage, RecordQuery, RecordRow } from 'svc-client'
+import type { RecordPage, RecordQuery, RecordRow } from '@svc-ai/client'
 
 export type AskRecords = (query: RecordQuery) => Promise<RecordPage>
 

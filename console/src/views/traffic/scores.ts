@@ -1,5 +1,5 @@
 /** Scores of exchanges: a report's score is that of every exchange it quotes, as far as the report was seen. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { PAGE_ROWS, type AskRecords } from './record-book.ts'
 
 /** Bounds what a page that stays open for weeks remembers. */

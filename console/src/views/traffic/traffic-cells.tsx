@@ -1,7 +1,7 @@
 /** A record in one row. */
 import type { ComponentChildren } from 'preact'
-import type { RecordRow } from 'svc-client'
-import { scoreText } from 'svc-client/scores'
+import type { RecordRow } from '@svc-ai/client'
+import { scoreText } from '@svc-ai/client/scores'
 import { hrefOf } from '../../route.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { brief, counted, duration } from '../../ui/figures.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { statsOf } from './traffic-stats.ts'
 
 const row = (at: number, summary?: RecordRow['summary']): RecordRow => ({

@@ -1,5 +1,5 @@
 /** The latest exchanges in numbers over time: how many, how quick, how large. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 
 interface Point {
   /** Seconds since the epoch: where its stretch of time begins. */

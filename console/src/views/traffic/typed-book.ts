@@ -1,5 +1,5 @@
 /** The records of one type, newest first: where a row stands in the whole order tells nothing here, so they are read page after page as one goes down. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { PAGE_ROWS, rowsFrom, type AskRecords, type Book } from './record-book.ts'
 
 export class TypedBook implements Book {

@@ -1,6 +1,6 @@
 /** The records of a scenario, live: what is listed, what is new, what is on the screen and still missing. */
 import { useMemo, useRef, useState } from 'preact/hooks'
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import { saidOf, type Said } from '../../failure.ts'
 import { usePolled } from '../../poll.ts'
 import { useSession, type Session } from '../../session.ts'

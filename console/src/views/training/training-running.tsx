@@ -1,5 +1,5 @@
 /** The request that a step holds now: how far it is, and the latest that the step did. */
-import type { Progress } from 'svc-client'
+import type { Progress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Status } from 'svc-client'
+import type { Status } from '@svc-ai/client'
 import { chainOf, rowOf } from '../../data/testing/rows.ts'
 import { outcomeSeries, trainingStateOf, troublesOf } from './training-state.ts'
 

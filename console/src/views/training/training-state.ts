@@ -1,5 +1,5 @@
 /** How training of a scenario stands, read out of the service's status, whatever its recipe says of itself. Pure. */
-import type { Status } from 'svc-client'
+import type { Status } from '@svc-ai/client'
 import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
 import { spanOf, timeStep } from '../../ui/scale.ts'
 import { numberAt, RESULTS, type Chain } from '../../data/chain.ts'

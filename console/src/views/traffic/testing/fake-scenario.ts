@@ -1,5 +1,5 @@
 /** Records of a scenario that exists in a test alone, asked for the way the service is. */
-import type { RecordRow } from 'svc-client'
+import type { RecordRow } from '@svc-ai/client'
 import type { AskRecords } from '../record-book.ts'
 
 export interface FakeScenario {

@@ -1,0 +1,117 @@
+/** `doctor`: everything that a session needs, looked at one by one, each with what to do when it is not in order. */
+import { parseArgs } from 'node:util'
+import { Failure, understand, type CatalogRow } from '@svc-ai/client/shared'
+import { isWaiting, sessionsOf } from './captures.ts'
+import { requireNode } from './install-gate.ts'
+import { capturesFolder, commandOf, homeOf } from './places.ts'
+import { toolProblem } from './programs.ts'
+import { unmetIn } from './release-file.ts'
+import { changedFiles } from './run-folder.ts'
+import { serviceOf, type Install } from './service.ts'
+import { visible, type Terminal } from './terminal.ts'
+import { saysVersion } from './vendor.ts'
+
+const SERVICE_SECONDS_MAX = 15
+
+interface Finding {
+  readonly name: string
+  readonly ok: boolean
+  /** It could be better, and works as it is. */
+  readonly advice?: true
+  readonly text: string
+}
+
+/** 0 when everything is in order. */
+export async function doctor(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = understand(() => parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }))
+  const findings = await findingsOf(install)
+  const ok = findings.every((finding) => finding.ok || finding.advice)
+  if (values.json) terminal.print(JSON.stringify({ ok, findings }))
+  else for (const each of findings) terminal.print(`${markOf(each)}  ${each.name.padEnd(8)}  ${visible(each.text)}`)
+  return ok ? 0 : 1
+}
+
+const markOf = ({ ok, advice }: Finding): string => (ok ? 'ok' : advice ? '--' : '!!')
+
+async function findingsOf(install: Install): Promise<readonly Finding[]> {
+  const rows = await catalogOf(install)
+  return [
+    nodeFinding(install),
+    serviceFinding(install, rows),
+    await programFinding(install),
+    ...toolFindings(install),
+    ...(rows instanceof Failure ? [] : releaseFindings(install, rows)),
+    await filesFinding(install),
+    await setupFinding(install),
+    await reportsFinding(install),
+  ]
+}
+
+async function catalogOf(install: Install): Promise<readonly CatalogRow[] | Failure> {
+  try {
+    return await (await serviceOf(install, SERVICE_SECONDS_MAX)).catalog()
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+}
+
+function nodeFinding({ record }: Install): Finding {
+  try {
+    requireNode(record, process.versions.node)
+    return { name: 'node', ok: true, text: process.versions.node }
+  } catch (error) {
+    if (error instanceof Failure) return { name: 'node', ok: false, text: error.message }
+    throw error
+  }
+}
+
+function serviceFinding({ record: { url, scenario } }: Install, rows: readonly CatalogRow[] | Failure): Finding {
+  if (rows instanceof Failure) return { name: 'service', ok: false, text: rows.message }
+  return { name: 'service', ok: true, text: `scenario ${scenario} at ${url}` }
+}
+
+async function programFinding({ record, env }: Install): Promise<Finding> {
+  const { executable, install } = record
+  const ok = await saysVersion(executable, { ...record, env, node: process.execPath })
+  const problem = `${executable} is gone, or does not say it is ${install.version}; run the install script of the service again`
+  return { name: 'program', ok, text: ok ? `${executable} ${install.version}` : problem }
+}
+
+function toolFindings({ record: { client, binary }, env }: Install): readonly Finding[] {
+  return client.tools.map((tool) => {
+    const problem = toolProblem(tool, binary, env)
+    return { name: 'tool', ok: problem === null, advice: true, text: problem ?? tool.command }
+  })
+}
+
+/** Releases that wait for a person are no fault of this machine. */
+function releaseFindings({ record: { release_id, content_id, adapter } }: Install, rows: readonly CatalogRow[]): readonly Finding[] {
+  const head = rows.find(({ current }) => current)
+  const isCurrent = head === undefined || head.release_id === release_id || head.content_id === content_id
+  const promoted = new Set(rows.map(({ rollback_target_release_id }) => rollback_target_release_id))
+  const held = rows.filter((row) => row.pending && !promoted.has(row.release_id)).map((row) => row.release_id)
+  const older = `${release_id} is installed, ${head?.release_id} is served; run '${commandOf(adapter)} update'`
+  return [
+    { name: 'release', ok: isCurrent, text: isCurrent ? release_id : older },
+    { name: 'review', ok: true, text: held.length === 0 ? 'no release waits for review' : `waiting for review: ${held.join(', ')}` },
+  ]
+}
+
+async function filesFinding({ record }: Install): Promise<Finding> {
+  const changed = await changedFiles(record)
+  const text = `changed since they were installed: ${changed.join(', ')}; '${commandOf(record.adapter)} update' writes them again`
+  return { name: 'files', ok: changed.length === 0, text: changed.length === 0 ? `as installed in ${record.destination}` : text }
+}
+
+async function setupFinding({ record }: Install): Promise<Finding> {
+  const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
+  const text = missing.length === 0 ? 'nothing is missing' : `missing: ${missing.join(', ')}; run '${commandOf(record.adapter)} setup'`
+  return { name: 'setup', ok: missing.length === 0, text }
+}
+
+async function reportsFinding({ record, env }: Install): Promise<Finding> {
+  const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
+  const text = waiting === 0 ? 'nothing waits' : `sessions to report: ${waiting}; '${commandOf(record.adapter)} report --list' shows them`
+  return { name: 'reports', ok: true, text }
+}

@@ -1,0 +1,59 @@
+/** What keeps an install from beginning: a Node that the agent cannot run on, or items that nobody has set up. */
+import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE, type RequiredItem } from '@svc-ai/client/shared'
+import { Stop } from './failure.ts'
+import type { Installation, InstallStart } from './installation.ts'
+import { quoted } from './launcher.ts'
+import { commandOf } from './places.ts'
+import { visible, type Terminal } from './terminal.ts'
+import { tokenIn } from './token.ts'
+
+export function requireNode(
+  { binary, install: { version, node_least } }: Pick<InstallStart, 'binary' | 'install'>,
+  nodeVersion: string,
+): void {
+  if (node_least === undefined || isAtLeast(nodeVersion, node_least)) return
+  throw new Stop(
+    `${binary} ${version} needs Node ${node_least} or newer and this is ${nodeVersion}; install a newer Node and run the same command again`,
+  )
+}
+
+function isAtLeast(version: string, least: string): boolean {
+  const [have, want] = [version, least].map((each) => each.split('.').map(Number))
+  const differing = (want ?? []).findIndex((number, index) => number !== (have?.[index] ?? 0))
+  return differing === -1 || (have?.[differing] ?? 0) > (want?.[differing] ?? 0)
+}
+
+/** The list of what is missing, and the way to go on. */
+export function tellUnmet(
+  installation: Installation,
+  missing: readonly RequiredItem[],
+  { args, env, isInstalled }: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv; readonly isInstalled: boolean },
+  terminal: Terminal,
+): void {
+  const { adapter, release_id, fallback_release_id } = installation
+  const command = commandOf(adapter)
+  terminal.warn(`svc: release ${release_id} needs to be set up first. Nothing was installed. Not checked off yet:`)
+  for (const item of missing) terminal.warn(`  ${itemLine(item)}`)
+  const steps = [`${command} setup --release ${quoted(release_id)}`, `${command} update --release ${quoted(release_id)}`]
+  if (!isInstalled && fallback_release_id === null)
+    return terminal.warn('There is no earlier release that needs nothing; ask whoever runs the service to publish one.')
+  if (!isInstalled && fallback_release_id !== null) {
+    terminal.warn(`Install release ${fallback_release_id} first, the newest that needs nothing (?release_id=${fallback_release_id}):`)
+    terminal.warn(`  ${curlLine(installation, fallback_release_id, args, env)}`)
+  }
+  terminal.warn(isInstalled ? 'Set it up and install it with:' : 'Then set this one up and install it with:')
+  for (const step of steps) terminal.warn(`  ${step}`)
+}
+
+/** For a person: what it is called, what it is, what to do. */
+export function itemLine({ name, kind, check, prompt }: RequiredItem): string {
+  const what = kind === 'env' ? `variable ${check ?? name}` : kind
+  return visible(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
+}
+
+function curlLine({ url, adapter, scenario }: Installation, release: string, args: readonly string[], env: NodeJS.ProcessEnv): string {
+  const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
+  const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
+  const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
+  return `curl -sS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | sh${rest}`
+}

@@ -1,0 +1,136 @@
+/** One release of a harness onto this machine: the gate, the agent's program, the files, the command. */
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { TOKEN_VARIABLE } from '@svc-ai/client/shared'
+import { isPlainToken } from './binding.ts'
+import { chooseInstall } from './choose.ts'
+import { lineOf, Stop } from './failure.ts'
+import { planOf, writePlan } from './install-files.ts'
+import { requireNode, tellUnmet } from './install-gate.ts'
+import { linkCommand } from './install-link.ts'
+import { oneAtATime } from './install-lock.ts'
+import { destinationFor, isSameHarness } from './install-place.ts'
+import type { Installation } from './installation.ts'
+import { quoted, typed } from './launcher.ts'
+import { homeOf, inFolder, installFolder, prefixOf } from './places.ts'
+import { toolProblem } from './programs.ts'
+import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
+import { unmetIn } from './release-file.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+import { keptToken, tokenIn } from './token.ts'
+import { ensureVendor } from './vendor.ts'
+
+export interface InstallOrder {
+  readonly installation: Installation
+  /** The text of this very program, which becomes the wrapper. */
+  readonly program: string
+  /** DEST and PREFIX, both optional. */
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** The Node that runs this, and will run the agent. */
+  readonly node: { readonly path: string; readonly version: string }
+  readonly terminal?: Terminal
+}
+
+/** The exit code. Run again after any failure, it completes what was begun. */
+export const install = ({ terminal = openTerminal(), ...order }: InstallOrder): Promise<number> =>
+  inOneLine(terminal, () => installOrRefuse(order, terminal))
+
+/** What stops an install is one line, and 1. */
+export async function inOneLine(terminal: Terminal, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work()
+  } catch (error) {
+    const line = lineOf(error)
+    if (line === null) throw error
+    terminal.warn(`svc: ${line}`)
+    return 1
+  }
+}
+
+async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: Terminal): Promise<number> {
+  const { installation, args, env, node } = order
+  requireFewArguments(args)
+  requireNode(installation, node.version)
+  const isSame = (record: InstallRecord): Promise<boolean> => isSameHarness(record, installation, env)
+  const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, isSame)
+  const folder = installFolder(homeOf(env), destination)
+  const missing = await unmetIn(destination, installation.requires)
+  if (missing.length > 0) {
+    tellUnmet(installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
+    return 1
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(destination, { recursive: true })
+  const record = recordOf(installation, destination, prefixOf(args[1], installation.adapter, env))
+  const isInstalled = await oneAtATime(inFolder(folder).lock, terminal, async () => {
+    const found = await recordIfThere(folder)
+    if (found !== null && !(await isSame(found))) return false
+    await installWhole(order, record, folder, terminal)
+    return true
+  })
+  // Another harness got the folder meanwhile: this one looks for a place again.
+  return isInstalled ? 0 : installOrRefuse(order, terminal)
+}
+
+export function requireFewArguments(args: readonly string[]): void {
+  if (args.length > 2) throw new Stop('there are at most two arguments: the folder of the harness, and that of the agent’s program')
+}
+
+async function installWhole(
+  order: Omit<InstallOrder, 'terminal'>,
+  record: InstallRecord,
+  folder: string,
+  terminal: Terminal,
+): Promise<void> {
+  const { installation, program, env, node } = order
+  const token = await tokenFor(record, folder, env)
+  const wanted = { installation, record, folder, program, node: node.path, token }
+  // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
+  await planOf(wanted)
+  await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
+  warnAboutTools(installation, env, terminal)
+  const isNew = await writePlan(await planOf(wanted))
+  await rm(inFolder(folder).start, { force: true })
+  const command = await commandFor(record, folder, await linkCommand(record.adapter, folder, env, terminal))
+  warnAboutToken(token, env, terminal)
+  terminal.print(isNew ? `installed release ${record.release_id}` : `release ${record.release_id} is already current`)
+  for (const [what, where] of [
+    ['run', command],
+    ['agent', record.executable],
+    ['harness', record.destination],
+  ] as const)
+    terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
+}
+
+/** Where another harness of the same agent is as near, the command must be told which is meant. */
+async function commandFor({ adapter, scenario, destination }: InstallRecord, folder: string, command: string): Promise<string> {
+  if (dirname(command) === folder) return typed(command)
+  const call = { folder, adapter, args: [], env: {}, cwd: dirname(destination) }
+  const isClear = await chooseInstall(call).then(
+    (chosen) => chosen.folder === folder,
+    () => false,
+  )
+  return isClear ? typed(command) : `${typed(command)} --scenario ${quoted(scenario)}`
+}
+
+/** One that was given earlier goes to the same service alone. */
+async function tokenFor({ url }: InstallRecord, folder: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const given = tokenIn(env)
+  if (given !== null) return isPlainToken(given) ? given : null
+  return (await recordIfThere(folder))?.url === url ? keptToken(folder) : null
+}
+
+function warnAboutTools({ binary, client }: Installation, env: NodeJS.ProcessEnv, terminal: Terminal): void {
+  for (const tool of client.tools) {
+    const problem = toolProblem(tool, binary, env)
+    if (problem !== null) terminal.warn(problem)
+  }
+}
+
+function warnAboutToken(token: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): void {
+  if (token !== null) return
+  const problem =
+    tokenIn(env) === null ? `${TOKEN_VARIABLE} is not set` : `${TOKEN_VARIABLE} holds characters that are not written into settings`
+  terminal.warn(`${problem}: no token was kept; where the service asks for one, have ${TOKEN_VARIABLE} set whenever you run the agent`)
+}

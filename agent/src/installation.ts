@@ -1,0 +1,63 @@
+/** What the service puts into an install script: everything that a machine needs to have one release of a harness. Plain data, no secrets. */
+import type { RequiredItem } from '@svc-ai/client'
+
+export interface Installation {
+  readonly adapter: string
+  /** The command a person would type without svc. */
+  readonly binary: string
+  /** Where the service was reached, without a trailing slash. */
+  readonly url: string
+  readonly scenario: string
+  readonly release_id: string
+  readonly content_id: string
+  /** Path to text: the tree as it is pulled. Paths are relative and stay below the root. */
+  readonly files: Readonly<Record<string, string>>
+  /** Those of the files, and further ones, that tell the agent where its model is; they hold the two placeholders, each inside a quoted string. */
+  readonly binding: Readonly<Record<string, string>>
+  /** What is the harness's alone below the root, whether this release has something there or not; a folder's path ends in `/`. */
+  readonly harness_paths: readonly string[]
+  readonly placeholders: { readonly url: string; readonly token: string }
+  readonly requires: readonly RequiredItem[]
+  /** The newest release of the chain that requires nothing, to be installed until this one's items are set up. */
+  readonly fallback_release_id: string | null
+  readonly install: VendorInstall
+  readonly client: SessionSpec
+}
+
+/** What a script brings that was asked for without a scenario: how to find the one that is installed in a folder, and what to make where none is. */
+export interface InstallStart {
+  readonly adapter: string
+  readonly binary: string
+  readonly url: string
+  /** A name that nobody has yet; the scenario is made under it if one is needed. */
+  readonly scenario: string
+  /** The recipe that serves files for this agent. */
+  readonly recipe: string
+  readonly install: Pick<VendorInstall, 'version' | 'node_least'>
+}
+
+export interface VendorInstall {
+  readonly manager: 'npm' | 'git'
+  readonly package: string
+  readonly version: string
+  /** Below the prefix it is installed under. */
+  readonly binary_path: string
+  /** The least Node it runs on, such as 22.19. Absent: any. */
+  readonly node_least?: string
+  /** The text of a package-lock.json that npm installs it by. Absent: its own dependencies are pinned already. */
+  readonly lock?: string
+  readonly repository?: string
+  readonly ref?: string
+}
+
+/** `{root}` in a value is the folder that holds the files of a run. */
+interface SessionSpec {
+  /** Variables without which the agent would not read these files. */
+  readonly env: Readonly<Record<string, string>>
+  /** Variables a person's own value wins over. */
+  readonly env_defaults: Readonly<Record<string, string>>
+  /** What the agent keeps from one session to the next, below the root; a folder's path ends in `/`. */
+  readonly state: readonly string[]
+  /** Programs the agent works better with. */
+  readonly tools: readonly { readonly command: string; readonly package: string }[]
+}

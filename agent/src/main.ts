@@ -1,0 +1,81 @@
+/** The program that an install script feeds to Node, and that `svc-<adapter>` runs from then on: one text, two beginnings. */
+import { UsageError } from '@svc-ai/client/shared'
+import { chooseInstall } from './choose.ts'
+import { doctor } from './doctor.ts'
+import { lineOf } from './failure.ts'
+import { install } from './install.ts'
+import { installFromStart } from './install-start.ts'
+import type { Installation, InstallStart } from './installation.ts'
+import { ANY } from './launcher.ts'
+import { notice } from './notice.ts'
+import { page } from './page.ts'
+import { commandOf } from './places.ts'
+import { readRecord } from './record.ts'
+import { report } from './report.ts'
+import { request } from './request.ts'
+import { runAgent } from './run.ts'
+import type { Install } from './service.ts'
+import { setup } from './setup.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+import { uninstall } from './uninstall.ts'
+import { update } from './update.ts'
+import { usageText } from './usage.ts'
+
+type Command = (install: Install, args: readonly string[], terminal: Terminal) => Promise<number>
+
+const COMMANDS: Readonly<Record<string, Command>> = { report, harness: request, setup, update, page, doctor, notice, uninstall }
+const NOT_UNDERSTOOD = 2
+
+const given: { readonly installation: Installation | InstallStart; readonly program: string } | undefined = Reflect.get(
+  globalThis,
+  Symbol.for('svc.installation'),
+)
+const words = process.argv.slice(2)
+process.exitCode = given === undefined ? await wrapper(words) : await installed(given)
+
+function installed({ installation, program }: NonNullable<typeof given>): Promise<number> {
+  const machine = { args: words, env: process.env, node: { path: process.execPath, version: process.versions.node } }
+  if ('recipe' in installation) return installFromStart({ ...machine, start: installation })
+  return install({ ...machine, installation, program })
+}
+
+async function wrapper(argv: readonly string[]): Promise<number> {
+  const terminal = openTerminal()
+  const [adapter, folder = '', args] = argv[0] === ANY ? [argv[1] ?? '', argv[2], argv.slice(3)] : [null, argv[0], argv.slice(1)]
+  let name = adapter === null ? 'svc' : commandOf(adapter)
+  const say = (line: string): void => terminal.warn(`${name}: ${line}`)
+  try {
+    const isForAny = args[0] === 'help'
+    const chosen = isForAny
+      ? { folder, args, told: null, isFar: false }
+      : await chooseInstall({ folder, adapter, args, env: process.env, cwd: workingFolder() })
+    const record = await readRecord(chosen.folder)
+    name = commandOf(record.adapter)
+    if (chosen.told !== null) say(chosen.told)
+    return await dispatch({ folder: chosen.folder, record, env: process.env, isFar: chosen.isFar }, chosen.args, terminal, say)
+  } catch (error) {
+    const line = error instanceof UsageError ? `${error.message}; see '${name} help'` : lineOf(error)
+    if (line === null) throw error
+    say(line)
+    return error instanceof UsageError ? NOT_UNDERSTOOD : 1
+  }
+}
+
+/** It may have been removed under the shell. */
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
+}
+
+async function dispatch(self: Install, args: readonly string[], terminal: Terminal, say: (line: string) => void): Promise<number> {
+  const [word = '', ...others] = args
+  if (word === '--') return runAgent(self, others, say)
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
+  if (command !== undefined) return command(self, others, terminal)
+  const isHelp = word === 'help' || word === '--help' || word === '-h'
+  if (isHelp) terminal.print(usageText(self.record))
+  return word === 'help' ? 0 : runAgent(self, args, say)
+}

@@ -1,0 +1,68 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { RELEASE_FILE, type RequiredItem } from '@svc-ai/client/shared'
+import { makeHome } from './testing/harness-home.ts'
+import { readReleaseFile, unmet, withCheckOffs, writeReleaseFile } from './release-file.ts'
+
+const MAIL: RequiredItem = { name: 'mail', kind: 'service', check: 'true' }
+const TERMS: RequiredItem = { name: 'terms', kind: 'permission' }
+
+describe('the release file', () => {
+  test('has one item a line and is read back as it was', async () => {
+    const { path } = makeHome()
+    const release = {
+      release_id: 'r1',
+      content_id: 'c1',
+      files: ['a', 'b'],
+      requires: [MAIL, TERMS],
+      setup: [{ name: 'mail', checked_at: 1.5, check: 'true' }],
+    }
+    await writeReleaseFile(path, release)
+    expect(await readReleaseFile(path)).toEqual(release)
+    expect(readFileSync(join(path, RELEASE_FILE), 'utf8').split('\n')).toContain('    {"name":"mail","checked_at":1.5,"check":"true"}')
+  })
+
+  test('of a plain pull needs nothing and has nothing checked off', async () => {
+    const { path } = makeHome()
+    writeFileSync(join(path, RELEASE_FILE), '{"release_id":"r1","content_id":"c1","files":["a"]}')
+    expect(await readReleaseFile(path)).toEqual({ release_id: 'r1', content_id: 'c1', files: ['a'], requires: [], setup: [] })
+  })
+
+  test.each(['', '[]', 'null', '{"files":', '{"release_id":1}'])('that is %j stops with a line that says what to do', async (text) => {
+    const { path } = makeHome()
+    writeFileSync(join(path, RELEASE_FILE), text)
+    await expect(readReleaseFile(path)).rejects.toThrow(/move it away/)
+  })
+
+  test('is absent where there is none', async () => {
+    const { path } = makeHome()
+    mkdirSync(join(path, 'empty'))
+    expect([await readReleaseFile(join(path, 'empty')), await readReleaseFile(join(path, 'nowhere'))]).toEqual([null, null])
+  })
+})
+
+describe('an item', () => {
+  test.each([
+    ['is met by a check-off of the same check', [{ name: 'mail', checked_at: 1, check: 'true' }], true],
+    ['is met by an old check-off that knows no check', [{ name: 'mail', checked_at: 1 }], true],
+    ['is unmet by a check-off of another check', [{ name: 'mail', checked_at: 1, check: 'false' }], false],
+    ['is unmet by a check-off from when it had none', [{ name: 'mail', checked_at: 1, check: null }], false],
+    ['is unmet by a check-off of another name', [{ name: 'terms', checked_at: 1, check: 'true' }], false],
+  ])('%s', (_case, setup, isMet) => {
+    expect(unmet([MAIL], setup)).toEqual(isMet ? [] : [MAIL])
+  })
+
+  test('without a check is met by a check-off without one, no longer once it had one', () => {
+    expect(unmet([TERMS], [{ name: 'terms', checked_at: 1, check: null }])).toEqual([])
+    expect(unmet([TERMS], [{ name: 'terms', checked_at: 1, check: 'true' }])).toEqual([TERMS])
+  })
+
+  test('that is checked off again has its later check-off alone', () => {
+    const [first, again] = [
+      { name: 'mail', checked_at: 1, check: 'a' },
+      { name: 'mail', checked_at: 2, check: 'b' },
+    ]
+    expect(withCheckOffs([first], [again])).toEqual([again])
+  })
+})

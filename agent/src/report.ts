@@ -1,0 +1,181 @@
+/** `report`: what a person thought of a session, told to the service once for every receipt, however often it has to be tried. */
+import { createHash } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { type Svc, Failure, ServiceFailure, scoreOf, understand, withNegativeScore } from '@svc-ai/client/shared'
+import { forget, isWaiting, lockPath, markBegun, markStored, sessionsOf, unreported, type BegunReport, type Session } from './captures.ts'
+import { capturesFolder, commandOf, homeOf } from './places.ts'
+import { takeLock } from './process-lock.ts'
+import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What the service takes in one report. */
+const REFERENCES_MAX = 1000
+
+interface Verdict {
+  readonly score: number
+  readonly feedback: string | null
+}
+
+/** 1 when the service kept an earlier verdict instead of this one, or does not know the receipts any more. */
+export async function report(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = understand(() =>
+    parseArgs({
+      args: withNegativeScore(args),
+      options: {
+        score: { type: 'string' },
+        feedback: { type: 'string' },
+        'per-receipt': { type: 'boolean', default: false },
+        session: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    }),
+  )
+  const sessions = await sessionsOf(capturesFolder(homeOf(install.env)), install.record)
+  if (values.list) return list(sessions, values.json, terminal)
+  const verdict = { score: scoreOf(values.score), feedback: values.feedback ?? null }
+  const chosen = chosenOf(install, sessions, values.session)
+  const told = await underLock(install, chosen, (session) => tell(install, session, verdict, values['per-receipt'] ? 1 : REFERENCES_MAX))
+  await forgetDone(install)
+  print(told, values.json, terminal)
+  return told.conflicts.length + told.unknown.length === 0 ? 0 : 1
+}
+
+/** Newest first. */
+function list(sessions: readonly Session[], json: boolean, terminal: Terminal): number {
+  const rows = sessions.map((session) => ({
+    session: session.session,
+    started_at: session.started_at,
+    release_id: session.release_id,
+    live: session.isLive,
+    receipts: session.receipts.length,
+    waiting: waiting(session).length,
+  }))
+  if (json) terminal.print(JSON.stringify({ sessions: rows }))
+  else if (rows.length === 0) terminal.print('no session has receipts')
+  else for (const row of rows) terminal.print(lineOfRow(row))
+  return 0
+}
+
+function lineOfRow(row: { session: string; started_at: number; live: boolean; receipts: number; waiting: number }): string {
+  const started = new Date(row.started_at * 1000).toISOString().slice(0, 16).replace('T', ' ')
+  return `${row.session}  ${started}Z  ${receiptsOf(row.receipts)}, ${row.waiting} to report${row.live ? '  (still running)' : ''}`
+}
+
+const receiptsOf = (count: number): string => `${count} ${count === 1 ? 'receipt' : 'receipts'}`
+
+/** What the service is not known to have, in reports begun and in none. */
+const waiting = (session: Session): readonly string[] => [
+  ...session.reports.flatMap(({ isStored, receipts }) => (isStored ? [] : receipts)),
+  ...unreported(session),
+]
+
+/** Without a name the session it is called in, else the newest, also when all of it is told: an older one is never scored by a command that was given twice. */
+function chosenOf({ record, env }: Install, sessions: readonly Session[], id: string | undefined): Session {
+  const command = `'${commandOf(record.adapter)} report --list'`
+  const wanted = id ?? (isInSession(record, env) ? env[SESSION.id] : undefined)
+  const chosen = wanted === undefined ? sessions[0] : sessions.find(({ session }) => session === wanted)
+  if (chosen !== undefined && isWaiting(chosen)) return chosen
+  if (chosen !== undefined)
+    throw new Failure(`session ${chosen.session} was already reported; --session names another, ${command} shows those there are`)
+  if (id !== undefined) throw new Failure(`there is no session ${JSON.stringify(id)} with receipts; ${command} shows those there are`)
+  throw new Failure(`there is nothing to report: run '${commandOf(record.adapter)}' first`)
+}
+
+/** Read again once it is ours: another report may have come first. */
+async function underLock(install: Install, { path }: Session, then: (session: Session) => Promise<Told>): Promise<Told> {
+  const lock = await takeLock(lockPath(path))
+  if (lock === null)
+    throw new Failure(`another report about this session is being sent; wait until it is done (if there is none, remove ${lockPath(path)})`)
+  try {
+    const session = (await sessionsOf(capturesFolder(homeOf(install.env)), install.record)).find((each) => each.path === path)
+    if (session === undefined || !isWaiting(session)) throw new Failure('another report has just told everything about this session')
+    return await then(session)
+  } finally {
+    await lock.release()
+  }
+}
+
+interface Told extends Verdict {
+  readonly session: Session
+  readonly reports: readonly string[]
+  readonly receipts: number
+  /** Reports that the service had already, with another verdict. */
+  readonly conflicts: readonly string[]
+  /** Reports on receipts that the service does not know, such as those of a scenario that was archived: they are set aside, so that later ones go on. */
+  readonly unknown: readonly string[]
+}
+
+/** Reports whose answer was lost go first, with the receipts they were begun with: under the same id nothing is stored twice. */
+async function tell(install: Install, session: Session, verdict: Verdict, sizeMax: number): Promise<Told> {
+  const service = await serviceOf(install)
+  const begun = session.reports.filter(({ isStored }) => !isStored)
+  const reports = [...begun, ...newReports(session, sizeMax)]
+  const ends = new Map<string, SendEnd>()
+  for (const each of reports) {
+    if (!begun.includes(each)) await markBegun(session, each)
+    ends.set(each.id, await send(service, session, verdict, each))
+    await markStored(session, each.id)
+  }
+  const ending = (wanted: SendEnd): readonly string[] => [...ends].flatMap(([id, end]) => (end === wanted ? [id] : []))
+  return {
+    ...verdict,
+    session,
+    reports: reports.map(({ id }) => id),
+    receipts: reports.flatMap(({ receipts }) => receipts).length,
+    conflicts: ending('conflict'),
+    unknown: ending('unknown'),
+  }
+}
+
+function newReports(session: Session, sizeMax: number): readonly BegunReport[] {
+  const receipts = unreported(session)
+  return Array.from({ length: Math.ceil(receipts.length / sizeMax) }, (_, index) => {
+    const part = receipts.slice(index * sizeMax, (index + 1) * sizeMax)
+    return { id: idOf(session.session, part), receipts: part, isStored: false }
+  })
+}
+
+/** Of what is reported on and not of the verdict, so that a second verdict on the same receipts is refused instead of stored beside the first. */
+const idOf = (session: string, receipts: readonly string[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([session, ...receipts]))
+    .digest('hex')
+
+type SendEnd = 'stored' | 'conflict' | 'unknown'
+
+async function send(service: Svc, session: Session, { score, feedback }: Verdict, { id, receipts }: BegunReport): Promise<SendEnd> {
+  try {
+    await service.report({
+      agent_record_id: id,
+      score,
+      ...(feedback !== null && { feedback }),
+      references: receipts,
+      metadata: { client_release: session.release_id },
+    })
+    return 'stored'
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error
+    if (error.status === 409) return 'conflict'
+    if (error.code === 'unknown_reference') return 'unknown'
+    throw error
+  }
+}
+
+/** The newest stays, so that a second report about it is known to be one. */
+async function forgetDone({ env, record }: Install): Promise<void> {
+  const [, ...older] = await sessionsOf(capturesFolder(homeOf(env)), record)
+  for (const session of older) if (!session.isLive && !isWaiting(session)) await forget(session)
+}
+
+function print({ session, score, receipts, reports, conflicts, unknown }: Told, json: boolean, terminal: Terminal): void {
+  const about = { session: session.session, live: session.isLive, score, receipts, reports, conflicts, unknown }
+  if (json) return terminal.print(JSON.stringify(about))
+  const live = session.isLive ? '; the session is still running, report again for what comes' : ''
+  if (conflicts.length + unknown.length < reports.length)
+    terminal.print(`score ${score} reported for ${receiptsOf(receipts)} of session ${session.session}${live}`)
+  if (conflicts.length > 0)
+    terminal.warn('an earlier report about the same receipts had reached the service; it stands, with its own score')
+  if (unknown.length > 0)
+    terminal.warn('the service does not know these receipts: was its scenario archived and made again? They are set aside')
+}

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { installed, type TestInstall } from './testing/agent-install.ts'
+import { makeRunFolder, sweepRuns, type RunFolder } from './run-folder.ts'
+
+const session = (last: number): string => `00000000-0000-4000-8000-00000000000${last}`
+const make = ({ folder, record }: TestInstall, last: number): Promise<RunFolder> =>
+  makeRunFolder(folder, record, session(last), { 'pi-agent/models.json': '{}' })
+const kept = ({ folder }: TestInstall, path: string): string => readFileSync(join(folder, 'state/pi-agent', path), 'utf8')
+
+function write(path: string, content: string, seconds: number): void {
+  writeFileSync(path, content)
+  utimesSync(path, seconds, seconds)
+}
+
+/** As if the machine had taken the process that made it. */
+function orphan({ folder }: TestInstall, last: number): void {
+  const path = join(folder, 'runs', `${session(last)}.json`)
+  const note: object = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(path, JSON.stringify({ ...note, pids: [spawnSync(process.execPath, ['-e', '']).pid] }))
+}
+
+it('of two sessions that wrote the same file, the later writer’s is kept, whichever ends last', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const [early, late] = [await make(install, 1), await make(install, 2)]
+  write(join(late.root, 'pi-agent/history'), 'late', 200)
+  write(join(early.root, 'pi-agent/history'), 'early', 100)
+  await late.end()
+  await early.end()
+  expect(kept(install, 'history')).toBe('late')
+})
+
+it('what both made a folder of is put together', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const runs = [await make(install, 1), await make(install, 2)]
+  for (const [index, { root }] of runs.entries()) {
+    spawnSync('mkdir', ['-p', join(root, 'pi-agent/cache')])
+    writeFileSync(join(root, 'pi-agent/cache', String(index)), 'x')
+  }
+  for (const run of runs) await run.end()
+  expect(readdirSync(join(install.folder, 'state/pi-agent/cache')).toSorted()).toEqual(['0', '1'])
+})
+
+it('what a dead run left is taken back whole, also by several at once', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const { root } = await make(install, 1)
+  for (let file = 0; file < 50; file += 1) writeFileSync(join(root, 'pi-agent', `f${file}`), String(file))
+  orphan(install, 1)
+  await Promise.all([sweepRuns(install.folder), sweepRuns(install.folder), sweepRuns(install.folder)])
+  for (let file = 0; file < 50; file += 1) expect(kept(install, `f${file}`)).toBe(String(file))
+  expect(readdirSync(join(install.folder, 'runs'))).toEqual([])
+})
+
+it('a run that was killed before its folder was made is swept', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const { root } = await make(install, 1)
+  rmSync(root, { recursive: true })
+  orphan(install, 1)
+  await sweepRuns(install.folder)
+  expect(readdirSync(join(install.folder, 'runs'))).toEqual([])
+})
+
+it('a run of a process that lives is left alone', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const run = await make(install, 1)
+  await run.heldBy(process.ppid)
+  await sweepRuns(install.folder)
+  expect(readdirSync(join(install.folder, 'runs')).toSorted()).toEqual([session(1), `${session(1)}.json`])
+})
+
+it('links that the agent made are not followed when its folder goes', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const run = await make(install, 1)
+  symlinkSync(install.destination, join(run.root, 'pi-agent/mine'))
+  await run.end()
+  expect(readFileSync(join(install.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Be brief.\n')
+  expect(readdirSync(join(install.folder, 'state/pi-agent'))).toEqual(['sessions'])
+})
+
+it('what an agent puts where the harness is rendered belongs to no release, and no later session has it', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  const run = await make(install, 1)
+  for (const [path, text] of [
+    ['pi-agent/extensions/mine.ts', 'export default () => undefined\n'],
+    ['pi-agent/skills/mine/SKILL.md', 'mine\n'],
+    ['pi-agent/notes.md', 'kept\n'],
+  ] as const) {
+    mkdirSync(dirname(join(run.root, path)), { recursive: true })
+    writeFileSync(join(run.root, path), text)
+  }
+  await run.end()
+  const next = await make(install, 2)
+  expect(existsSync(join(next.root, 'pi-agent/extensions'))).toBe(false)
+  expect(readdirSync(join(next.root, 'pi-agent/skills'))).toEqual(['a'])
+  expect(readFileSync(join(next.root, 'pi-agent/notes.md'), 'utf8')).toBe('kept\n')
+})
+
+it('nor what was kept there by an earlier version', async () => {
+  const install = await installed('http://127.0.0.1:1')
+  mkdirSync(join(install.folder, 'state/pi-agent/extensions'), { recursive: true })
+  writeFileSync(join(install.folder, 'state/pi-agent/extensions/old.ts'), '')
+  const run = await make(install, 1)
+  expect(existsSync(join(run.root, 'pi-agent/extensions'))).toBe(false)
+})

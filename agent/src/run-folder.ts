@@ -1,0 +1,208 @@
+/**
+ * The folder that one run of the agent takes for its home: the tree and the binding as files of the run's own, and links to everything the
+ * agent kept from earlier runs. What it leaves there goes back to what is kept.
+ */
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isAlive } from '@svc-ai/client/shared'
+import { hasCode } from './failure.ts'
+import { inFolder } from './places.ts'
+import type { InstallRecord } from './record.ts'
+import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+
+export interface RunFolder {
+  /** What `{root}` stands for. */
+  readonly root: string
+  /** From then on the folder is left alone for as long as this process lives, too. */
+  heldBy(pid: number): Promise<void>
+  /** Takes back what the agent left, and removes the folder. */
+  end(): Promise<void>
+}
+
+interface Note {
+  /** The processes that use the folder. */
+  readonly pids: readonly number[]
+  /** Paths of the tree and of the binding, and what is the harness's alone: whatever the agent made of them is not kept. */
+  readonly ours: readonly string[]
+}
+
+const NOTE = '.json'
+
+/** The note goes first: what a run has begun to write is found by the next one, however early it was killed. */
+export async function makeRunFolder(
+  folder: string,
+  record: InstallRecord,
+  session: string,
+  binding: Readonly<Record<string, string>>,
+): Promise<RunFolder> {
+  const { runs, state } = inFolder(folder)
+  const root = join(runs, session)
+  const ours = [...new Set([...Object.keys(record.files), ...Object.keys(binding), ...record.harness_paths])]
+  const note = (pids: readonly number[]): Promise<void> =>
+    writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours } satisfies Note), mode: PRIVATE })
+  await mkdir(runs, { recursive: true, mode: 0o700 })
+  await note([process.pid])
+  await mkdir(root, { mode: 0o700 })
+  await makeState(state, record.client.state)
+  for (const [path, text] of Object.entries(binding)) await writeBelow(root, path, text)
+  for (const path of Object.keys(record.files)) await copyUnlessThere(root, path, join(record.destination, path))
+  for (const path of record.client.state.map(withoutSlash)) await linkUnlessThere(root, path, join(state, path))
+  await linkKept({ root, state, ours: new Set(ours) }, '')
+  return {
+    root,
+    heldBy: (pid) => note([process.pid, pid]),
+    end: () => takeBack(folder, session, ours),
+  }
+}
+
+/** Folders first, so that sessions that run at the same time share them from the start. */
+async function makeState(state: string, kept: readonly string[]): Promise<void> {
+  await mkdir(state, { recursive: true, mode: 0o700 })
+  for (const path of kept) await mkdir(join(state, path.endsWith('/') ? path : dirname(path)), { recursive: true, mode: 0o700 })
+}
+
+async function writeBelow(root: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await writeFile(join(root, path), text, { mode: PRIVATE, flag: 'wx' })
+}
+
+/** No links: some agents pass over a file that is one, and an update would change the files of a session that was begun with others. */
+async function copyUnlessThere(root: string, path: string, source: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await copyFile(source, join(root, path), constants.COPYFILE_EXCL).catch((error: unknown) => {
+    if (!hasCode(error, 'EEXIST', 'ENOENT', 'ENOTDIR')) throw error
+  })
+}
+
+/** Also to what is not there yet: an agent that writes it then writes it where it is kept. */
+async function linkUnlessThere(root: string, path: string, target: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await symlink(target, join(root, path)).catch((error: unknown) => {
+    if (!hasCode(error, 'EEXIST')) throw error
+  })
+}
+
+const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
+
+/** Everything else that is kept. The tree wins over it; folders that hold both are made of links to either. */
+async function linkKept(run: Run, folder: string): Promise<void> {
+  const { root, state } = run
+  for (const entry of await readdir(join(state, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (isOurs(run, path)) continue
+    if (entry.isDirectory() && (await isFolder(join(root, path)))) await linkKept(run, path)
+    else await linkUnlessThere(root, path, join(state, path))
+  }
+}
+
+/** Runs that were killed. What they left is taken back first, so that the next session has it. */
+export async function sweepRuns(folder: string): Promise<void> {
+  const { runs } = inFolder(folder)
+  for (const name of await namesIn(runs)) {
+    if (!/^[0-9a-f-]{36}\.json$/.test(name)) continue
+    const note = parseNote(await readIfThere(join(runs, name)))
+    if (note !== null && !note.pids.some(isOther)) await takeBack(folder, name.slice(0, -NOTE.length), note.ours)
+  }
+}
+
+/** Runs of which a process is still there, each with the file that says so. */
+export async function liveRuns(folder: string): Promise<readonly { readonly pid: number; readonly note: string }[]> {
+  const { runs } = inFolder(folder)
+  const notes = (await namesIn(runs)).filter((name) => name.endsWith(NOTE)).map((name) => join(runs, name))
+  const pids = await Promise.all(notes.map(async (note) => parseNote(await readIfThere(note))?.pids.find(isOther)))
+  return notes.flatMap((note, index) => {
+    const pid = pids[index]
+    return pid === undefined ? [] : [{ pid, note }]
+  })
+}
+
+/** A run with the number of this very process was another process's, before the machine started anew. */
+const isOther = (pid: number): boolean => pid !== process.pid && isAlive(pid)
+
+function parseNote(text: string | null): Note | null {
+  try {
+    const note: Note | null = JSON.parse(text ?? 'null')
+    return note !== null && Array.isArray(note.pids) && Array.isArray(note.ours) ? note : null
+  } catch {
+    return null
+  }
+}
+
+/** It may happen twice at once: each thing is moved by whoever comes first. The note goes last. */
+async function takeBack(folder: string, session: string, ours: readonly string[]): Promise<void> {
+  const { runs, state } = inFolder(folder)
+  const root = join(runs, session)
+  await keepNew({ root, state, ours: new Set(ours) }, '')
+  await rm(root, { recursive: true, force: true })
+  await rm(`${root}${NOTE}`, { force: true })
+}
+
+interface Run {
+  readonly root: string
+  readonly state: string
+  readonly ours: ReadonlySet<string>
+}
+
+/** Links are left out: they are the tree's, or lead to what is kept already. */
+async function keepNew(run: Run, folder: string): Promise<void> {
+  for (const name of await namesIn(join(run.root, folder))) {
+    const path = join(folder, name)
+    const found = await lstatIfThere(join(run.root, path))
+    if (found === null || isOurs(run, path)) continue
+    if (found.isDirectory() && (holdsOurs(run, path) || (await isFolder(join(run.state, path))))) await keepNew(run, path)
+    else if (found.isDirectory() || found.isFile()) await move(run, path, found.mtimeMs)
+  }
+}
+
+const isOurs = ({ ours }: Run, path: string): boolean => ours.has(path) || ours.has(`${path}/`)
+
+const holdsOurs = ({ ours }: Run, path: string): boolean => [...ours].some((each) => each.startsWith(`${path}/`))
+
+/** Of two sessions that both wrote a file, the later writer's is kept. A file in a folder's place, or the other way round, is not. */
+async function move({ root, state }: Run, path: string, writtenMs: number): Promise<void> {
+  const kept = await lstatIfThere(join(state, path))
+  if (kept !== null && kept.mtimeMs > writtenMs) return
+  await mkdir(dirname(join(state, path)), { recursive: true, mode: 0o700 })
+  await rename(join(root, path), join(state, path)).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST')) throw error
+  })
+}
+
+const isFolder = async (path: string): Promise<boolean> => (await lstatIfThere(path))?.isDirectory() === true
+
+async function lstatIfThere(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+/** The tree's files that are not as they were installed. Those that the binding names are bound, and so never are. */
+export async function changedFiles({ files, binding, destination }: InstallRecord): Promise<readonly string[]> {
+  const paths = Object.keys(files).filter((path) => !Object.hasOwn(binding, path))
+  const digests = await Promise.all(paths.map((path) => digestOf(join(destination, path))))
+  return paths.filter((path, index) => files[path] !== digests[index])
+}
+
+/** Null for what cannot be read, for whatever reason. */
+async function digestOf(path: string): Promise<string | null> {
+  const bytes = await readFile(path).catch(() => null)
+  return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Values with the folder in the place of `{root}`. */
+export const rooted = (values: Readonly<Record<string, string>>, root: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replaceAll('{root}', () => root)]))

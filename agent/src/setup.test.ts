@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { UsageError, type RequiredItem } from '@svc-ai/client/shared'
+import { fakeHarness, type FakeHarness } from './testing/fake-harness.ts'
+import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
+import { install } from './install.ts'
+import { inFolder, installFolder } from './places.ts'
+import { readRecord } from './record.ts'
+import { readReleaseFile } from './release-file.ts'
+import type { Install } from './service.ts'
+import { setup } from './setup.ts'
+
+const KEY: RequiredItem = { name: 'mail-key', kind: 'env', check: 'MAIL_API_KEY', prompt: 'the key of your mail account' }
+
+describe('setup', () => {
+  test('asks for a value without showing it, keeps it for sessions, and checks the item off', async () => {
+    const { self, folder } = await installed([KEY])
+    const terminal = transcript('my key = "1"')
+    expect(await setup(self, [], terminal)).toBe(0)
+    expect(terminal.asked).toEqual([{ question: '  MAIL_API_KEY: ', hidden: true }])
+    expect(readFileSync(inFolder(folder).env, 'utf8')).toBe('MAIL_API_KEY=my key = "1"\n')
+    expect(statSync(inFolder(folder).env).mode & 0o777).toBe(0o600)
+    expect((await readReleaseFile(self.record.destination))?.setup).toEqual([
+      { name: 'mail-key', checked_at: expect.any(Number), check: 'MAIL_API_KEY' },
+    ])
+    expect([...terminal.printed, ...terminal.warned].join('\n')).not.toContain('my key')
+  })
+
+  test('runs a check only after the person agreed, and shows all of it', async () => {
+    const { self, home } = await installed([check(`touch ran\u0008\u0008`)])
+    const no = transcript('no')
+    expect(await setup(self, [], no)).toBe(1)
+    expect(no.printed.join('\n')).toContain(String.raw`touch ran\u{8}\u{8}`)
+    const { self: other } = await installed([check(`touch '${join(home.path, 'ran')}'`)])
+    expect([await setup(other, [], transcript('no')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
+    expect([await setup(other, [], transcript('yes')), existsSync(join(home.path, 'ran'))]).toEqual([0, true])
+  })
+
+  test('a check that fails leaves its item open and shows what it said', async () => {
+    const { self } = await installed([check('echo no server here; exit 3')])
+    const terminal = transcript()
+    expect(await setup(self, ['--yes'], terminal)).toBe(1)
+    expect(terminal.warned.join('\n')).toContain('no server here')
+    expect((await readReleaseFile(self.record.destination))?.setup).toEqual([])
+  })
+
+  test('without a terminal it only lists', async () => {
+    const { self, home } = await installed([KEY, check('touch "$HOME/ran"')])
+    const terminal = transcript()
+    expect(await setup(self, [], terminal)).toBe(1)
+    expect(terminal.printed.join('\n')).toContain('mail-key (variable MAIL_API_KEY): the key of your mail account')
+    expect(existsSync(join(home.path, 'ran'))).toBe(false)
+  })
+
+  test('marks an item by name, and refuses a name or a release that it does not know', async () => {
+    const { self } = await installed([KEY])
+    await expect(setup(self, ['--mark', 'other'], transcript())).rejects.toThrow(
+      new UsageError('--mark: this release needs nothing called other'),
+    )
+    await expect(setup(self, ['--release', 'r9'], transcript())).rejects.toThrow(
+      new UsageError('--release: the service has no such release'),
+    )
+    expect(await setup(self, ['--mark', 'mail-key'], transcript())).toBe(0)
+    const terminal = transcript('unused')
+    expect(await setup(self, ['--json'], terminal)).toBe(0)
+    expect(JSON.parse(terminal.printed.join(''))).toEqual({ release_id: 'r1', met: true, items: [{ ...KEY, met: true }] })
+  })
+
+  test('an item whose check has changed since is open again', async () => {
+    const { self, harness } = await installed([check('true')])
+    expect(await setup(self, ['--yes'], transcript())).toBe(0)
+    harness.releases.set('r2', [check('test 1 = 1')])
+    expect(await setup(self, [], transcript())).toBe(1)
+    expect(await setup(self, ['--release', 'r1'], transcript())).toBe(0)
+  })
+})
+
+const check = (command: string): RequiredItem => ({ name: 'mail', kind: 'service', check: command })
+
+async function installed(
+  requires: readonly RequiredItem[],
+): Promise<{ readonly self: Install; readonly folder: string; readonly home: Home; readonly harness: FakeHarness }> {
+  const home = makeHome()
+  const harness = await fakeHarness({ r1: requires })
+  await install({ ...home.order(anInstallation({ url: harness.url })), terminal: transcript() })
+  const folder = installFolder(home.path, home.destination)
+  return { self: { folder, record: await readRecord(folder), env: home.env }, folder, home, harness }
+}

@@ -1,0 +1,11 @@
+/** What the package `native` uses of this one. Nothing here is promised to others. */
+export { openCapture } from './captures.ts'
+export { hasCode, lineOf } from './failure.ts'
+export { capturesFolder, homeOf } from './places.ts'
+export { takeLock } from './process-lock.ts'
+export { readReleaseFile } from './release-file.ts'
+export { report } from './report.ts'
+export { request } from './request.ts'
+export { type Install } from './service.ts'
+export { openTerminal, visible } from './terminal.ts'
+export { SHARED, readIfThere, writeWhole } from './whole-file.ts'

@@ -1,0 +1,108 @@
+/** An installed harness whose agent is a few lines of a test's own, in a home that goes with the test. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import type { Installation } from '../installation.ts'
+import { installFolder } from '../places.ts'
+import { recordFile, recordOf } from '../record.ts'
+import { writeWhole } from '../whole-file.ts'
+import type { Install } from '../service.ts'
+import type { Terminal } from '../terminal.ts'
+
+const MAIN = join(import.meta.dirname, '..', 'main.ts')
+export const SCENARIO = 'Prüfung'
+
+export interface TestInstall extends Install {
+  readonly home: string
+  readonly destination: string
+}
+
+/** `agent` is the body of a Node program. */
+export async function installed(url: string, agent = '', changes: Partial<Installation> = {}): Promise<TestInstall> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-agent-')))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const [destination, prefix] = [join(home, 'harness'), join(home, 'prefix')]
+  const installation = { ...installationAt(url), ...changes }
+  const record = recordOf(installation, destination, prefix)
+  for (const [path, content] of Object.entries({ ...installation.files, ...installation.binding })) write(join(destination, path), content)
+  write(record.executable, `#!/usr/bin/env node\n${agent}\n`)
+  chmodSync(record.executable, 0o755)
+  const folder = installFolder(home, destination)
+  mkdirSync(folder, { recursive: true })
+  await writeWhole(recordFile(folder, record))
+  writeFileSync(join(folder, 'token'), 'secret-token\n', { mode: 0o600 })
+  writeFileSync(join(folder, 'env'), 'FROM_FILE=kept\nSVC_TOKEN=secret-token\nBOTH=file\n', { mode: 0o600 })
+  const env = { PATH: process.env['PATH'], HOME: home, BOTH: 'shell', no_proxy: 'internal.example', SVC_TOKEN: 'secret-token' }
+  return { home, destination, folder, record, env }
+}
+
+const installationAt = (url: string): Installation => ({
+  adapter: 'pi',
+  binary: 'pi',
+  url,
+  scenario: SCENARIO,
+  release_id: 'release-1',
+  content_id: 'content-1',
+  files: { 'pi-agent/AGENTS.md': 'Be brief.\n', 'pi-agent/skills/a/SKILL.md': 'A skill.\n', 'pi-agent/settings.json': '{}\n' },
+  binding: { 'pi-agent/models.json': '{"url":"URL-HERE/v1","key":"TOKEN-HERE"}\n', 'pi-agent/settings.json': '{"model":"m"}\n' },
+  harness_paths: ['pi-agent/settings.json', 'pi-agent/models.json', 'pi-agent/AGENTS.md', 'pi-agent/skills/', 'pi-agent/extensions/'],
+  placeholders: { url: 'URL-HERE', token: 'TOKEN-HERE' },
+  requires: [],
+  fallback_release_id: null,
+  install: { manager: 'npm', package: 'pi', version: '1.2.3', binary_path: 'bin/pi' },
+  client: {
+    env: { PI_DIR: '{root}/pi-agent' },
+    env_defaults: { PI_QUIET: '1', BOTH: 'default' },
+    state: ['pi-agent/sessions/', 'pi-agent/auth.json'],
+    tools: [],
+  },
+})
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** `svc-pi …` as a person would run it. Its outputs are no terminal. */
+export function start(
+  { folder, env }: Install,
+  ...args: readonly string[]
+): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
+  const child = spawn(process.execPath, [MAIN, folder, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const end = Promise.all([exit, text(child.stdout), text(child.stderr)]).then(([code, stdout, stderr]) => ({ code, stdout, stderr }))
+  return { child, end }
+}
+
+export interface Screen extends Terminal {
+  readonly printed: string[]
+  readonly warned: string[]
+}
+
+/** Nobody is there to be asked. */
+export function screen(): Screen {
+  const [printed, warned]: [string[], string[]] = [[], []]
+  return {
+    printed,
+    warned,
+    interactive: false,
+    print: (line) => void printed.push(line),
+    warn: (line) => void warned.push(line),
+    confirm: (_question, byDefault) => Promise.resolve(byDefault),
+    ask: () => Promise.resolve(''),
+    during: (label, work) => {
+      warned.push(label)
+      return work()
+    },
+  }
+}

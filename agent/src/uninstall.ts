@@ -1,0 +1,126 @@
+/** `uninstall`: takes away everything that an install and its sessions put on this machine, and leaves what a person changed or made. */
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { understand, removeFromTree } from '@svc-ai/client/shared'
+import { bound } from './binding.ts'
+import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
+import { Stop } from './failure.ts'
+import { unlinkCommand } from './install-link.ts'
+import { oneAtATime } from './install-lock.ts'
+import { quoted } from './launcher.ts'
+import { capturesFolder, commandFolder, commandOf, homeOf, inFolder, installsFolder } from './places.ts'
+import { recordIfThere, type InstallRecord } from './record.ts'
+import { changedFiles, liveRuns } from './run-folder.ts'
+import type { Install } from './service.ts'
+import { visible, type Terminal } from './terminal.ts'
+import { keptToken } from './token.ts'
+import { removeVendor } from './vendor.ts'
+
+/** 0 when it is gone, 1 when the person would rather keep it. Killed on the way, the same command goes on: the record goes last. */
+export async function uninstall(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
+  const { values } = understand(() => parseArgs({ args: [...args], options: { yes: { type: 'boolean', default: false } } }))
+  const { folder, record, env } = install
+  if (values.yes) refuseFar(install)
+  await refuseWhileRunning(install)
+  if (!values.yes && !(await isAgreed(install, terminal))) return 1
+  await oneAtATime(inFolder(folder).lock, terminal, async () => {
+    // Not sooner: while a person thinks it over, another install may come to use the same program.
+    const others = await otherInstalls(folder)
+    for (const path of await removeTree(install)) terminal.warn(`${visible(join(record.destination, path))} was changed, and stays`)
+    await removeSessions(install, others)
+    if (!isProgramShared(record, others)) await removeVendor(record)
+    const next = others.find((other) => other.record.adapter === record.adapter)?.folder ?? null
+    await unlinkCommand(record.adapter, folder, next, homeOf(env))
+    await rm(folder, { recursive: true, force: true })
+  })
+  for (const each of foldersOf(install)) await rmdir(each).catch(() => undefined)
+  terminal.print(
+    `removed the harness of scenario ${visible(record.scenario)} from ${record.destination}; the scenario stays at ${record.url}`,
+  )
+  return 0
+}
+
+/** Given twice in a row, it must not go on to the install of another folder once that is the only one left. */
+function refuseFar({ record: { adapter, scenario, destination }, isFar }: Install): void {
+  if (isFar !== true) return
+  const named = `${commandOf(adapter)} --scenario ${quoted(visible(scenario))} uninstall --yes`
+  throw new Stop(`no harness is installed for this folder; there is one in ${visible(destination)}, which goes with: ${named}`)
+}
+
+/** What runs would lose its files, and put new ones where the old ones were. */
+async function refuseWhileRunning({ folder, record }: Install): Promise<void> {
+  const [running] = await liveRuns(folder)
+  if (running === undefined) return
+  throw new Stop(
+    `${commandOf(record.adapter)} runs with this harness (process ${running.pid}); end it and run the same command again (if there is no such session, remove ${running.note})`,
+  )
+}
+
+interface Other {
+  readonly folder: string
+  readonly record: InstallRecord
+}
+
+async function otherInstalls(folder: string): Promise<readonly Other[]> {
+  const folders = (await readdir(dirname(folder))).map((name) => join(dirname(folder), name)).filter((other) => other !== folder)
+  const records = await Promise.all(folders.map((other) => recordIfThere(other).catch(() => null)))
+  return folders.flatMap((other, index) => {
+    const record = records[index] ?? null
+    return record === null ? [] : [{ folder: other, record }]
+  })
+}
+
+const isProgramShared = ({ prefix }: InstallRecord, others: readonly Other[]): boolean =>
+  others.some((other) => other.record.prefix === prefix)
+
+async function isAgreed({ folder, record, env }: Install, terminal: Terminal): Promise<boolean> {
+  if (!terminal.interactive) throw new Stop('nobody is there to be asked whether to remove it; say --yes if it is meant')
+  const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
+  terminal.print(`This removes what was installed for scenario ${visible(record.scenario)} at ${record.url}:`)
+  terminal.print(`  the harness in ${record.destination}`)
+  terminal.print(`  what ${record.binary} kept from its sessions, and the token, in ${folder}`)
+  if (!isProgramShared(record, await otherInstalls(folder)))
+    terminal.print(`  ${record.binary} ${record.install.version} in ${record.prefix}`)
+  if (waiting > 0) terminal.print(`  the receipts of sessions that were not reported: ${waiting}`)
+  return terminal.confirm('Remove it?', false)
+}
+
+/** A file that is not as it was written is the person's by now, and stays: the answer names those. */
+async function removeTree({ folder, record }: Install): Promise<readonly string[]> {
+  const { destination, url, files } = record
+  if (!existsSync(destination)) return []
+  const written = bound(record, { url, token: await keptToken(folder) })
+  const changed = [...(await changedFiles(record)), ...(await changedTexts(destination, written))]
+  const ours = [...new Set([...Object.keys(files), ...Object.keys(written)])]
+  removeFromTree(
+    destination,
+    ours.filter((path) => !changed.includes(path)),
+  )
+  return changed.filter((path) => existsSync(join(destination, path)))
+}
+
+async function changedTexts(destination: string, written: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const texts = await Promise.all(Object.keys(written).map((path) => readFile(join(destination, path), 'utf8').catch(() => null)))
+  return Object.entries(written).flatMap(([path, text], index) => (texts[index] === text ? [] : [path]))
+}
+
+/** One that does not say which harness it ran with may be another install's. */
+async function removeSessions({ record, env }: Install, others: readonly Other[]): Promise<void> {
+  const isShared = others.some((other) => other.record.url === record.url && other.record.scenario === record.scenario)
+  for (const session of await sessionsOf(capturesFolder(homeOf(env)), record)) {
+    if (session.destination === undefined && isShared) continue
+    await forget(session)
+    await rm(lockPath(session.path), { force: true })
+  }
+}
+
+/** That installs make where they are missing: those that are empty now go. */
+function foldersOf({ record: { destination, prefix, adapter }, env }: Install): readonly string[] {
+  const home = homeOf(env)
+  const [installs, commands, above] = [installsFolder(home), commandFolder(home), dirname(prefix)]
+  const programs = basename(prefix) === adapter ? [prefix, above] : [prefix]
+  const inHome = above.startsWith(`${dirname(commands)}/`) ? [dirname(above)] : []
+  return [destination, ...programs, ...inHome, installs, capturesFolder(home), dirname(installs), commands, dirname(commands)]
+}

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { fakeHarness, type FakeHarness } from './testing/fake-harness.ts'
+import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
+import { install } from './install.ts'
+import { installFolder } from './places.ts'
+import { readRecord } from './record.ts'
+import type { Install } from './service.ts'
+import { update } from './update.ts'
+
+const SCRIPT = `{\nprintf '%s\\n' "$1" "$2" "$SVC_TOKEN" >"$HOME/ran"\n}\n`
+
+describe('update', () => {
+  test('runs the install script of the served release for this folder and prefix, with the token', async () => {
+    const { self, home, harness } = await installed()
+    harness.releases.set('r2', [])
+    harness.script = SCRIPT
+    const { SVC_TOKEN: _, ...env } = home.env
+    expect(await update({ ...self, env }, [], transcript())).toBe(0)
+    expect(readFileSync(join(home.path, 'ran'), 'utf8')).toBe(`${home.destination}\n${home.prefix}\nsecret-token\n`)
+    expect(harness.requests.at(-1)).toEqual({
+      path: '/svc/harness/install?adapter=agent&release_id=r2',
+      authorization: 'Bearer secret-token',
+    })
+  })
+
+  test('says so when the release is there already, and asks for no script', async () => {
+    const { self, harness } = await installed()
+    const terminal = transcript()
+    expect(await update(self, [], terminal)).toBe(0)
+    expect(terminal.printed.join('\n')).toContain('already current')
+    expect(harness.requests.some(({ path }) => path.includes('install'))).toBe(false)
+  })
+
+  test('names what must be set up first and exits 3', async () => {
+    const { self, harness } = await installed()
+    harness.releases.set('r2', [{ name: 'mail', kind: 'service', check: 'true', prompt: 'start it' }])
+    const terminal = transcript()
+    expect(await update(self, ['--release', 'r2'], terminal)).toBe(3)
+    expect(terminal.warned.join('\n')).toContain('mail (service): start it')
+    expect(terminal.warned.join('\n')).toContain('svc-agent setup --release r2')
+  })
+
+  test('a script that did not arrive whole is not run, however it was cut', async () => {
+    const { self, home, harness } = await installed()
+    harness.releases.set('r2', [])
+    for (const script of [null, '', '{\necho begun >"$1/begun"\n', `{\ncat >"$1/begun" <<'END'\nhalf`]) {
+      harness.script = script
+      await expect(update(self, [], transcript())).rejects.toThrow(/again|whole|reached|broke/)
+    }
+    expect(existsSync(join(home.destination, 'begun'))).toBe(false)
+  })
+
+  test('a script that fails makes the update fail', async () => {
+    const { self, harness } = await installed()
+    harness.releases.set('r2', [])
+    harness.script = '{\nexit 7\n}\n'
+    expect(await update(self, [], transcript())).toBe(1)
+  })
+})
+
+async function installed(): Promise<{ readonly self: Install; readonly home: Home; readonly harness: FakeHarness }> {
+  const home = makeHome()
+  const harness = await fakeHarness({ r1: [] })
+  await install({ ...home.order(anInstallation({ url: harness.url })), terminal: transcript() })
+  const folder = installFolder(home.path, home.destination)
+  return { self: { folder, record: await readRecord(folder), env: home.env }, home, harness }
+}

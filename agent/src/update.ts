@@ -1,0 +1,43 @@
+/** `update`: the served release, or the one that is named, in place of what is installed. */
+import { parseArgs } from 'node:util'
+import { connect, type Svc, INSTALL_ROUTE, TOKEN_VARIABLE, understand } from '@svc-ai/client/shared'
+import { itemLine } from './install-gate.ts'
+import { commandOf } from './places.ts'
+import { readReleaseFile, unmet } from './release-file.ts'
+import { changedFiles } from './run-folder.ts'
+import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
+import type { Install } from './service.ts'
+import { visible, type Terminal } from './terminal.ts'
+import { tokenOf } from './token.ts'
+
+const UNMET = 3
+
+/** 0 when it is installed, 3 when something must be set up first, 1 when it failed. */
+export async function update(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
+  const { folder, record, env } = install
+  const { values } = understand(() => parseArgs({ args: [...argv], options: { release: { type: 'string' } } }))
+  // Not through a session's proxy: the script is written for the address at which it is asked for.
+  const token = await tokenOf(folder, env)
+  const service = connect({ url: record.url, scenario: record.scenario, token, timeoutSeconds: SCRIPT_SECONDS_MAX })
+  const { release_id, requires } = await service.manifest(values.release)
+  const installed = await readReleaseFile(record.destination)
+  const open = unmet(requires, installed?.setup ?? [])
+  if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
+  const isInstalled = installed?.release_id === release_id && record.release_id === release_id
+  if (isInstalled && (await changedFiles(record)).length === 0) {
+    terminal.print(`release ${visible(release_id)} is already current`)
+    return 0
+  }
+  const script = await scriptOf(service, record.adapter, release_id)
+  return runScript(script, [record.destination, record.prefix], { ...env, ...(token !== null && { [TOKEN_VARIABLE]: token }) })
+}
+
+function tellUnmet(adapter: string, release: string, items: readonly string[], terminal: Terminal): number {
+  terminal.warn(`release ${visible(release)} needs to be set up first:`)
+  for (const item of items) terminal.warn(`  ${item}`)
+  terminal.warn(`run: ${commandOf(adapter)} setup --release ${visible(release)}`)
+  return UNMET
+}
+
+const scriptOf = (service: Svc, adapter: string, release: string): Promise<string> =>
+  service.text(INSTALL_ROUTE, { adapter, release_id: release })

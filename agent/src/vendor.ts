@@ -1,0 +1,169 @@
+/**
+ * The agent's own program at its pinned version. It is made in a folder of its own and tried there; only then a link in the prefix is turned
+ * to it. So a program that is there is whole, whatever was killed, and one that cannot be made leaves the one before in place.
+ */
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { childEnvironment, PACKAGE_SOURCES } from '@svc-ai/client/shared'
+import { hasCode, Stop } from './failure.ts'
+import { oneAtATime } from './install-lock.ts'
+import type { Installation, VendorInstall } from './installation.ts'
+import { runProgram, withNode } from './programs.ts'
+import type { InstallRecord } from './record.ts'
+import { rooted } from './run-folder.ts'
+import type { Terminal } from './terminal.ts'
+import { readIfThere } from './whole-file.ts'
+
+export interface VendorOrder {
+  readonly installation: Pick<Installation, 'binary' | 'install' | 'client'>
+  readonly prefix: string
+  /** Of it, npm, the vendor's own scripts and the program get what they need to run, and nothing else. */
+  readonly env: NodeJS.ProcessEnv
+  readonly node: string
+  readonly terminal: Terminal
+}
+
+const PIN_FILE = '.reef-install-pin'
+const BUILDS = '.reef-builds'
+const LOCK = '.reef-install-lock'
+const VERSION_SECONDS_MAX = 60
+const OUTPUT_LINES_SHOWN = 40
+
+export async function ensureVendor(order: VendorOrder): Promise<void> {
+  const { prefix, terminal } = order
+  if (await answers(order, prefix)) return
+  await mkdir(prefix, { recursive: true })
+  await oneAtATime(join(prefix, LOCK), terminal, async () => {
+    if (await answers(order, prefix)) return
+    await requireOwnLink(join(prefix, linkName(order.installation.install)))
+    await replace(order)
+  })
+}
+
+/** Whether the pinned version is below this folder, and runs. */
+async function answers({ installation: { install, client }, env, node }: VendorOrder, root: string): Promise<boolean> {
+  if ((await pinIn(root, install)) !== pinOf(install) || !(await isLockedAs(root, install))) return false
+  return saysVersion(join(root, install.binary_path), { install, client, env, node })
+}
+
+/** Whether a program is there, starts, and calls itself by the pinned version. It may write: it is given a root that goes again. */
+export async function saysVersion(
+  executable: string,
+  { install, client, env, node }: Pick<InstallRecord, 'install' | 'client'> & Pick<VendorOrder, 'env' | 'node'>,
+): Promise<boolean> {
+  const scratch = await mkdtemp(join(tmpdir(), 'svc-version-'))
+  try {
+    const own = { ...withNode(childEnvironment(env), node), ...rooted(client.env, scratch) }
+    const asked = { env: own, cwd: scratch, timeoutSeconds: VERSION_SECONDS_MAX }
+    const { code, output } = await runProgram(executable, ['--version'], asked)
+    return code === 0 && hasWord(output, install.version)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES', 'ENOEXEC')) return false
+    throw error
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What a folder says it holds. A clone's version does not change with what was cloned, so that is written down beside it. */
+async function pinIn(root: string, install: VendorInstall): Promise<string | null> {
+  if (install.manager === 'git') return (await readIfThere(join(root, linkName(install), PIN_FILE)))?.trim() ?? null
+  const text = await readIfThere(join(root, 'node_modules', install.package, 'package.json'))
+  const version = /"version"\s*:\s*"([^"]*)"/.exec(text ?? '')?.[1]
+  return version ?? null
+}
+
+/** A lock lies beside the real `node_modules`. */
+async function isLockedAs(root: string, { lock, binary_path }: VendorInstall): Promise<boolean> {
+  if (lock === undefined) return true
+  const modules = await realpath(join(root, linkName({ binary_path }))).catch(() => null)
+  return modules !== null && (await readIfThere(join(dirname(modules), 'package-lock.json'))) === lock
+}
+
+const pinOf = ({ manager, version, repository, ref }: VendorInstall): string => (manager === 'npm' ? version : `${repository}@${ref}`)
+
+function hasWord(output: string, version: string): boolean {
+  return output.split(/[^A-Za-z0-9.+_-]+/).some((word) => word === version || word === `v${version}`)
+}
+
+/** A folder there is somebody's: of an install by hand, or of a project. */
+async function requireOwnLink(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (found === null || found.isSymbolicLink()) return
+  throw new Stop(`${path} was not made by an install; move it away, or name another PREFIX as the second argument`)
+}
+
+/** Nobody else works in the prefix meanwhile, so every other build there was replaced, or never finished. The one before stays: a session may run it. */
+async function replace(order: VendorOrder): Promise<void> {
+  const { installation, prefix, terminal } = order
+  const { install, binary } = installation
+  const build = join(prefix, BUILDS, randomUUID())
+  const before = await readlink(join(prefix, linkName(install))).catch(() => '')
+  await mkdir(build, { recursive: true })
+  try {
+    const make = install.manager === 'npm' ? npmInstall : cloneAndInstall
+    await terminal.during(`installing ${binary} ${install.version}`, () => make(order, build))
+    if (!(await answers(order, build)))
+      throw new Stop(
+        `${binary} was installed but does not answer --version with ${install.version}; try ${binary} on this machine by itself`,
+      )
+    await turnLink(prefix, linkName(install), join(BUILDS, basename(build), linkName(install)))
+  } catch (error) {
+    await rm(build, { recursive: true, force: true })
+    throw error
+  }
+  const builds = await readdir(join(prefix, BUILDS))
+  const others = builds.filter((name) => name !== basename(build) && name !== basename(dirname(before)))
+  await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
+}
+
+/** What installs put below a prefix, and nothing else that lies there. */
+export async function removeVendor({ prefix, install }: Pick<InstallRecord, 'prefix' | 'install'>): Promise<void> {
+  const link = join(prefix, linkName(install))
+  if ((await lstat(link).catch(() => null))?.isSymbolicLink() === true) await rm(link)
+  await rm(join(prefix, BUILDS), { recursive: true, force: true })
+}
+
+/** By its lock where it has one: the pin is then of everything it depends on, down to the bytes. */
+async function npmInstall(order: VendorOrder, build: string): Promise<void> {
+  const { package: name, version, lock } = order.installation.install
+  const quietly = ['--prefix', build, '--no-audit', '--no-fund']
+  if (lock === undefined) return mustRun(order, 'npm', ['install', ...quietly, '--no-save', `${name}@${version}`])
+  await writeFile(join(build, 'package.json'), JSON.stringify({ name: 'agent', private: true, dependencies: { [name]: version } }))
+  await writeFile(join(build, 'package-lock.json'), lock)
+  await mustRun(order, 'npm', ['ci', ...quietly])
+}
+
+/** Python keeps the folder a program was installed in, so nothing is moved afterwards. */
+async function cloneAndInstall(order: VendorOrder, build: string): Promise<void> {
+  const { install } = order.installation
+  const [source, venv] = [join(build, 'src'), join(build, linkName(install))]
+  await mustRun(order, 'git', ['clone', '--quiet', '--depth', '1', `--branch=${install.ref}`, '--', `${install.repository}`, source])
+  await rm(join(source, '.git'), { recursive: true, force: true })
+  await mustRun(order, 'python3', ['-m', 'venv', venv])
+  await mustRun(order, join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--disable-pip-version-check', '--editable', source])
+  await writeFile(join(venv, PIN_FILE), `${pinOf(install)}\n`)
+}
+
+async function mustRun({ env, terminal, installation }: VendorOrder, program: string, args: readonly string[]): Promise<void> {
+  const what = `${installation.binary} ${installation.install.version}`
+  const outcome = await runProgram(program, args, { env: childEnvironment(env, PACKAGE_SOURCES) }).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new Stop(`${what} is installed with ${program}, which is not on PATH; install ${program} and run the same command again`)
+  })
+  if (outcome.code === 0) return
+  terminal.warn(outcome.output.trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n'))
+  throw new Stop(`${basename(program)} could not install ${what}; see above, check the network and run the same command again`)
+}
+
+/** In one step: there is always either the program before or this one. */
+async function turnLink(prefix: string, name: string, target: string): Promise<void> {
+  const beside = join(prefix, BUILDS, `${randomUUID()}-link`)
+  await symlink(target, beside)
+  await rename(beside, join(prefix, name))
+}
+
+/** What the way to the program begins with: `node_modules`, or the folder of a Python environment. */
+const linkName = ({ binary_path }: Pick<VendorInstall, 'binary_path'>): string => binary_path.split('/')[0] ?? ''

@@ -1,0 +1,34 @@
+/** What the packages `agent` and `native` use of this one, beside its public index. Nothing here is promised to others. */
+export { isAlive } from './alive.ts'
+export { type Svc, connect } from './api.ts'
+export { PACKAGE_SOURCES, childEnvironment } from './environment.ts'
+export { Failure, ServiceFailure, UsageError } from './failure.ts'
+export {
+  INSTALL_ROUTE,
+  NO_TOKEN,
+  PROVIDER_KEY_VARIABLE,
+  RECEIPT_FIELD,
+  RECEIPT_HEADER,
+  RELEASE_FILE,
+  RELEASE_HEADER,
+  RELEASE_TAG_HEADER,
+  SCENARIO_HEADER,
+  SESSION_TAG_HEADER,
+  TOKEN_VARIABLE,
+  TRIAL_TAG_HEADER,
+} from './names.ts'
+export { type CatalogRow, type Manifest, type Progress, type RequiredItem, type TrainReceipt } from './nouns.ts'
+export {
+  noArgument,
+  onlyArgument,
+  scenarioName,
+  scoreOf,
+  serviceUrl,
+  tokenIn,
+  understand,
+  wholeNumber,
+  withNegativeScore,
+} from './options.ts'
+export { tokenProblem } from './place.ts'
+export { type TreeChange, type TreeFiles, checkPaths, isTreePath, removeFromTree, writeTree } from './tree-files.ts'
+export { type Place, ask, field, isPassing, parseJson, refusalOf } from './wire.ts'

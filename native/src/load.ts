@@ -1,0 +1,165 @@
+/** Reads a tree from the folder `native`: data is parsed and checked, code is read and never run. */
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasCode } from '@svc-ai/agent/shared'
+import { NO_TOKEN } from '@svc-ai/client/shared'
+import { failed } from './ended.ts'
+import { bad, countOf, isData, numberOrNull, objectIn, textOf, textOrNull, textsOrNull, wordOf } from './fields.ts'
+import { builtInGraph, graphOf } from './graph-file.ts'
+import { CONTEXT_TOKENS_DEFAULT, STEPS_DEFAULT, STEPS_MAX, TOOL_CALLS_MAX } from './limits.ts'
+import { descriptionIn } from './skill-head.ts'
+import {
+  BUILT_IN_GRAPH,
+  type Agent,
+  type Capability,
+  type Graph,
+  type Hook,
+  type Loop,
+  type ModelSettings,
+  type Skill,
+  type Tool,
+  type Tree,
+} from './tree.ts'
+
+const CAPABILITIES: readonly Capability[] = ['read', 'write', 'exec', 'network']
+const EVENTS = ['pre_step', 'pre_execute', 'request_error', 'post_execute'] as const
+
+/** Throws `Ended` with LOAD_ERROR, naming the file. */
+export function loadTree(path: string): Tree {
+  const folder = folderAt(path)
+  const tree = {
+    folder,
+    model: modelIn(folder),
+    rules: textAt(folder, 'AGENTS.md')?.trim() ?? '',
+    skills: skillsIn(folder),
+    tools: namesIn(folder, 'tools').map((name) => toolAt(folder, name)),
+    hooks: namesIn(folder, 'hooks').map((name) => hookAt(folder, name)),
+    agents: new Map(namesIn(folder, 'agents').map((name): [string, Agent] => [name, agentAt(folder, name)])),
+    graphs: new Map(namesIn(folder, 'graphs').map((name): [string, Graph] => [name, graphOf(declared(folder, 'graphs', name))])),
+    loop: loopIn(folder),
+  }
+  checkNames(tree)
+  return tree
+}
+
+function folderAt(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    throw failed('LOAD_ERROR', `there is no folder ${path}: pull a tree with 'svc-client pull', or name another folder`)
+  }
+}
+
+function modelIn(folder: string): ModelSettings {
+  const place = objectIn('models.json', textAt(folder, 'models.json') ?? '{}')
+  const api = textOrNull(place, 'api') ?? 'openai'
+  if (api !== 'openai') throw bad('models.json.api', `is ${api}, and the native agent speaks openai alone`)
+  const apiKey = textOrNull(place, 'api_key')
+  return {
+    baseUrl: textOrNull(place, 'base_url'),
+    apiKey: apiKey === '' || apiKey === NO_TOKEN ? null : apiKey,
+    model: textOrNull(place, 'model'),
+    contextTokens: numberOrNull(place, 'context_window') ?? CONTEXT_TOKENS_DEFAULT,
+  }
+}
+
+/** Null when there is no such file. */
+function textAt(folder: string, path: string): string | null {
+  try {
+    return readFileSync(join(folder, path), 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw bad(path, 'cannot be read')
+  }
+}
+
+function skillsIn(folder: string): readonly Skill[] {
+  return listed(folder, 'skills').flatMap((name) => {
+    const text = textAt(folder, join('skills', name, 'SKILL.md'))
+    if (text === null) return []
+    return [{ name, description: descriptionIn(text) ?? name, location: join(folder, 'skills', name, 'SKILL.md') }]
+  })
+}
+
+function listed(folder: string, kind: string): readonly string[] {
+  try {
+    return readdirSync(join(folder, kind)).sort()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    throw bad(kind, 'cannot be read')
+  }
+}
+
+/** Each part of a tree has a declaration, and those with code a module beside it. */
+const namesIn = (folder: string, kind: string): readonly string[] =>
+  listed(folder, kind)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+
+const declared = (folder: string, kind: string, name: string): ReturnType<typeof objectIn> =>
+  objectIn(`${kind}/${name}.json`, textAt(folder, join(kind, `${name}.json`)) ?? '')
+
+function codeAt(folder: string, kind: string, name: string): string {
+  const code = textAt(folder, join(kind, `${name}.ts`))
+  if (code !== null) return code
+  throw bad(`${kind}/${name}.ts`, 'is missing')
+}
+
+function toolAt(folder: string, name: string): Tool {
+  const place = declared(folder, 'tools', name)
+  const { parameters } = place.data
+  const capabilities = textsOrNull(place, 'capabilities') ?? []
+  return {
+    name,
+    description: textOf(place, 'description'),
+    parameters: isData(parameters) ? parameters : {},
+    capabilities: CAPABILITIES.filter((each) => capabilities.includes(each)),
+    code: codeAt(folder, 'tools', name),
+  }
+}
+
+function hookAt(folder: string, name: string): Hook {
+  return { name, event: wordOf(declared(folder, 'hooks', name), 'event', EVENTS), code: codeAt(folder, 'hooks', name) }
+}
+
+function agentAt(folder: string, name: string): Agent {
+  const place = declared(folder, 'agents', name)
+  return {
+    name,
+    prompt: textOf(place, 'prompt'),
+    graph: textOrNull(place, 'graph') ?? BUILT_IN_GRAPH,
+    tools: textsOrNull(place, 'tools'),
+    skills: textsOrNull(place, 'skills'),
+    stepsMax: countOf(place, 'max_steps', STEPS_DEFAULT, STEPS_MAX),
+    toolCallsMax: countOf(place, 'max_tool_calls', TOOL_CALLS_MAX, TOOL_CALLS_MAX),
+    followers: textsOrNull(place, 'then') ?? [],
+  }
+}
+
+function loopIn(folder: string): Loop | null {
+  const [name] = namesIn(folder, 'loops')
+  if (name === undefined) return null
+  return {
+    name,
+    stepsMax: countOf(declared(folder, 'loops', name), 'max_steps', STEPS_DEFAULT, STEPS_MAX),
+    code: codeAt(folder, 'loops', name),
+  }
+}
+
+/** A stage or an agent that is not there would be found out in the middle of somebody's turn. */
+function checkNames({ agents, graphs }: Pick<Tree, 'agents' | 'graphs'>): void {
+  for (const { name, graph, followers } of agents.values()) {
+    if (graph !== BUILT_IN_GRAPH && !graphs.has(graph)) throw bad(`agents/${name}.json`, `names the graph ${graph}, which is not there`)
+    const stranger = followers.find((each) => !agents.has(each))
+    if (stranger !== undefined) throw bad(`agents/${name}.json`, `names the agent ${stranger}, which is not there`)
+  }
+  for (const { name, start, stages, edges } of graphs.values()) {
+    const stranger = [start, ...edges.values()].find((each) => !stages.has(each))
+    if (stranger !== undefined) throw bad(`graphs/${name}.json`, `names the stage ${stranger}, which is not there`)
+    for (const stage of stages.values())
+      if (stage.kind === 'subagent' && !agents.has(stage.agent))
+        throw bad(`graphs/${name}.json`, `names the agent ${stage.agent}, which is not there`)
+  }
+}
+
+export const graphNamed = ({ graphs }: Tree, name: string): Graph => graphs.get(name) ?? builtInGraph

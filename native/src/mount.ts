@@ -1,0 +1,61 @@
+/** A release from the service to a folder and into memory: whole, or not at all. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readReleaseFile } from '@svc-ai/agent/shared'
+import { type Svc, Failure, type Manifest, isTreePath, writeTree, type TreeFiles } from '@svc-ai/client/shared'
+import { loadTree } from './load.ts'
+import type { Tree } from './tree.ts'
+
+export interface Mounted {
+  readonly releaseId: string
+  readonly tree: Tree
+}
+
+/** The release, found fit: written to a folder of its own and loaded there, so that nothing of the one in use is touched by one that is not. */
+export async function fetchRelease(service: Svc, releaseId?: string): Promise<Manifest> {
+  const manifest = await service.manifest(releaseId)
+  if (!Object.keys(manifest.files).some((path) => path.startsWith('native/')))
+    throw new Failure('the harness of this scenario is for another agent: it has no files under native/')
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mount-'))
+  try {
+    writeTree(folder, manifest.files, releaseText(manifest))
+    loadTree(join(folder, 'native'))
+    return manifest
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const releaseText = ({ release_id, content_id, files }: Pick<Manifest, 'release_id' | 'content_id' | 'files'>): string =>
+  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
+
+/** Puts it in place of what is there. What cannot be written whole is taken back. */
+export async function mount(root: string, manifest: Manifest): Promise<Mounted> {
+  const before = await filesOf(root)
+  try {
+    writeTree(root, manifest.files, releaseText(manifest))
+    return { releaseId: manifest.release_id, tree: loadTree(join(root, 'native')) }
+  } catch (error) {
+    if (before !== null) writeTree(root, before.files, releaseText(before))
+    throw error
+  }
+}
+
+type Written = Pick<Manifest, 'release_id' | 'content_id' | 'files'>
+
+async function filesOf(root: string): Promise<Written | null> {
+  const release = await readReleaseFile(root)
+  if (release === null || release.release_id === '') return null
+  const files: TreeFiles = Object.fromEntries(
+    release.files.filter(isTreePath).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+  )
+  return { ...release, files }
+}
+
+/** What was mounted or pulled before; null when nothing was, whole. */
+export async function mountedIn(root: string): Promise<Mounted | null> {
+  const release = await readReleaseFile(root)
+  if (release === null || release.release_id === '') return null
+  return { releaseId: release.release_id, tree: loadTree(join(root, 'native')) }
+}
