@@ -1,9 +1,9 @@
 /** One request: what its handler reads of it, and what every answer and the log line say of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER, type JsonObject } from '../contract/index.ts'
+import { dialectOfPath } from '../dialects/index.ts'
 import type { Access, Principal } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
-import { isMessagesPath } from './errors.ts'
 import type { HttpReply } from './reply.ts'
 import type { HttpServices, LogFields, RequestTrace } from './services.ts'
 
@@ -54,7 +54,7 @@ export class HttpContext {
     this.headers = {
       ...DEFAULT_HEADERS,
       [HEADER.requestId]: this.id,
-      ...(isMessagesPath(this.path) && { [HEADER.messagesRequestId]: this.id }),
+      [dialectOfPath(this.path).requestIdHeader]: this.id,
     }
     this.trace = services.traces?.request(request.headers)
     this.hold = services.bodies.budget.open()

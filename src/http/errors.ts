@@ -1,5 +1,6 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
 import { HEADER, isRefusal, Refusal, unknown, type JsonObject, type RefusalKind } from '../contract/index.ts'
+import { dialectOfPath } from '../dialects/index.ts'
 
 export interface ErrorAnswer {
   readonly status: number
@@ -23,16 +24,6 @@ const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
 const RELAYED = new Set([400, 401, 403, 404, 408, 409, 422, 429])
 /** What providers answer with while they are overloaded. Clients wait that out only where they see this status: as a 502 it reads as broken. */
 const OVERLOADED = new Set([503, 529])
-
-const TYPES: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  409: 'conflict_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-}
 
 /** What is about HTTP alone, and so has a status from the start. */
 export class HttpRefusal extends Refusal {
@@ -84,14 +75,9 @@ export function isRelayedHeader(name: string): boolean {
 }
 
 function errorBody(refusal: Refusal, status: number, path: string): JsonObject {
-  const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const { message, code } = refusal
-  if (isMessagesPath(path)) return { type: 'error', error: { type, message } }
-  return { error: { message, type, code } }
+  return dialectOfPath(path).writeError(status, { message, code })
 }
-
-/** Whose clients read errors in the shape of that format; also told to whoever describes the routes. */
-export const isMessagesPath = (path: string): boolean => /\/v1\/messages(\/|$)/.test(path)
 
 /** Whose answers people pipe into a shell. */
 export const isInstallPath = (path: string): boolean => /^\/svc\/harness\/install(?:\/|$)/.test(path)

@@ -6,6 +6,7 @@ import {
   REPORT_BODY_BYTES_MAX,
   SMALL_BODY_BYTES_MAX,
 } from '../contract/index.ts'
+import { dialects } from '../dialects/index.ts'
 import * as console from './console.ts'
 import * as harness from './harness.ts'
 import * as inference from './inference.ts'
@@ -40,25 +41,13 @@ const open: Extra = { access: 'open' }
 export const routes: readonly HttpRoute[] = [
   get('/healthz', status.health, open),
 
-  line('/v1/chat/completions', inference.traffic('chat')),
-  line('/v1/responses', inference.traffic('responses')),
-  line('/v1/messages', inference.traffic('messages')),
-  line('/v1/messages/count_tokens', inference.traffic('count_tokens')),
+  ...Object.values(dialects).flatMap(({ name, path }) => [
+    line(path, inference.traffic(name)),
+    line(`/svc/scenarios/:scenario/evaluation${path}`, inference.evaluation(name), evaluated),
+    line(`/svc/scenarios/:scenario/components/:component/evaluation${path}`, inference.evaluation(name), evaluated),
+  ]),
   get('/v1/responses', inference.refuseWebSocket),
   get('/v1/models', inference.models),
-
-  line('/svc/scenarios/:scenario/evaluation/v1/chat/completions', inference.evaluation('chat'), evaluated),
-  line('/svc/scenarios/:scenario/evaluation/v1/responses', inference.evaluation('responses'), evaluated),
-  line('/svc/scenarios/:scenario/evaluation/v1/messages', inference.evaluation('messages'), evaluated),
-  line('/svc/scenarios/:scenario/evaluation/v1/messages/count_tokens', inference.evaluation('count_tokens'), evaluated),
-  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/chat/completions', inference.evaluation('chat'), evaluated),
-  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/responses', inference.evaluation('responses'), evaluated),
-  line('/svc/scenarios/:scenario/components/:component/evaluation/v1/messages', inference.evaluation('messages'), evaluated),
-  line(
-    '/svc/scenarios/:scenario/components/:component/evaluation/v1/messages/count_tokens',
-    inference.evaluation('count_tokens'),
-    evaluated,
-  ),
 
   post('/v1/images', multimodal.relay('images')),
   post('/v1/embeddings', multimodal.relay('embeddings')),

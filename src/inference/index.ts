@@ -1,5 +1,5 @@
 /**
- * Inference: freeze, prepare, ask, verify, keep: one exchange, whole or streamed, in three dialects.
+ * Inference: freeze, prepare, ask, verify, keep: one exchange, whole or streamed.
  * Does not choose the release, know routes, or know where records go.
  */
 export { taggedPayload, type Tags } from './payload.ts'

@@ -1,8 +1,7 @@
 /** A stream that was recorded as text, read again by the reader of its format. */
-import { isObject, type JsonObject } from '../contract/index.ts'
+import type { JsonObject } from '../contract/index.ts'
+import { dialectOfEvent, readObject, type StreamReader } from '../dialects/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
-import { readObject } from './dialects/dialect.ts'
-import { streamDialects, type StreamReader } from './dialects/index.ts'
 
 interface Replayed {
   /** The answer in the shape it has when it is not streamed, as far as the frames told it. */
@@ -24,20 +23,11 @@ export function replay(bytes: Uint8Array): Replayed | null {
   return { answer: reader.answer(), isWhole, failure: reader.failure }
 }
 
-/** Each format says in its first event which it is. */
 function readerFor(frames: readonly Buffer[]): StreamReader | null {
   for (const frame of frames) {
     const event = readObject(frame)
-    if (event === null) continue
-    const dialect = dialectOf(event)
-    if (dialect !== null) return streamDialects[dialect]?.open() ?? null
+    const dialect = event === null ? null : dialectOfEvent(event)
+    if (dialect !== null) return dialect.openStream?.() ?? null
   }
   return null
-}
-
-function dialectOf({ type, choices, object, response }: JsonObject): 'chat' | 'messages' | 'responses' | null {
-  if (Array.isArray(choices) || object === 'chat.completion.chunk') return 'chat'
-  if (typeof type !== 'string') return null
-  if (type.startsWith('response.') || isObject(response)) return 'responses'
-  return /^(?:message|content_block)_/.test(type) ? 'messages' : null
 }

@@ -1,5 +1,6 @@
 /** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would stop everyone. */
 import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
+import { factsOfAll } from '../dialects/index.ts'
 import { cutOut, type Cut, type Member, type Members } from '../kit/index.ts'
 import { replacedMembers, taggedMembers, type Tags } from './payload.ts'
 
@@ -59,16 +60,7 @@ function parse(bytes: Buffer): JsonObject {
 }
 
 /** What the line, the record and the traces read of a request. */
-const FACTS = new Set([
-  'model',
-  'stream',
-  'lora_path',
-  'return_meta_info',
-  'temperature',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-])
+const FACTS = new Set(['model', 'stream', 'lora_path', 'return_meta_info', ...factsOfAll])
 const FACT_BYTES_MAX = 1024
 /** A body that replaces its own members over and over would be cut into as many pieces. */
 const PIECES_MAX = 64

@@ -7,7 +7,7 @@ import { bytesOf, eventsOf } from '../../test/support/reading.ts'
 import { responseStreams } from '../../test/support/response-streams.ts'
 import type { Dialect, JsonObject, Runtime } from '../contract/index.ts'
 import { STREAM_FRAME_BYTES_MAX } from '../contract/index.ts'
-import { streamDialects } from './dialects/index.ts'
+import { dialects } from '../dialects/index.ts'
 import { serveStream, type Outlet, type StreamEnd } from './serve-stream.ts'
 import type { ServedStream } from './serve.ts'
 import { parsedBody } from './request-body.ts'
@@ -50,7 +50,7 @@ class Sink implements Outlet {
 }
 
 function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (record: JsonObject) => Promise<unknown>): ServedStream {
-  const reader = streamDialects[dialect]?.open()
+  const reader = dialects[dialect].openStream?.()
   if (reader === undefined) throw new Error(`${dialect} is not streamed`)
   return {
     kind: 'stream',

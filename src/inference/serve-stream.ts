@@ -1,8 +1,8 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
 import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
+import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge } from './answer-too-large.ts'
-import type { StreamReader } from './dialects/index.ts'
 import { print } from './payload.ts'
 import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 

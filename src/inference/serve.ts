@@ -1,4 +1,4 @@
-/** The request line: freeze, prepare, ask, verify, keep. One exchange, whole or streamed, in three dialects. */
+/** The request line: freeze, prepare, ask, verify, keep. One exchange, whole or streamed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   INTERRUPTED_RETRY_FIRST_SECONDS,
@@ -20,9 +20,9 @@ import {
   type StreamedAnswer,
   type WholeAnswer,
 } from '../contract/index.ts'
+import { dialects, type StreamReader } from '../dialects/index.ts'
 import { answerTooLarge } from './answer-too-large.ts'
 import { artifactRef, type Named } from './artifact-ref.ts'
-import { streamDialects, type StreamReader } from './dialects/index.ts'
 import { exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { summaryOf } from './summary.ts'
@@ -152,7 +152,7 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.facts) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
-    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialect)
+    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialects[dialect])
     isStreaming = answer.kind === 'stream'
     return answer
   } finally {
@@ -182,9 +182,9 @@ async function openStream(exchange: Exchange, answer: StreamedAnswer): Promise<S
 }
 
 function openReader(dialect: Dialect): StreamReader {
-  const stream = streamDialects[dialect]
-  if (stream === null) throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
-  return stream.open()
+  const reader = dialects[dialect].openStream?.()
+  if (reader === undefined) throw upstream('upstream_not_json', 'the upstream streamed an answer that is never streamed')
+  return reader
 }
 
 /** What is kept of the capture beside the answer; null where nobody keeps any. */
@@ -204,7 +204,10 @@ function parseAnswer(body: Uint8Array): JsonObject {
 
 export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
   const { [SESSION_TAG]: session } = call.tags
-  const summary = { ...summaryOf(request.facts, answer, call.clock() - call.begunAt), ...(session !== undefined && { session }) }
+  const summary = {
+    ...summaryOf(dialects[call.dialect], request.facts, answer, call.clock() - call.begunAt),
+    ...(session !== undefined && { session }),
+  }
   call.trace?.answered(answer, summary)
   return summary
 }

@@ -4,16 +4,16 @@ import {
   upstream,
   UPSTREAM_ERROR_BYTES_MAX,
   UPSTREAM_ERROR_CHARACTERS_MAX,
-  type Dialect,
   type Json,
   type JsonObject,
   type Refusal,
   type WholeAnswer,
 } from '../contract/index.ts'
+import { dialects, type DialectSpec } from '../dialects/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 
-/** The dialect is the one the caller reads errors in; the routes that have none of their own read those of chat. */
-export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialect: Dialect = 'chat'): Refusal {
+/** The dialect is the one the caller reads errors in; routes without one read those of chat. */
+export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialect: DialectSpec = dialects.chat): Refusal {
   const said = parsed(body)
   const error = errorObject(said)
   const message = textAt(error, 'message') ?? firstWords(body)
@@ -23,7 +23,7 @@ export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialec
     upstreamStatus: status,
     isOverload: [error['type'], error['code']].some(isOverload),
     headers,
-    ...(isInShape(said, dialect) && body.length <= UPSTREAM_ERROR_BYTES_MAX && { body }),
+    ...(isObject(said) && dialect.isError(said) && body.length <= UPSTREAM_ERROR_BYTES_MAX && { body }),
   })
 }
 
@@ -40,15 +40,6 @@ function errorObject(said: Json): JsonObject {
   const error = isObject(said) ? said['error'] : undefined
   if (typeof error === 'string') return { message: error }
   return isObject(error) ? error : {}
-}
-
-/** Whether the caller's SDK finds in it what it looks for: then it needs no words of ours. */
-function isInShape(said: Json, dialect: Dialect): boolean {
-  const error = isObject(said) && isObject(said['error']) ? said['error'] : {}
-  if (textAt(error, 'message') === null) return false
-  const isNamed = textAt(error, 'type') !== null
-  if (dialect === 'messages' || dialect === 'count_tokens') return isNamed && isObject(said) && said['type'] === 'error'
-  return isNamed || textAt(error, 'code') !== null || typeof error['code'] === 'number'
 }
 
 const isOverload = (word: Json | undefined): boolean => typeof word === 'string' && word.includes('overloaded')

@@ -1,6 +1,6 @@
 /** Plays frames to a dialect's reader, as the request line does. */
 import type { JsonObject } from '../../src/contract/index.ts'
-import type { StreamDialect, StreamReader } from '../../src/inference/dialects/dialect.ts'
+import type { DialectSpec, StreamReader } from '../../src/dialects/index.ts'
 import { FrameSplitter, readEvent } from '../../src/kit/index.ts'
 
 export interface Read {
@@ -10,8 +10,9 @@ export interface Read {
 }
 
 /** Bytes of a stream, up to its terminal frame. */
-export function read(dialect: StreamDialect, bytes: Uint8Array): Read {
-  const reader = dialect.open()
+export function read({ openStream }: Pick<DialectSpec, 'openStream'>, bytes: Uint8Array): Read {
+  const reader = openStream?.()
+  if (reader === undefined) throw new Error('it is never streamed')
   const splitter = new FrameSplitter()
   for (const frame of splitter.push(bytes)) if (reader.take(frame)) return { reader, terminal: frame }
   const { rest } = splitter

@@ -1,6 +1,7 @@
 /** The practice runtime: a deterministic language model inside the process, in every provider's format, without network or key. */
 import type { JsonObject, Runtime, RuntimeCall } from '../../../src/contract/index.ts'
 import { JSON_DEPTH_MAX, PRODUCT, upstream } from '../../../src/contract/index.ts'
+import { dialects } from '../../../src/dialects/index.ts'
 import { digest } from './draw.ts'
 import { isDeeperThan, isObject, parsed } from './json.ts'
 import type { Prompt, Thought } from './prompt.ts'
@@ -11,7 +12,7 @@ import { streamed, whole } from './send.ts'
 import type { Settings } from './settings.ts'
 import { think } from './think.ts'
 import { countTokens, promptTokens } from './tokens.ts'
-import { writeFault, WRITERS } from './write/index.ts'
+import { WRITERS } from './write/index.ts'
 import { modelList } from './write/models.ts'
 
 export const NOTICE = [
@@ -37,7 +38,8 @@ export function makePractice(settings: Settings, clock: () => number): Runtime {
     async infer(call) {
       refuseAborted(call.signal)
       const { seed, body, prompt } = read(call)
-      if (isFault(prompt)) return whole(call.dialect, 400, writeFault(call.dialect, prompt, requestId(seed)), requestId(seed))
+      if (isFault(prompt))
+        return whole(call.dialect, 400, dialects[call.dialect].writeError(400, { ...prompt, requestId: requestId(seed) }), requestId(seed))
       if (call.dialect === 'count_tokens') return whole(call.dialect, 200, { input_tokens: promptTokens(prompt) }, requestId(seed))
       const thought = withNotice(call, prompt, think(prompt, settings.noise))
       const reply = replyOf(prompt, thought, { seed, createdSeconds: Math.floor(clock()), request: body })

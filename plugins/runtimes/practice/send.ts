@@ -2,7 +2,7 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import type { Dialect, JsonObject, RuntimeCall, StreamedAnswer, WholeAnswer } from '../../../src/contract/index.ts'
 import { upstream } from '../../../src/contract/index.ts'
-import { requestIdHeader } from './write/index.ts'
+import { dialects } from '../../../src/dialects/index.ts'
 
 /** Every so many events the event loop gets its turn, so that an abort is heard while a long answer is written. */
 const EVENTS_PER_TURN = 16
@@ -10,7 +10,7 @@ const EVENTS_PER_TURN = 16
 export const whole = (dialect: Dialect, status: number, body: JsonObject, requestId: string): WholeAnswer => ({
   kind: 'whole',
   status,
-  headers: { 'content-type': 'application/json', [requestIdHeader(dialect)]: requestId },
+  headers: { 'content-type': 'application/json', [dialects[dialect].requestIdHeader]: requestId },
   body: Buffer.from(JSON.stringify(body)),
 })
 
@@ -20,7 +20,7 @@ export const streamed = (call: RuntimeCall, frames: Iterable<string>, delayMs: n
   headers: {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
-    [requestIdHeader(call.dialect)]: requestId,
+    [dialects[call.dialect].requestIdHeader]: requestId,
   },
   chunks: paced(frames, delayMs, call.signal),
 })

@@ -5,7 +5,6 @@ import {
   upstream,
   UPSTREAM_ANSWER_BYTES_MAX,
   type JsonObject,
-  type ModelAddress,
   type ModelsCall,
   type Refusal,
   type Runtime,
@@ -13,10 +12,10 @@ import {
   type RuntimeCall,
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
+import { dialects, dialectsByApi, type DialectSpec } from '../../../src/dialects/index.ts'
 import { connectionsTo, failureOf, type Connections } from '../common/upstream.ts'
 import { AnswerHandler } from './answer.ts'
 
-const ANTHROPIC_VERSION = '2023-06-01'
 const UPSTREAMS_MAX = 256
 
 export default define('runtime', {
@@ -41,20 +40,20 @@ class Provider implements Runtime {
   }
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
-    const isMessages = call.dialect === 'messages' || call.dialect === 'count_tokens'
-    return this.#ask('POST', call, isMessages, call.body, call.answerBytesMax)
+    return this.#ask('POST', call, dialects[call.dialect], call.body, call.answerBytesMax)
   }
 
   async models(call: ModelsCall): Promise<WholeAnswer> {
-    const answer = await this.#ask('GET', call, call.model.api === 'anthropic', null)
+    const answer = await this.#ask('GET', call, dialectsByApi[call.model.api], null)
     if (answer.kind !== 'whole') throw upstream('upstream_not_json', 'the upstream streamed its list of models')
     return answer
   }
 
-  #ask(method: 'GET' | 'POST', call: ModelsCall, isMessages: boolean, body: Uint8Array | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
+  #ask(method: 'GET' | 'POST', call: ModelsCall, dialect: DialectSpec, body: Uint8Array | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
     const { dispatcher, origin, prefix, proxy } = this.#upstreamOf(call.model.url)
-    const headers: Record<string, string> = { ...call.headers, ...credential(call.model, isMessages), 'accept-encoding': 'identity' }
-    if (isMessages) headers['anthropic-version'] ??= ANTHROPIC_VERSION
+    // The configured key, never the caller's: the service token must not leave the service.
+    const key = call.model.apiKey === null ? {} : dialect.keyHeaders(call.model.apiKey)
+    const headers: Record<string, string> = { ...dialect.defaultHeaders, ...call.headers, ...key, 'accept-encoding': 'identity' }
     if (body !== null) headers['content-type'] = 'application/json'
     const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
     return new Promise<RuntimeAnswer>((resolve, reject) => {
@@ -96,10 +95,4 @@ function load(dispatcher: Connections['dispatcher']): JsonObject {
   if (!(dispatcher instanceof Pool)) return {}
   const { connected, running, queued } = dispatcher.stats
   return { connections: connected, running, queued }
-}
-
-/** The configured key, never the caller's: the service token must not leave the house. */
-function credential(model: ModelAddress, isMessages: boolean): Record<string, string> {
-  if (model.apiKey === null) return {}
-  return isMessages ? { 'x-api-key': model.apiKey } : { authorization: `Bearer ${model.apiKey}` }
 }

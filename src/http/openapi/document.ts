@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
-import { isInstallPath, isMessagesPath } from '../errors.ts'
+import { dialectOfPath } from '../../dialects/index.ts'
+import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
 import type { Handler, HttpRoute } from '../context.ts'
 import * as answers from './answers.ts'
@@ -143,9 +144,12 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
   503: ['retry-after'],
 }
 
+/** By the provider whose format the route speaks. */
+const ERRORS: Readonly<Record<string, typeof answers.error | typeof answers.messagesError>> = { anthropic: answers.messagesError }
+
 function refusalsOf({ path, access }: HttpRoute, own: Description['refusals']): object {
   const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)
-  const schema = refTo(isMessagesPath(path) ? answers.messagesError : answers.error)
+  const schema = refTo(ERRORS[dialectOfPath(path).provider] ?? answers.error)
   const other = access === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
     Object.entries(all).map(([status, codes]) => [

@@ -1,13 +1,13 @@
 /** The inference, evaluation and multimodal routes, described. */
-import { HEADER, type Dialect } from '../../contract/index.ts'
+import { HEADER } from '../../contract/index.ts'
+import { dialects, type DialectSpec } from '../../dialects/index.ts'
 import * as bodies from './bodies.ts'
 import { other, type Answer, type Description, type Descriptions } from './description.ts'
 import { chosenReceipt, optionalScenario, scenario, startingRelease, tags } from './parameters.ts'
 import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from './refusals.ts'
 
 interface Format {
-  readonly dialect: Dialect
-  readonly path: string
+  readonly dialect: DialectSpec
   /** In names of operations. */
   readonly name: string
   readonly words: string
@@ -15,16 +15,10 @@ interface Format {
 }
 
 const FORMATS: readonly Format[] = [
-  { dialect: 'chat', path: '/v1/chat/completions', name: 'ChatCompletion', words: 'a chat completion', body: bodies.chatBody },
-  { dialect: 'responses', path: '/v1/responses', name: 'Response', words: 'a response', body: bodies.responsesBody },
-  { dialect: 'messages', path: '/v1/messages', name: 'Message', words: 'a message', body: bodies.messagesBody },
-  {
-    dialect: 'count_tokens',
-    path: '/v1/messages/count_tokens',
-    name: 'TokenCount',
-    words: 'a token count',
-    body: bodies.countTokensBody,
-  },
+  { dialect: dialects.chat, name: 'ChatCompletion', words: 'a chat completion', body: bodies.chatBody },
+  { dialect: dialects.responses, name: 'Response', words: 'a response', body: bodies.responsesBody },
+  { dialect: dialects.messages, name: 'Message', words: 'a message', body: bodies.messagesBody },
+  { dialect: dialects.count_tokens, name: 'TokenCount', words: 'a token count', body: bodies.countTokensBody },
 ]
 
 const RACE = { 503: ['weight_update_race'] }
@@ -68,7 +62,7 @@ const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario
 const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
 
 export const inferenceDescriptions: Descriptions = {
-  ...Object.fromEntries(FORMATS.map((format) => [`POST ${format.path}`, traffic(format)])),
+  ...Object.fromEntries(FORMATS.map((format) => [`POST ${format.dialect.path}`, traffic(format)])),
   'GET /v1/responses': {
     operationId: 'refuseWebSocket',
     tag: 'inference',
@@ -86,9 +80,12 @@ export const inferenceDescriptions: Descriptions = {
     answers: { 200: other('application/json', "The provider's answer.") },
     refusals: refusals({ 400: ['bad_scenario_name', 'repeated_header'] }, KNOWN, UPSTREAM),
   },
-  ...Object.fromEntries(FORMATS.map((format) => [`POST /svc/scenarios/:scenario/evaluation${format.path}`, evaluation(format)])),
+  ...Object.fromEntries(FORMATS.map((format) => [`POST /svc/scenarios/:scenario/evaluation${format.dialect.path}`, evaluation(format)])),
   ...Object.fromEntries(
-    FORMATS.map((format) => [`POST /svc/scenarios/:scenario/components/:component/evaluation${format.path}`, componentEvaluation(format)]),
+    FORMATS.map((format) => [
+      `POST /svc/scenarios/:scenario/components/:component/evaluation${format.dialect.path}`,
+      componentEvaluation(format),
+    ]),
   ),
   'POST /v1/images': relayed('createImage', 'Relays a request for images'),
   'POST /v1/embeddings': relayed('createEmbedding', 'Relays a request for embeddings'),
@@ -109,8 +106,8 @@ function traffic({ dialect, name, words, body }: Format): Description {
   }
 }
 
-function answerIn(dialect: Dialect, headers: Answer['headers']): Answer {
-  const stream = dialect === 'count_tokens' ? {} : { 'text/event-stream': null }
+function answerIn({ openStream }: DialectSpec, headers: Answer['headers']): Answer {
+  const stream = openStream === undefined ? {} : { 'text/event-stream': null }
   return { description: "The provider's answer, byte for byte.", content: { 'application/json': null, ...stream }, headers }
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { sharedFolder } from '../../../test/support/folder.ts'
 import { read } from '../../../test/support/reading.ts'
 import { upstream, type ChatAnswer, type Dialect, type JsonObject, type RuntimeAnswer } from '../../contract/index.ts'
-import { streamDialects } from '../../inference/dialects/index.ts'
+import { dialects } from '../../dialects/index.ts'
 import { makeWeightRuntime } from './runtime.ts'
 import { adapterFolder, answerOf, ScriptedEngine } from './testing.ts'
 
@@ -82,8 +82,7 @@ describe.each(['chat', 'messages', 'responses'] as const)('%s', (dialect) => {
     const { infer } = open(said)
     const streamed = await infer(dialect, { ...BODIES[dialect], stream: true })
     if (streamed.kind !== 'stream') throw new Error('it streams')
-    const format = streamDialects[dialect]
-    const { reader, terminal } = read(format ?? { open: () => expect.fail('it has a stream') }, await bytesOf(streamed))
+    const { reader, terminal } = read(dialects[dialect], await bytesOf(streamed))
     expect(terminal).not.toBeNull()
     expect(reader.failure).toBeNull()
     expect(reader.answer()).toEqual(streamed.whole?.answer)

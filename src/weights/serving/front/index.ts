@@ -1,5 +1,6 @@
 /** Every format in front of an engine that speaks chat completions alone: requests to it, answers and refusals back. */
 import type { Dialect, JsonObject } from '../../../contract/index.ts'
+import { dialects } from '../../../dialects/index.ts'
 import { chatFrames, readChat, writeChat } from './chat.ts'
 import { objectOf, textOf } from './json.ts'
 import { messageFrames, readMessages, readPrompt, writeMessage } from './messages.ts'
@@ -26,22 +27,10 @@ export const FRONTS: Readonly<Record<Exclude<Dialect, 'count_tokens'>, Front>> =
 /** Counting has the body of a message, and no limit on its answer. */
 export const readCount = readPrompt
 
-const MESSAGES_ERRORS: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  529: 'overloaded_error',
-}
-
 /** What the engine said when it refused, in the shape of the format's provider. Engines put the words in different places. */
 export function writeError(dialect: Dialect, status: number, answer: JsonObject): JsonObject {
   const said = { ...answer, ...objectOf(answer['error']) }
   const message = textOf(said['message']) || textOf(said['detail']) || textOf(answer['error']) || 'the engine refused the request'
-  if (dialect === 'messages' || dialect === 'count_tokens')
-    return { type: 'error', error: { type: MESSAGES_ERRORS[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message } }
-  const type = textOf(said['type']) || (status < 500 ? 'invalid_request_error' : 'server_error')
-  return { error: { message, type, param: said['param'] ?? null, code: said['code'] ?? null } }
+  const { type, param = null, code = null } = said
+  return dialects[dialect].writeError(status, { message, param, code, ...(textOf(type) !== '' && { type: textOf(type) }) })
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DONE, named } from '../../../test/support/frames.ts'
 import { bytesOf, eventsOf, read } from '../../../test/support/reading.ts'
 import { brokenResponse, responseStreams } from '../../../test/support/response-streams.ts'
-import { responses } from './responses.ts'
+import { responses } from './index.ts'
 
 describe('a responses stream', () => {
   it.each(responseStreams)('is put together into the whole response: $name [decisions.streams-assembled]', ({ frames, whole }) => {

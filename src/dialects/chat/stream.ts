@@ -1,16 +1,12 @@
 /** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, grownList, listAt, numberAt, readObject, receiptFields, type StreamDialect, type StreamReader } from './dialect.ts'
+import { failureOf, grownList, listAt, numberAt, readObject, receiptFields, type StreamReader } from '../stream.ts'
 
 /** Members of a chunk that are not members of the answer: choices are put together apart, padding says nothing. */
 const NOT_OF_THE_ANSWER = new Set(['choices', 'obfuscation'])
 /** Members of a delta that are said once; every other text is said in pieces and joined. */
 const SAID_ONCE = new Set(['role', 'id', 'type', 'name', 'finish_reason'])
-
-export const chat: StreamDialect = {
-  open: () => new ChatReader(),
-}
 
 interface Choice {
   readonly message: Record<string, Json>
@@ -18,7 +14,7 @@ interface Choice {
   readonly rest: Record<string, Json>
 }
 
-class ChatReader implements StreamReader {
+export class ChatReader implements StreamReader {
   readonly #head: Record<string, Json> = {}
   readonly #choices = new Map<number, Choice>()
   failure: string | null = null

@@ -1,21 +1,7 @@
 /** Responses: items that open and close, ended by an event that repeats the whole answer; the receipt stands on it and in one chunk after. */
 import type { Json, JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import {
-  failureOf,
-  listAt,
-  numberAt,
-  objectAt,
-  readObject,
-  receiptFields,
-  stringAt,
-  type StreamDialect,
-  type StreamReader,
-} from './dialect.ts'
-
-export const responses: StreamDialect = {
-  open: () => new ResponsesReader(),
-}
+import { failureOf, listAt, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 const DONE = Buffer.from('data: [DONE]\n\n')
@@ -32,7 +18,7 @@ const GROWS: Readonly<Record<string, { readonly member: string; readonly part?: 
   'response.code_interpreter_call_code.delta': { member: 'code' },
 }
 
-class ResponsesReader implements StreamReader {
+export class ResponsesReader implements StreamReader {
   #response: JsonObject = { object: 'response' }
   readonly #items = new Map<number, Record<string, Json>>()
   #sequence = 0

@@ -1,6 +1,6 @@
-/** What the request line must know of a provider format: where its stream ends, where the receipt goes, what the stream amounts to. */
-import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../../contract/index.ts'
-import { readEvent } from '../../kit/index.ts'
+/** Reading a stream of any format: where it ends, where the receipt goes, what its frames amount to. */
+import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../contract/index.ts'
+import { readEvent } from '../kit/index.ts'
 
 /** Reads one stream, frame by frame. */
 export interface StreamReader {
@@ -14,10 +14,6 @@ export interface StreamReader {
   ending(terminal: Buffer, receipt: string): Buffer
   /** The event by which a provider says that a stream failed half way. */
   failing(message: string, code: string): Buffer
-}
-
-export interface StreamDialect {
-  open(): StreamReader
 }
 
 export function receiptFields(receipt: string): JsonObject {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { chatStreams } from '../../../test/support/chat-streams.ts'
 import { data, DONE } from '../../../test/support/frames.ts'
 import { bytesOf, eventsOf, read } from '../../../test/support/reading.ts'
-import { chat } from './chat.ts'
+import { chat } from './index.ts'
+import { ChatReader } from './stream.ts'
 
 describe('a chat stream', () => {
   it.each(chatStreams)('is put together into the whole answer: $name [decisions.streams-assembled]', ({ frames, whole }) => {
@@ -33,7 +34,7 @@ describe('a chat stream', () => {
 
   it('with a list as long as itself costs no more for each piece', { timeout: 15_000 }, () => {
     const pieces = 60_000
-    const reader = chat.open()
+    const reader = new ChatReader()
     const frame = Buffer.from(data({ choices: [{ index: 0, delta: {}, logprobs: { content: [{ token: 'a' }] } }] }))
     for (let piece = 0; piece < pieces; piece++) reader.take(frame)
     const { choices } = reader.answer()

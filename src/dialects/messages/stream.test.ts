@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { named } from '../../../test/support/frames.ts'
 import { messageStreams } from '../../../test/support/message-streams.ts'
 import { bytesOf, eventsOf, read } from '../../../test/support/reading.ts'
-import { messages } from './messages.ts'
+import { messages } from './index.ts'
 
 const start = named({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', content: [] } })
 const open = (content_block: object): string => named({ type: 'content_block_start', index: 0, content_block })

@@ -1,21 +1,7 @@
 /** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import {
-  failureOf,
-  grownList,
-  numberAt,
-  objectAt,
-  readObject,
-  receiptFields,
-  stringAt,
-  type StreamDialect,
-  type StreamReader,
-} from './dialect.ts'
-
-export const messages: StreamDialect = {
-  open: () => new MessagesReader(),
-}
+import { failureOf, grownList, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
 
 /** Which member of a block a delta's text belongs to. A tool's input arrives as JSON text and is parsed when its block is whole. */
 const GROWS: ReadonlyMap<string, readonly [from: string, to: string]> = new Map([
@@ -30,7 +16,7 @@ interface Block {
   input: string
 }
 
-class MessagesReader implements StreamReader {
+export class MessagesReader implements StreamReader {
   #message: JsonObject = { type: 'message', role: 'assistant' }
   readonly #blocks = new Map<number, Block>()
   failure: string | null = null

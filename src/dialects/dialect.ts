@@ -1,0 +1,79 @@
+/** What a provider's format says about itself, so that no other room needs to compare its name. */
+import type { Dialect, Json, JsonObject } from '../contract/index.ts'
+import type { StreamReader } from './stream.ts'
+
+export interface DialectSpec {
+  readonly name: Dialect
+  /** The route, below the service's address and the upstream's alike. */
+  readonly path: string
+  /** Whether a path, of whatever route, belongs to this format: then its errors and headers have the format's shape. */
+  ownsPath(path: string): boolean
+  /** In the words of the GenAI conventions. */
+  readonly provider: string
+  readonly operation: 'chat' | 'count_tokens'
+  /** The header that carries the id of a request. */
+  readonly requestIdHeader: string
+  /** The key as the provider wants it, and what else every request must have. */
+  keyHeaders(apiKey: string): Readonly<Record<string, string>>
+  readonly defaultHeaders: Readonly<Record<string, string>>
+  /** Members of a request that the request line and its traces read, also where the body is too large to be parsed. */
+  readonly facts: RequestFacts
+  /** Where an answer says what served it and what that took. */
+  readonly answer: AnswerMembers
+  finishReasons(answer: JsonObject): readonly Json[]
+  writeError(status: number, fault: ErrorFields): JsonObject
+  /** Whether a client of the format finds in an upstream's error what it looks for. */
+  isError(said: JsonObject): boolean
+  /** Whether an event of a stream is one of this format. */
+  isEvent(event: JsonObject): boolean
+  /** Absent: its answers are never streamed. */
+  readonly openStream?: () => StreamReader
+}
+
+export interface RequestFacts {
+  readonly maxTokens: readonly string[]
+  readonly temperature: string
+}
+
+export interface AnswerMembers {
+  readonly model: string
+  readonly id: string
+  readonly usage: string
+  /** Counts that are summed up, each where it is there. */
+  readonly inputTokens: readonly string[]
+  readonly outputTokens: readonly string[]
+}
+
+export interface ErrorFields {
+  readonly message: string
+  /** Absent: what the status says. */
+  readonly type?: string
+  readonly code?: Json
+  readonly param?: Json
+  readonly requestId?: string
+}
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+}
+
+/** The type of an error in the formats of OpenAI and Anthropic. */
+export function errorType(status: number): string {
+  return ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+}
+
+/** The error object of an answer, where it has a message. */
+export function errorIn(said: JsonObject): JsonObject | null {
+  const error = said['error']
+  const isError = typeof error === 'object' && error !== null && 'message' in error && isText(error['message'])
+  return isError ? error : null
+}
+
+export const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''

@@ -1,0 +1,28 @@
+/**
+ * Dialects: a folder for each provider format, and here the one table of them; other rooms look up what they need to know of a format.
+ * Does not serve, record or ask anything.
+ */
+import type { Dialect, JsonObject, ModelApi } from '../contract/index.ts'
+import { chat } from './chat/index.ts'
+import type { DialectSpec } from './dialect.ts'
+import { messages, messagesCount } from './messages/index.ts'
+import { responses } from './responses/index.ts'
+
+export const dialects: Readonly<Record<Dialect, DialectSpec>> = { chat, responses, messages, count_tokens: messagesCount }
+
+/** By the words of the model settings. */
+export const dialectsByApi: Readonly<Record<ModelApi, DialectSpec>> = { openai: chat, responses, anthropic: messages }
+
+const all = Object.values(dialects)
+
+/** The format whose clients read what is answered at a path: chat where no other claims it. */
+export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) => dialect.ownsPath(path)) ?? chat
+
+/** The format of a stream that was recorded as text: each says in its first event which it is. */
+export const dialectOfEvent = (event: JsonObject): DialectSpec | null => all.find((dialect) => dialect.isEvent(event)) ?? null
+
+/** The members of a request that some format has facts in. */
+export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => [...facts.maxTokens, facts.temperature])
+
+export type { DialectSpec } from './dialect.ts'
+export { readObject, type StreamReader } from './stream.ts'
