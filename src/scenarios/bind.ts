@@ -1,4 +1,4 @@
-/** Binds a scenario's rows to its recipe, and lets go of it again. */
+/** Binds a scenario's rows to its recipe, and closes the binding again. */
 import {
   BIND_SECONDS_MAX,
   CLOSE_SECONDS_MAX,
@@ -16,13 +16,13 @@ import {
 } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { heldReleases, isRestorable } from '../releases/index.ts'
-import { createdWith } from './creation.ts'
+import { createdWith } from './files.ts'
 import { COMMITS_PER_READ, History } from './history.ts'
 import { recipeOf, type Services } from './services.ts'
-import { hold, keptAt, load, point, takeBack } from './land.ts'
+import { composeWith, contentOf } from './composed.ts'
+import { hold, landRow, lastKept, load, point, republish } from './land.ts'
 import { reach } from './reach.ts'
 import { Scenario } from './scenario.ts'
-import { landShipped } from './shipped.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
 
 export async function bindScenario(
@@ -65,7 +65,7 @@ export async function bindScenario(
     await loadHead(services, scenario)
     scenario.useWorkers(workers)
   } catch (error) {
-    await letGo(services, binding)
+    await closeBinding(services, binding)
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)
   }
   finishLanding(services, scenario)
@@ -74,8 +74,8 @@ export async function bindScenario(
 }
 
 /**
- * Weights that lived in an engine may be gone with it, or what is left of them may be damaged: then the last checkpoint is published again,
- * and a row says so. An engine that is away keeps its requests waiting alone: whatever else a scenario does goes on.
+ * Weights that lived only in an engine may be lost or damaged. Then the last checkpoint is published again, and a row says why. An engine
+ * that cannot be reached delays only its own requests: the scenario still loads.
  */
 async function loadHead(services: Services, scenario: Scenario): Promise<void> {
   const head = scenario.head()
@@ -85,8 +85,8 @@ async function loadHead(services: Services, scenario: Scenario): Promise<void> {
     if (isRefusal(error) && error.code === ENGINE_UNREACHABLE)
       return services.warn('the engine is away; its weights are loaded later', error)
     if (!isRefusal(error) || !isLost(head, error)) throw error
-    services.warn('weights that lived in an engine are gone; the last checkpoint is served', error)
-    await takeBack(services, scenario, keptAt(scenario, head), error.message)
+    services.warn('weights that lived only in an engine are lost; the last checkpoint is served', error)
+    await republish(services, scenario, lastKept(scenario, head), error.message)
   }
 }
 
@@ -94,7 +94,6 @@ function isLost({ release_id }: Release, { code, kind }: Refusal): boolean {
   return code === 'live_weights_gone' || (!isRestorable(release_id) && (kind === 'invalid' || kind === 'conflict'))
 }
 
-/** What a recipe is given to work with. */
 function scopeOf(services: Services, scenario: string, config: JsonObject, created: Commit): ScenarioScope {
   return {
     scenario,
@@ -107,36 +106,36 @@ function scopeOf(services: Services, scenario: string, config: JsonObject, creat
   }
 }
 
-/** Of a scenario that is not loaded: whoever trains for it elsewhere is told that it goes, and what it keeps elsewhere is asked for. A recipe that cannot say takes nothing along. */
-export async function part(services: Services, name: string, created: Commit): Promise<readonly string[]> {
+/** Binds an unloaded scenario once more to retire it, and answers the folders it keeps elsewhere; none when its recipe fails. */
+export async function releaseUnloaded(services: Services, name: string, created: Commit): Promise<readonly string[]> {
   try {
     const recipeName = createdWith(created, 'recipe')
     const { recipe, config } = recipeOf(services, recipeName, () => recipeFailed(recipeName, new Error('it is not configured')))
     const binding = await bound(recipeName, () => recipe.bind(scopeOf(services, name, config, created)))
-    await retire(services, binding)
-    await letGo(services, binding)
+    await retireBinding(services, binding)
+    await closeBinding(services, binding)
     return binding.folders ?? []
   } catch (error) {
-    services.warn('the folders of a deleted scenario could not be asked for and stay where they are', error)
+    services.warn('the folders of a deleted scenario are unknown and stay where they are', error)
     return []
   }
 }
 
-/** The scenario goes whether or not whoever trains for it elsewhere hears of it. */
-export async function retire(services: Services, binding: Binding): Promise<void> {
-  const telling = async (): Promise<void> => binding.retire?.()
-  await within(CLOSE_SECONDS_MAX, telling()).catch((error: unknown) =>
-    services.warn('a trainer was not told that its scenario is gone', error),
+/** Deleting a scenario does not depend on its external trainer being notified. */
+export async function retireBinding(services: Services, binding: Binding): Promise<void> {
+  const retiring = async (): Promise<void> => binding.retire?.()
+  await within(CLOSE_SECONDS_MAX, retiring()).catch((error: unknown) =>
+    services.warn('a trainer could not be notified that its scenario was deleted', error),
   )
 }
 
-/** Nobody waits for long for a recipe that does not let go. */
-export async function letGo(services: Services, binding: Binding): Promise<void> {
+/** A recipe that does not close in time is abandoned. */
+export async function closeBinding(services: Services, binding: Binding): Promise<void> {
   const closing = async (): Promise<void> => binding.close()
-  await within(CLOSE_SECONDS_MAX, closing()).catch((error: unknown) => services.warn('a recipe did not let go of its scenario', error))
+  await within(CLOSE_SECONDS_MAX, closing()).catch((error: unknown) => services.warn('a recipe did not close its scenario', error))
 }
 
-/** A recipe that throws or never answers keeps its own scenario from being loaded, and nobody else's. One that answers late is let go of. */
+/** A recipe that throws or hangs keeps only its own scenarios from loading. A binding that arrives late is closed. */
 async function bound(recipeName: string, bind: () => Promise<Binding>): Promise<Binding> {
   const { promise: binding, resolve, reject } = Promise.withResolvers<Binding>()
   try {
@@ -151,20 +150,38 @@ async function bound(recipeName: string, bind: () => Promise<Binding>): Promise<
 const recipeFailed = (recipeName: string, cause: unknown): Error =>
   unavailable('recipe_failed', `recipe ${recipeName} could not be bound; the log of the service says why`, { cause })
 
-/** What a crash left undone after a row is done again, before anything else lands: the pointer, and the refs of releases that wait for review. */
+/** Redoes what a crash left undone after the last row: the pointer, and the refs of releases held for review. */
 function finishLanding(services: Services, scenario: Scenario): void {
   const { name, history, lane } = scenario
   void lane.run(async () => {
-    const head = keptAt(scenario, history.head.release)
+    const head = lastKept(scenario, history.head.release)
     await Promise.all([point(services, name, head), ...heldReleases(history.released).map((release) => hold(services, release))])
   })
 }
 
-/** Every row there is, a page at a time: no more than a page of them is held whole. */
+/** Holds at most one page of whole rows at a time. */
 async function followRows(store: ScenarioStore, history: History): Promise<void> {
   for (;;) {
     const page = await store.commits({ after: history.step, limit: COMMITS_PER_READ })
     if (page.length === 0) return
     for (const row of page) history.follow(row)
   }
+}
+
+/** Publishes a newer version of the content that the service ships, as a release without a batch. Loading waits for it, so that clients never pull outdated content. */
+async function landShipped(services: Services, scenario: Scenario): Promise<void> {
+  const { files } = scenario.surface
+  if (files?.shipped === undefined) return
+  const { component = '' } = files
+  const landing = scenario.lane.run(async () => {
+    const head = scenario.head()
+    const served = await reach(services.contents.read(contentOf(head, component) ?? head.content_id))
+    const update = files.shipped?.(served) ?? null
+    if (update === null) return
+    const written = await reach(services.contents.write({ kind: 'files', files: update.content }))
+    const metrics = { shipped_content_update: { entries: update.entries } }
+    const row = { operation: 'shipped', outcome: 'published', consumed_ids: [], metrics, state: {} } as const
+    await landRow(services, scenario, row, await composeWith(services, head, component, written))
+  })
+  await landing.catch((error: unknown) => services.warn('the content shipped with the service could not be published', error))
 }

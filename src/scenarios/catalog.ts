@@ -1,18 +1,17 @@
-/** The catalog of the tree that clients pull, read from the store as far as it is asked for: of rows that made no release none is held. */
+/** Reads the catalog of the tree that clients pull from the store, page by page. Rows without a release are not held in memory. */
 import { listedRow, type ListedRow } from '../releases/index.ts'
 import { COMMITS_PER_READ } from './history.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface PlacedRow {
-  /** Its number in the catalog, from 0. */
+  /** The position in the catalog, from 0. */
   readonly place: number
   readonly row: ListedRow
 }
 
-/** Where to begin: at a place of the catalog, or with the first row of that step or a later one. */
+/** Where to begin: at a catalog position, or at the first row of that step or a later one. */
 type From = { readonly place: number } | { readonly step: number }
 
-/** So many rows, oldest first, whole. */
 export async function listedRows(
   scenario: Pick<Scenario, 'history' | 'wholeRows'>,
   from: From,
@@ -23,7 +22,7 @@ export async function listedRows(
   const found: PlacedRow[] = []
   let { step, place } = 'place' in from ? places.atPlace(from.place) : places.atStep(from.step)
   while (found.length < limit && step <= history.step) {
-    // No row that is wanted is nearer than this.
+    // The next wanted row is at least this many rows away.
     const ahead = Math.max(0, 'place' in from ? from.place - place : from.step - step)
     const page = await scenario.wholeRows({ after: step - 1, limit: Math.min(COMMITS_PER_READ, ahead + limit - found.length) })
     if (page.length === 0) break
@@ -34,13 +33,13 @@ export async function listedRows(
       if ('place' in from ? place >= from.place : row.step >= from.step) found.push({ place, row })
       place += 1
     }
-    // Where the list leaves out all up to a mark, nothing is read.
+    // Skips rows that the list leaves out.
     step = Math.max(step, places.atPlace(place).step)
   }
   return found
 }
 
-/** Of the rows that made a release what is remembered, by place, oldest first. */
+/** The rows that made a release, by catalog position, oldest first. */
 export function listedReleases({ history }: Pick<Scenario, 'history'>): ReadonlyMap<number, ListedRow> {
   return new Map(
     history.released.flatMap((commit): [number, ListedRow][] => {

@@ -1,12 +1,12 @@
-/** Releases of several components: one folder each, of which a step changes its own and leaves the others as they are. */
+/** Releases of several components: one folder each. A step changes its own component and leaves the others. */
 import { conflict, unavailable, type Files, type Release, type TrainerPlan } from '../contract/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
 import { reach } from './reach.ts'
 
-/** What a release is made of, before it is one. */
-export type Contents = Pick<Release, 'content_id' | 'components'>
+/** The content of a release that is not sealed yet. */
+export type ReleaseContent = Pick<Release, 'content_id' | 'components'>
 
-/** What a recipe would train, by component. One that cannot say keeps its own scenarios from being loaded, and nobody else's. */
+/** A recipe's trainers by component. A recipe that throws keeps only its own scenarios from loading. */
 export function plansOf({ recipe, config }: Pick<ConfiguredRecipe, 'recipe' | 'config'>): readonly (readonly [string, TrainerPlan])[] {
   try {
     return Object.entries(recipe.trainers?.(config) ?? {})
@@ -15,7 +15,7 @@ export function plansOf({ recipe, config }: Pick<ConfiguredRecipe, 'recipe' | 'c
   }
 }
 
-/** The names of a recipe's components; empty for a recipe of a single content. */
+/** The names of a recipe's components; empty for a recipe without components. */
 export function componentsOf(configured: ConfiguredRecipe): readonly string[] {
   const names = plansOf(configured).map(([name]) => name)
   if (names.length === 1 && names[0] === '') return []
@@ -24,12 +24,12 @@ export function componentsOf(configured: ConfiguredRecipe): readonly string[] {
   return names
 }
 
-export async function writeSeed({ contents }: Services, names: readonly string[], seed: Files): Promise<Contents> {
+export async function writeSeed({ contents }: Services, names: readonly string[], seed: Files): Promise<ReleaseContent> {
   if (names.length === 0) return { content_id: await reach(contents.write({ kind: 'files', files: seed })) }
   return writeParts(contents, names, seed)
 }
 
-/** A release that somebody else published fits only when it has these very components. */
+/** A release from elsewhere is accepted only with exactly these components. */
 export async function adopt({ contents }: Services, names: readonly string[], release: Release): Promise<Release> {
   if (names.length === 0) return release
   const parts = await writeParts(contents, names, await reach(contents.read(release.content_id)))
@@ -37,25 +37,30 @@ export async function adopt({ contents }: Services, names: readonly string[], re
   throw conflict('other_base', `release_id: that release does not consist of ${names.join(', ')}, which this recipe trains`)
 }
 
-/** The content of one component, together with what the others are at that release. */
-export async function composeWith({ contents }: Services, release: Release, component: string, content_id: string): Promise<Contents> {
+/** Replaces one component of a release. */
+export async function composeWith(
+  { contents }: Services,
+  release: Release,
+  component: string,
+  content_id: string,
+): Promise<ReleaseContent> {
   if (release.components === undefined) return { content_id }
   return compose(contents, { ...release.components, [component]: content_id })
 }
 
-/** A held release changed one component: that one goes onto what is served now. */
-export async function composeOnto({ contents }: Services, head: Release, held: Release, component: string): Promise<Contents> {
+/** Applies the component that a held release changed to the current head. */
+export async function composeOnto({ contents }: Services, head: Release, held: Release, component: string): Promise<ReleaseContent> {
   const part = contentOf(held, component)
   if (part === null || head.components === undefined) return held
   return compose(contents, { ...head.components, [component]: part })
 }
 
-/** The content id of a component; null where the release has none of that name. */
+/** The content id of a component; null where the release has no such component. */
 export function contentOf({ components = {} }: Release, component: string): string | null {
   return Object.hasOwn(components, component) ? (components[component] ?? null) : null
 }
 
-async function writeParts(contents: Services['contents'], names: readonly string[], files: Files): Promise<Contents> {
+async function writeParts(contents: Services['contents'], names: readonly string[], files: Files): Promise<ReleaseContent> {
   const parts: Record<string, string> = {}
   for (const name of names) parts[name] = await reach(contents.write({ kind: 'files', files: within(files, `${name}/`) }))
   return compose(contents, parts)
@@ -66,6 +71,6 @@ function within(files: Files, folder: string): Files {
   return Object.fromEntries(inside.map(([path, text]) => [path.slice(folder.length), text]))
 }
 
-async function compose(contents: Services['contents'], components: Readonly<Record<string, string>>): Promise<Contents> {
+async function compose(contents: Services['contents'], components: Readonly<Record<string, string>>): Promise<ReleaseContent> {
   return { content_id: await reach(contents.write({ kind: 'composed', components })), components }
 }

@@ -1,4 +1,3 @@
-/** Makes a scenario's first release and row. */
 import { invalid, unknown, type Commit, type Recipe, type Release } from '../contract/index.ts'
 import { adopt, componentsOf, writeSeed } from './composed.ts'
 import { recipeOf, type Services } from './services.ts'
@@ -9,11 +8,11 @@ import { reach } from './reach.ts'
 export interface NewScenario {
   /** The release to start from; null for the recipe's seed. */
   readonly release: string | null
-  /** One of the deployment's recipes; null for the default one. */
+  /** A configured recipe; null for the default one. */
   readonly recipe: string | null
 }
 
-/** Content, then the row, which is the point where the scenario exists. Loading it points at its release. */
+/** Creates a scenario: writes the content, then the row that is its commit point. Loading sets the pointer. */
 export async function createScenario(services: Services, name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
   const recipeName = wish.recipe ?? services.defaultRecipe
   const configured = recipeOf(services, recipeName, () =>
@@ -35,7 +34,7 @@ export async function createScenario(services: Services, name: string, wish: New
 
 const FIRST_ROW = { step: 0, operation: 'create', pending: false, outcome: 'published', consumed_ids: [], metrics: {} } as const
 
-/** The same for every scenario of an equal seed: nothing in it depends on who starts from it, or when. */
+/** Depends on the seed alone, so scenarios of an equal seed share one release. */
 async function seedRelease(services: Services, recipe: Recipe, components: readonly string[]): Promise<Release> {
   const contents = await writeSeed(services, components, recipe.seed ?? {})
   return seal(services, contents, null, { step: 0, operation: 'create', at: 0 })

@@ -1,10 +1,9 @@
-/** What a scenario keeps outside the store: a folder of its own, named in its creation row, so that no later scenario of its name inherits it. */
+/** A scenario's folder outside the store. The creation row names it, so that a later scenario of the same name does not inherit it. */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { unavailable, type Commit, type JsonObject } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
-import { createdWith } from './creation.ts'
 import { parseModelSettings, type ModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
@@ -20,7 +19,7 @@ export class ScenarioFiles {
     return join(this.#directory, 'scenarios', createdWith(created, 'folder'))
   }
 
-  /** Settings that are there and cannot be read are not the same as none: the scenario's calls would go elsewhere. */
+  /** Unreadable settings must not count as absent: the scenario's calls would go to another model. */
   async readModel(created: Commit): Promise<ModelSettings | null> {
     try {
       const settings: JsonObject = JSON.parse(await readFile(join(this.folderOf(created), MODEL_FILE), 'utf8'))
@@ -31,7 +30,7 @@ export class ScenarioFiles {
     }
   }
 
-  /** Readable by the owner alone: the key is in it. */
+  /** Mode 0600, since the file holds the key. */
   async writeModel(created: Pick<Commit, 'state'>, own: ModelSettings | null): Promise<void> {
     const path = join(this.folderOf(created), MODEL_FILE)
     const change = own === null ? removeFile(path) : writeAtomicFile(path, `${JSON.stringify(own)}\n`, 0o600)
@@ -42,16 +41,23 @@ export class ScenarioFiles {
     })
   }
 
-  /** Follows its scenario into the archive, beside its records; a scenario that kept nothing has no folder. */
+  /** Moves the folder to the archive, next to the records. A scenario without files has no folder. */
   async archive(created: Pick<Commit, 'state'>, beside: string): Promise<void> {
     await rename(this.folderOf(created), join(this.#directory, `${beside}.files`)).catch(() => undefined)
   }
 }
 
-/** A folder that a recipe keeps for its scenario follows it too, under an `archived/` beside it; one that was never made has nothing to move. */
+/** Moves a recipe's folder of the scenario to `archived/` next to it. */
 export async function archiveFolder(folder: string, id: string): Promise<void> {
   if (!existsSync(folder)) return
   const archived = join(dirname(folder), 'archived')
   await mkdir(archived, { recursive: true })
   await rename(folder, join(archived, `${basename(folder)}-${id}`))
+}
+
+/** A field of the creation row, which never changes. */
+export function createdWith({ state }: Pick<Commit, 'state'>, what: 'recipe' | 'folder'): string {
+  const value = state[what]
+  if (typeof value === 'string') return value
+  throw unavailable('store_damaged', `the creation row of a scenario names no ${what}; run svc verify`)
 }

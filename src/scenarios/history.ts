@@ -1,7 +1,6 @@
 /**
- * What a loaded scenario keeps of its rows, followed one by one: those that made a release, without what they measured, consumed and left
- * behind; whole only the latest of each trainer; of all the others what they come to together. Steps that publish nothing may go on for as
- * long as a scenario lives, and no more is held for them. The rows themselves only the store has.
+ * What a loaded scenario keeps of its rows: the rows that made a release, without metrics, consumed ids and state; the latest row of each
+ * trainer, whole; and running totals. Steps that publish nothing need no further memory. The store has the rows.
  */
 import { isObject, type Commit, type JsonObject, type Release } from '../contract/index.ts'
 import {
@@ -16,10 +15,10 @@ import {
 } from '../releases/index.ts'
 import { NO_STEPS, tallied, type Tally } from '../training/index.ts'
 
-/** What a row says of weights that were not put into the artifact repository: their folder, from the scenario's own directory. */
+/** The metric that names the folder of live weights, relative to the scenario's directory. */
 export const LIVE_METRIC = 'live_weights'
 
-/** No more than this many are held whole while a history is read. */
+/** At most this many whole rows are in memory while a history is read. */
 export const COMMITS_PER_READ = 100
 
 export class History implements CatalogView {
@@ -30,18 +29,18 @@ export class History implements CatalogView {
   readonly #tallies = new Map<string, Tally>()
   readonly #latest = new Map<string, Commit>()
   readonly #changes = new Map<string, Changes>()
-  /** The catalog of the tree that clients pull, and where in it each row is. */
+  /** The catalog of the tree that clients pull, and each row's position in it. */
   readonly listing: Listing
   readonly places = new Places()
   #step = -1
   #lastTrained: Commit | null = null
 
-  /** `component` is the one whose tree clients pull. */
+  /** `component`: the one whose tree clients pull. */
   constructor(component: string | undefined) {
     this.listing = new Listing(component)
   }
 
-  /** Costs the same however many came before. A row counts once. */
+  /** Takes constant time. A row counts once. */
   follow(commit: Commit): void {
     if (commit.step <= this.step) return
     const isMaker = isReleased(commit)
@@ -68,12 +67,11 @@ export class History implements CatalogView {
     this.#lastTrained = commit
   }
 
-  /** The rows that made a release, oldest first. */
   get released(): readonly ReleasedCommit[] {
     return this.#released
   }
 
-  /** The newest; -1 before the creation row. */
+  /** The newest step; -1 before the creation row. */
   get step(): number {
     return this.#step
   }
@@ -84,7 +82,7 @@ export class History implements CatalogView {
     return head
   }
 
-  /** What was served when that step had landed. */
+  /** The release that was served when that step had landed. */
   headAt(step: number): Release {
     let [low, high] = [0, this.#published.length]
     while (low < high) {
@@ -108,7 +106,6 @@ export class History implements CatalogView {
     return this.#makers.get(releaseId)
   }
 
-  /** What the training rows of a component come to. */
   trained(component: string): Tally {
     return this.#tallies.get(component) ?? NO_STEPS
   }
@@ -127,7 +124,7 @@ export class History implements CatalogView {
     return this.listing.idOf(releaseId)
   }
 
-  /** How often what is served of that component changed since the creation; of a release of a single content, of all of it. */
+  /** How often the served content of a component changed since creation, or the whole content where there are no components. */
   publications(component: string, landing: Commit | null = null): number {
     const changes = this.#changes.get(component) ?? { seen: 0, count: -1, content: null }
     this.#changes.set(component, changes)
@@ -141,7 +138,7 @@ export class History implements CatalogView {
   }
 }
 
-/** How many changes the published rows so far hold; the first publication is the beginning, and no change. */
+/** Changes counted so far; the first publication is not a change. */
 interface Changes {
   seen: number
   count: number
@@ -156,7 +153,7 @@ function remembered(commit: ReleasedCommit): ReleasedCommit {
   return { ...commit, consumed_ids: [], state: {}, metrics: rememberedMetrics(commit.metrics) }
 }
 
-/** What a release asks of a machine, and where weights that live in an engine lie. */
+/** Keeps the requirements of a release and the folder of live weights. */
 function rememberedMetrics(metrics: JsonObject): JsonObject {
   const { training_request: request, [LIVE_METRIC]: live } = metrics
   const { requires } = isObject(request) ? request : {}

@@ -1,7 +1,7 @@
-/** Several components act on one request as if they were one: each in turn, and whatever one of them holds is let go of by all. */
+/** The hooks of several components, run one after another as one. Releasing or failing releases what every component holds. */
 import type { InferenceHooks, Surface } from '../contract/index.ts'
 
-/** What acts on a call: the release's own hooks, or those of all components but one. */
+/** The release's own hooks, or those of all components but one. */
 export function hooksWithout({ hooks, componentHooks }: Surface, component: string | null): InferenceHooks | undefined {
   if (componentHooks === undefined) return component === null ? hooks : undefined
   const acting = Object.entries(componentHooks).flatMap(([name, own]) => (name === component ? [] : [own]))
@@ -12,12 +12,12 @@ function oneAfterAnother(all: readonly InferenceHooks[]): InferenceHooks {
   return {
     async begin(release, signal) {
       const held: (() => void)[] = []
-      const letGo = (): void => held.toReversed().forEach((end) => end())
+      const endAll = (): void => held.toReversed().forEach((end) => end())
       try {
         for (const hooks of all) if (hooks.begin) held.push(await hooks.begin(release, signal))
-        return letGo
+        return endAll
       } catch (error) {
-        letGo()
+        endAll()
         throw error
       }
     },

@@ -1,5 +1,5 @@
 /**
- * Scenarios: creates, loads, binds, unloads and archives scenarios, and is the only room that holds them.
+ * Scenarios: creates, loads, binds, unloads and archives them. No other room holds loaded scenarios.
  * Does not parse requests, or train.
  */
 export { listedReleases, listedRows, type PlacedRow } from './catalog.ts'

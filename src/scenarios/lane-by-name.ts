@@ -1,4 +1,4 @@
-/** One thing at a time for each name, in the order asked; a name nobody waits for takes no room. */
+/** Runs one task at a time per name, in order. A name without waiting tasks uses no memory. */
 import { Lane } from '../kit/index.ts'
 
 export class LaneByName {

@@ -1,11 +1,11 @@
-/** A scenario's own model settings: what is left out falls back to the deployment's; the key is kept, used, and never shown. */
+/** A scenario's own model settings. Missing fields fall back to the deployment's. The key is stored and used, never shown. */
 import { z } from 'zod'
 import type { JsonObject, ModelAddress } from '../contract/index.ts'
 import { checkShape } from '../records/index.ts'
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/
-/** The same rule as the pattern of a JSON schema: something that shows, and no control character before or after it. */
+/** The same rule as a JSON schema pattern. */
 const PRINTED = String.raw`^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$`
 const KEY = /^[\x21-\x7e]+$/
 const URL_RULE = 'must be an http or https address without credentials, query, fragment or a trailing /v1'
@@ -35,7 +35,7 @@ export function parseModelSettings(value: JsonObject): ModelSettings {
   return checkShape(modelSettings, value, 'model')
 }
 
-/** The address a scenario's calls go to. A key belongs to its url: another url is never sent the deployment's key. */
+/** The address of a scenario's calls. A key belongs to its url: the deployment's key is never sent to another url. */
 export function modelAddress(own: ModelSettings | null, deployment: ModelAddress): ModelAddress {
   if (own === null) return deployment
   const isElsewhere = own.url !== undefined && own.url !== deployment.url

@@ -1,8 +1,8 @@
-/** Moves a scenario's head: a release that was kept is published once more, as a row of its own. History is appended, never rewound. */
+/** Promote and rollback: publish a kept release again as a row of its own. History is appended, never rewound. */
 import { conflict, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
 import type { Services } from './services.ts'
-import { composeOnto, type Contents } from './composed.ts'
+import { composeOnto, type ReleaseContent } from './composed.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitRelease } from './weights.ts'
@@ -12,7 +12,7 @@ export interface Moved {
   readonly step: number
 }
 
-/** In the scenario's lane, so that two moves at once are one after the other, and each sees what the other did. */
+/** Runs in the scenario's lane, so that of two moves the second sees the result of the first. */
 export function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
   return scenario.lane.run(async () => {
     const plan = planMove(scenario.released, releaseId, operation)
@@ -29,11 +29,11 @@ export function moveHead(services: Services, scenario: Scenario, releaseId: stri
 const notTaken = (releaseId: string): Error =>
   conflict(
     'release_refused',
-    `the engine does not serve release ${releaseId}: what was served before is published again, and its row in the releases says why`,
+    `the engine does not serve release ${releaseId}: the previous release was published again; its row in the releases says why`,
   )
 
-/** A rollback restores every component; a promote brings only what the held step changed. */
-function promoted(services: Services, scenario: Scenario, held: Release): Promise<Contents> {
+/** A rollback restores every component; a promote brings only the component that the held step changed. */
+function promoted(services: Services, scenario: Scenario, held: Release): Promise<ReleaseContent> {
   const component = scenario.history.makerOf(held.release_id)?.component ?? ''
   return composeOnto(services, scenario.head(), held, component)
 }

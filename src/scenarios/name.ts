@@ -1,11 +1,11 @@
-/** What may be a scenario's name. */
+/** The rule for scenario names. */
 import { invalid, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/]/
 
-/** The trimmed name, or a refusal that says where it came from. */
+/** Answers the trimmed name, or throws a refusal that says where the name came from. */
 export function scenarioName(text: string, from: string): string {
   const name = text.trim()
   const isAllowed = name !== '' && name !== '.' && name !== '..' && !FORBIDDEN.test(name) && name.isWellFormed()

@@ -1,4 +1,4 @@
-/** The artifact store beyond its disk or wire: what it throws that is no refusal means that it cannot be reached now. */
+/** Calls the artifact store. An error that is not a refusal means that the store cannot be reached now. */
 import { isRefusal, unavailable } from '../contract/index.ts'
 
 export async function reach<T>(work: Promise<T>): Promise<T> {

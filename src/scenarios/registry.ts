@@ -1,4 +1,4 @@
-/** Creates, loads, unloads and archives scenarios, and is the only one that holds them. */
+/** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
 import {
   conflict,
   isRefusal,
@@ -11,10 +11,9 @@ import {
   type TrainingMode,
 } from '../contract/index.ts'
 import { Lane, wordsOf } from '../kit/index.ts'
-import { bindScenario, letGo, part, retire } from './bind.ts'
+import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
-import { createdWith } from './creation.ts'
-import { archiveFolder } from './files.ts'
+import { archiveFolder, createdWith } from './files.ts'
 import type { Services } from './services.ts'
 import { LaneByName } from './lane-by-name.ts'
 import type { ModelSettings } from './model.ts'
@@ -23,60 +22,59 @@ import { reach } from './reach.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import { checkRoomForWeights, trainsWeights } from './weights.ts'
 
-export interface Limits {
+export interface RegistryLimits {
   readonly implicitCreation: boolean
   readonly scenariosMax: number
   readonly loadedMax: number
 }
 
-/** A recipe that takes its time holds up one of these, not the others. */
+/** A slow recipe blocks one of these workers, not the others. */
 const PRELOADED_AT_ONCE = 4
 
 export class Registry {
   readonly #services: Services
-  readonly #limits: Limits
-  /** Every scenario there is, with its recipe once somebody asked for it. */
+  readonly #limits: RegistryLimits
+  /** Every existing scenario, with its recipe once it was looked up. */
   readonly #known: Map<string, string | null>
   readonly #loaded = new Map<string, Scenario>()
-  /** One thing at a time per name: loading, creating and archiving the same scenario never overlap. */
+  /** One operation at a time per name: loading, creating and archiving the same scenario never overlap. */
   readonly #lanes = new LaneByName()
-  /** Scenarios making room, until their recipe has let go: none is bound again before that. */
+  /** Scenarios being unloaded. None is bound again before its recipe has closed. */
   readonly #closing = new Map<string, Promise<void>>()
   readonly #preloadErrors = new Map<string, string>()
-  /** Modes chosen at run time: kept over a reload, lost on a restart. */
+  /** Modes chosen at run time. They survive a reload, not a restart. */
   readonly #modes = new Map<string, TrainingMode>()
-  /** Scenarios that made room for others before their worker got its turn; loaded again, oldest first, as others come to rest. */
+  /** Scenarios unloaded before their worker was done. They are loaded again, oldest first, when others become idle. */
   readonly #unfinished = new Set<string>()
-  /** Places taken by scenarios that are still loading. */
+  /** Scenarios that are being loaded; they count towards `loadedMax`. */
   #loading = 0
-  /** Names taken by scenarios that are still being created: nobody knows them before they exist. */
+  /** Scenarios that are being created; they count towards `scenariosMax`. */
   #creating = 0
-  /** Scenarios that train weights are made one at a time: two at once would both find the engine's last place free. */
+  /** Scenarios that train weights are created one at a time: two at once would both see the engine's last adapter slot free. */
   readonly #weightScenarios = new Lane()
   readonly #openedAt: number
   #isClosed = false
   #lastDrainAt: number | null = null
 
-  private constructor(services: Services, limits: Limits, known: readonly string[]) {
+  private constructor(services: Services, limits: RegistryLimits, known: readonly string[]) {
     this.#services = services
     this.#openedAt = services.clock()
     this.#limits = limits
     this.#known = new Map(known.map((name) => [name, null]))
   }
 
-  static async open(services: Services, limits: Limits): Promise<Registry> {
+  static async open(services: Services, limits: RegistryLimits): Promise<Registry> {
     return new Registry(services, limits, await services.store.scenarios())
   }
 
-  /** Works with a scenario that exists already. */
   use<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return loaded.use(work)
-    // The work begins in the turn and goes on after it.
+    // The lane is held only until the work has started.
     return this.#lanes.run(name, () => this.#load(name, (scenario) => ({ working: scenario.use(work) }))).then(({ working }) => working)
   }
 
-  /** Works with a scenario that the first request may create; `release` binds it, or must name what it was bound to. */
+  /** Creates the scenario on the first request where that is allowed. `release` binds a new scenario; an existing one must be bound to it already. */
   async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     if (!this.#known.has(name)) await this.#createImplicitly(name, { release, recipe: null })
     return this.use(name, (scenario) => {
@@ -85,14 +83,14 @@ export class Registry {
     })
   }
 
-  /** A scenario that is loaded in this process, for callers that must never load or create one. */
+  /** For callers that must never load or create a scenario. */
   useLoaded<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded === undefined) throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} is not loaded in this process`)
     return loaded.use(work)
   }
 
-  /** Creates the scenario, or answers with the existing one when nothing asked contradicts it. Its own settings are asked for when it is new. */
+  /** Creates the scenario, or returns the existing one when the wish does not contradict it. `own` is called only for a new scenario. */
   async create(name: string, wish: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
     return this.#lanes.run(name, async () => {
       const isNew = !this.#known.has(name)
@@ -105,7 +103,7 @@ export class Registry {
     })
   }
 
-  /** All of an update or none of it. In turn: of two at once the file and the memory would otherwise keep one each. */
+  /** Applies all of an update or none of it. The lane keeps the file and the memory in step when two updates arrive at once. */
   update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
     return this.#lanes.run(name, async () => {
       const begin = (scenario: Scenario) => ({ working: scenario.use(() => this.#change(scenario, mode, own)) })
@@ -126,15 +124,14 @@ export class Registry {
     return scenario
   }
 
-  /** Promote and rollback: the new head, or the head as it is when it is the target already. */
+  /** Promote and rollback. Answers the new head, or the current one when it is the target already. */
   move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
     return this.use(name, (scenario) => moveHead(this.#services, scenario, releaseId, operation))
   }
 
   /**
-   * Archives the scenario and frees its name. The pointer goes first: a crash before the rows follow leaves the scenario whole, and loading
-   * it points again. A remote repository refuses before anything has changed. A step in flight ends without a row: from the moment the
-   * pointer is renamed nothing lands any more.
+   * Archives the scenario and frees its name. The pointer is renamed first: a crash before the rows are archived leaves the scenario whole,
+   * and loading it sets the pointer again. A remote repository refuses before anything has changed. No step lands once the pointer is renamed.
    */
   remove(name: string): Promise<readonly string[]> {
     return this.#lanes.run(name, async () => {
@@ -145,7 +142,7 @@ export class Registry {
       const folders = created === undefined ? [] : await this.#foldersOf(name, created)
       const rename = (): Promise<string> => reach(contents.archive(name, newId()))
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
-      if (scenario !== undefined) await retire(this.#services, scenario.binding)
+      if (scenario !== undefined) await retireBinding(this.#services, scenario.binding)
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
@@ -159,15 +156,15 @@ export class Registry {
     })
   }
 
-  /** Of a scenario that is not loaded its recipe has to be asked. */
+  /** The recipe of an unloaded scenario must be bound briefly to learn its folders. */
   async #foldersOf(name: string, created: Commit): Promise<readonly string[]> {
     const scenario = this.#loaded.get(name)
     if (scenario !== undefined) return scenario.binding.folders ?? []
     await this.#closing.get(name)
-    return part(this.#services, name, created)
+    return releaseUnloaded(this.#services, name, created)
   }
 
-  /** The scenario is gone already: one that stays behind is nobody's, and no reason to answer otherwise. */
+  /** The scenario is already archived, so a folder that cannot be moved is only logged. */
   async #archiveFolders(folders: readonly string[]): Promise<void> {
     const stay = (error: unknown): void => this.#services.warn('a folder of a deleted scenario could not be moved', error)
     for (const folder of folders) await archiveFolder(folder, this.#services.newId()).catch(stay)
@@ -185,7 +182,7 @@ export class Registry {
     return [...this.#known.keys()].sort()
   }
 
-  /** The recipe a scenario was created with, also while it is not loaded; null when the scenario went away meanwhile. */
+  /** The recipe a scenario was created with, loaded or not; null when the scenario was deleted meanwhile. */
   async recipeOf(name: string): Promise<string | null> {
     const known = this.#known.get(name) ?? null
     if (known !== null) return known
@@ -196,7 +193,7 @@ export class Registry {
     return recipe
   }
 
-  /** The agents that recipes serve files for, by the name of the recipe. */
+  /** The adapters of the recipes that serve files, by recipe name. */
   get adapters(): ReadonlyMap<string, Adapter> {
     return new Map(
       [...this.#services.recipes].flatMap(([name, { recipe }]) => (recipe.adapter === undefined ? [] : [[name, recipe.adapter]])),
@@ -208,12 +205,12 @@ export class Registry {
     return created
   }
 
-  /** When a worker last found nothing left to do. */
+  /** When a worker last ran out of work. */
   get lastDrainAt(): number | null {
     return this.#lastDrainAt
   }
 
-  /** The weight job that is out, if any. */
+  /** The weight job in progress, if any. */
   trainingJob(): JsonObject | null {
     for (const { name, workers } of this.#loaded.values()) {
       const job = workers.find((worker) => worker.job !== null)?.job ?? null
@@ -227,8 +224,8 @@ export class Registry {
   }
 
   /**
-   * Loads what was there before the restart, as far as there is room; a scenario that fails to load stops no other. One that trains gets
-   * its turn in any case, since what it left unread must not wait for the next call: as soon as others have nothing left to do.
+   * Loads the existing scenarios at start, up to `loadedMax`; one that fails to load stops no other. The others that train are queued and
+   * loaded when a loaded one runs out of work, so that their unread records need not wait for a call.
    */
   async preload(signal: AbortSignal): Promise<void> {
     const names = this.names().entries()
@@ -258,13 +255,12 @@ export class Registry {
     return recipe !== null && this.#services.recipes.get(recipe)?.recipe.trainers !== undefined
   }
 
-  /** A worker of that scenario has nothing left to do. */
   #rested(name: string): void {
     this.#lastDrainAt = this.#services.clock()
     if (this.#loaded.get(name)?.hasWork === false) this.#resume()
   }
 
-  /** The scenario that has waited longest with work left is loaded again, where nobody else who works has to make room for it. */
+  /** Loads the scenario that has waited longest with work left, unless that would unload one that is working. */
   #resume(): void {
     const [name] = this.#unfinished
     if (name === undefined || this.#isClosed || !this.#hasRoomForWork()) return
@@ -281,13 +277,13 @@ export class Registry {
     return [...this.#loaded.values()].some((scenario) => scenario.isIdle && !scenario.hasWork)
   }
 
-  /** Before the door closes: a trainer that is still at work would find nobody to answer its calls. Steps in flight end without a row. */
+  /** Runs before the server closes, since trainers call it. Steps in flight end without a row. */
   async stopTraining(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.stopTraining()))
   }
 
-  /** Whoever was cut off is still being kept: that is finished before anything is let go. */
+  /** Records of interrupted requests are still being written; `idle()` waits for them. */
   async close(): Promise<void> {
     await this.stopTraining()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.idle()))
@@ -298,7 +294,6 @@ export class Registry {
     return this.#limits.implicitCreation
   }
 
-  /** Where requests may create scenarios; elsewhere the scenario is unknown. */
   async #createImplicitly(name: string, wish: NewScenario): Promise<void> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
@@ -332,12 +327,12 @@ export class Registry {
     checkRoomForWeights(this.#services, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#services, recipe)).length)
   }
 
-  /** Whoever it is loaded for begins at once, so that nothing can unload it first. */
+  /** `begin` runs before anything else can unload the scenario. */
   async #load<T>(name: string, begin: (scenario: Scenario) => T): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return begin(loaded)
     if (!this.#known.has(name)) throw unknownScenario(name)
-    const leaving = this.#placeTakenBy()
+    const leaving = this.#scenarioToUnload()
     this.#loading += 1
     try {
       if (leaving !== null) await this.#unload(leaving.name)
@@ -356,8 +351,8 @@ export class Registry {
     }
   }
 
-  /** The scenario idle longest makes room for the next, null while there is room; when all are busy the caller is asked to come again. */
-  #placeTakenBy(): Scenario | null {
+  /** The scenario that has been idle longest; null while there is room. When all are busy the caller must retry. */
+  #scenarioToUnload(): Scenario | null {
     if (this.#loaded.size + this.#loading < this.#limits.loadedMax) return null
     const idle = [...this.#loaded.values()].filter((scenario) => scenario.isIdle)
     const [longest] = idle.sort((a, b) => Number(a.hasWork) - Number(b.hasWork) || a.lastUse - b.lastUse)
@@ -373,7 +368,7 @@ export class Registry {
     if (scenario === undefined) return
     this.#loaded.delete(name)
     if (scenario.hasWork) this.#unfinished.add(name)
-    const closing = scenario.stopTraining().then(() => letGo(this.#services, scenario.binding))
+    const closing = scenario.stopTraining().then(() => closeBinding(this.#services, scenario.binding))
     this.#closing.set(name, closing)
     await closing
     this.#closing.delete(name)
@@ -387,5 +382,5 @@ function otherStart(name: string): Error {
   )
 }
 
-/** What lies behind a refusal is for the log, not for callers. */
+/** The cause of a refusal is for the log, not for callers. */
 const causeOf = (error: unknown): unknown => (isRefusal(error) ? (error.detail.cause ?? error) : error)

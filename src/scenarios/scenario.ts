@@ -36,7 +36,6 @@ export interface ScenarioParts {
   readonly recipe: Recipe
   readonly binding: Binding
   readonly store: ScenarioStore
-  /** Its rows so far. */
   readonly history: History
   readonly created: Commit
   readonly deploymentModel: ModelAddress
@@ -44,7 +43,7 @@ export interface ScenarioParts {
   readonly trainingMode: TrainingMode
 }
 
-/** A scenario as one evaluation call sees it: the served model, without the hooks of what is being evaluated, kept by nobody. */
+/** A scenario as an evaluation call sees it: the served model, without the hooks of the candidate and without recording. */
 export interface EvaluationServing {
   readonly surface: Surface
   readonly runtime: Runtime
@@ -60,7 +59,7 @@ export class Scenario {
   readonly binding: Binding
   readonly created: Commit
   readonly surface: Surface
-  /** Whatever appends to the chain takes its turn here. */
+  /** Everything that appends a commit row runs in this lane. */
   readonly lane = new Lane()
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
   readonly history: History
@@ -72,12 +71,11 @@ export class Scenario {
   #trainingMode: TrainingMode
   #workers: readonly Worker[] = []
   #loadError: string | null = null
-  /** The load that the engine was told to serve last. */
-  #toldLoad: string | null = null
+  /** The load id last sent to the engine. */
+  #requestedLoad: string | null = null
   #isArchived = false
   #users = 0
   readonly #awaitingIdle: (() => void)[] = []
-  /** Nobody works with it at the moment. */
   onIdle: () => void = () => undefined
   #lastUse = 0
 
@@ -98,36 +96,36 @@ export class Scenario {
     this.#trainingMode = parts.trainingMode
   }
 
-  /** What is remembered of its rows that made a release, oldest first. */
+  /** The rows that made a release, oldest first, without metrics and consumed ids. */
   get released(): History['released'] {
     return this.history.released
   }
 
-  /** A row that is durable counts from here on, and once. */
+  /** Counts a durable row, once. */
   landed(commit: Commit): void {
     if (commit.step <= this.history.step) return
     this.history.follow(commit)
     this.settle()
   }
 
-  /** The same of a release that no engine serves: until the row that takes it back, requests are answered by the head there was. */
+  /** Counts a row whose release no engine serves: requests keep the previous head until a further row restores it. */
   landedUnserved(commit: Commit): void {
     this.history.follow(commit)
   }
 
-  /** Whatever the rows say is the head. */
+  /** Sets the head to the one the rows name. */
   settle(): void {
     this.#head = this.history.head.release
   }
 
-  /** The rows as they were stored, a page at a time, without one that has not landed yet: history and catalog never tell two stories. */
+  /** A page of stored rows, without rows that have not landed yet, so that history and catalog agree. */
   async wholeRows(page: CommitPage): Promise<readonly Commit[]> {
     const { step: newest } = this.history
     const landed = 'before' in page ? { ...page, before: Math.min(page.before, newest + 1) } : page
     return (await this.store.commits(landed)).filter(({ step }) => step <= newest)
   }
 
-  /** All of them, oldest first: as much as whoever asks for all of them must hold. */
+  /** All rows, oldest first. The caller pays for the memory. */
   async everyRow(): Promise<readonly Commit[]> {
     const rows: Commit[] = []
     for (;;) {
@@ -142,18 +140,18 @@ export class Scenario {
     return row
   }
 
-  /** Rows are found by name, and the name of an archived scenario may be another's by now. */
+  /** Stores are keyed by name, and an archived scenario's name may be in use again. */
   get store(): ScenarioStore {
     if (this.#isArchived) throw unknownScenario(this.name)
     return this.#store
   }
 
-  /** From here on nothing that is still under way reads or keeps anything. */
+  /** From here on, work still in flight can neither read nor write. */
   retire(): void {
     this.#isArchived = true
   }
 
-  /** Whoever appends wakes whoever trains: once per call, and without waiting for it. */
+  /** Wakes the trainers once per call, without waiting for them. */
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
     const rows = await this.store.append(records)
     if (this.#workers.length > 0) for (const type of new Set(records.map(requestType))) this.#announce(type)
@@ -164,7 +162,7 @@ export class Scenario {
     for (const worker of this.#workers) worker.announce(type)
   }
 
-  /** For an exchange whose id its client chose: one at a time has that id, and none once a record has it. */
+  /** For an exchange whose client chose the id: runs one task per id at a time, and none once a record has the id. */
   claim<T>(id: string, task: () => Promise<T>): Promise<T> {
     return this.#claims.run(id, async () => {
       const stored = await this.types([id])
@@ -178,17 +176,17 @@ export class Scenario {
     return this.store.types(ids)
   }
 
-  /** Whatever serves from a release has it ready from here on. `weights` is asked for where the scenario serves any; `switched` is told. */
+  /** Prepares a release for serving. `weights` is called where the scenario serves weights; `switched` when the engine switches. */
   async load(release: Release, weights: () => Promise<ServedWeights>, switched?: () => void): Promise<void> {
     const { loader, weights: engine } = this.surface
-    this.#toldLoad = null
+    this.#requestedLoad = null
     try {
       await within(LOAD_SECONDS_MAX, Promise.resolve(loader?.load(release)))
       if (engine !== undefined)
         await within(
           WEIGHTS_LOAD_SECONDS_MAX,
           weights().then((served) => {
-            this.#toldLoad = served.runtime_load_id
+            this.#requestedLoad = served.runtime_load_id
             return engine.serve(served, switched)
           }),
         )
@@ -203,17 +201,16 @@ export class Scenario {
     return this.#workers
   }
 
-  /** The trainer that the scenario-wide status and contract are about: the one of the weights, or else the first listed. */
+  /** The trainer shown in the scenario-wide status and contract: the one of the weights, else the first. */
   get leading(): Worker | undefined {
     return this.#workers.find(({ lane }) => lane === 'weights') ?? this.#workers[0]
   }
 
-  /** Instructions that wait, whichever of its trainers takes them. */
+  /** Waiting instructions of all trainers. */
   get pendingInstructions(): number {
     return this.#workers.reduce((sum, worker) => sum + worker.pendingInstructions, 0)
   }
 
-  /** Nothing of it runs before training is started. */
   useWorkers(workers: readonly Worker[]): void {
     this.#workers = workers
   }
@@ -222,42 +219,39 @@ export class Scenario {
     for (const worker of this.#workers) worker.start()
   }
 
-  /** Its workers are not done with what is there. */
   get hasWork(): boolean {
     return this.#workers.some((worker) => !worker.isResting)
   }
 
-  /** Whatever this does is the last thing in the lane: no step lands after it. A weight job that is out must come back first. */
+  /** Runs a task as the last one in the lane: no step lands after it. Refused while a weight job is in progress. */
   lastLanding<T>(task: () => Promise<T>): Promise<T> {
     return this.lane.run(async () => {
       if (this.#workers.some((worker) => worker.job !== null))
-        throw conflict('job_out', `a weight job of scenario ${JSON.stringify(this.name)} is out; try again once it has ended`)
+        throw conflict('job_out', `a weight job of scenario ${JSON.stringify(this.name)} is in progress; try again once it has ended`)
       const done = await task()
       for (const worker of this.#workers) worker.abort()
       return done
     })
   }
 
-  /** Steps in flight end without a row. */
   async stopTraining(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop()))
   }
 
-  /** What went wrong beside requests and was not mended yet, one line each. */
+  /** Current failures of the background work, one line each. */
   errors(): readonly string[] {
     const of = (worker: Worker): string => (worker.component === '' ? this.name : `${this.name}/${worker.component}`)
     const steps = this.#workers.flatMap((worker) => (worker.error === null ? [] : [`${of(worker)}: ${worker.error}`]))
     return this.#loadError === null || this.#isServedSince ? steps : [...steps, `${this.name}: ${this.#loadError}`]
   }
 
-  /** An engine that was away serves, once it is back, what it was told then. */
+  /** An engine that was away serves the last requested load once it is back. */
   get #isServedSince(): boolean {
-    return this.#toldLoad !== null && this.#toldLoad === this.surface.weights?.status().runtime_load_id
+    return this.#requestedLoad !== null && this.#requestedLoad === this.surface.weights?.status().runtime_load_id
   }
 
-  /** The row that settled a request consumed it. */
   async progress(requestId: string): Promise<RequestProgress> {
-    // Asked for first: a step that settles while the rows are read is still seen as the one that held the request.
+    // Read before the rows: a step that settles meanwhile is still reported as the one that holds the request.
     const live = this.#workers.flatMap((worker) => worker.live ?? [])
     const failed = this.#workers.flatMap(({ failedInstruction: over }) => (over === null ? [] : [[over.requestId, over.error] as const]))
     const rows = await this.wholeRows({ after: -1, limit: COMMITS_PER_READ, ids: [requestId] })
@@ -280,7 +274,7 @@ export class Scenario {
     return this.#trainingMode
   }
 
-  /** Checks without changing: a mode that the processors do not run is unsupported here. */
+  /** Throws when a processor does not support the mode. */
   checkMode(mode: TrainingMode): void {
     const refusing = this.processors.find(([, processor]) => !processor.modes.includes(mode))
     if (refusing === undefined) return
@@ -302,12 +296,12 @@ export class Scenario {
     return this.#head
   }
 
-  /** The release that clients pull now: of several components, the one that last changed their files. */
+  /** The release that clients pull now: with several components, the one that last changed their files. */
   get pulledId(): string {
     return this.history.pulledId(this.#head.release_id)
   }
 
-  /** The release the scenario was bound to when it was created. */
+  /** The release the scenario was bound to at creation. */
   get start(): string {
     return this.created.release?.release_id ?? ''
   }
@@ -316,7 +310,7 @@ export class Scenario {
     return this.history.makerOf(releaseId) !== undefined
   }
 
-  /** A candidate is played without its own hooks; a component's candidate with every other component's. */
+  /** A candidate is evaluated without its own hooks, but with those of every other component. */
   evaluation(component: string | null): EvaluationServing {
     if (component !== null && contentOf(this.head(), component) === null)
       throw unknown('unknown_component', `scenario ${JSON.stringify(this.name)} serves no component of that name`)
@@ -329,7 +323,7 @@ export class Scenario {
     return this.#users === 0
   }
 
-  /** Resolves once nobody works with it. */
+  /** Resolves once no caller uses the scenario. */
   idle(): Promise<void> {
     if (this.isIdle) return Promise.resolve()
     return new Promise((resolve) => {
@@ -341,7 +335,7 @@ export class Scenario {
     return this.#lastUse
   }
 
-  /** Nothing unloads a scenario while somebody works with it. */
+  /** A scenario is not unloaded while a caller uses it. */
   async use<T>(work: (scenario: Scenario) => Promise<T>): Promise<T> {
     this.#users += 1
     try {

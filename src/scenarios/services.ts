@@ -14,20 +14,20 @@ export interface Services {
   readonly model: ModelAddress
   readonly clock: () => number
   readonly newId: () => string
-  /** The evaluation routes of that scenario, with the token that opens them alone. */
+  /** The evaluation routes of that scenario, with a token that is valid for them only. */
   evaluation(scenario: string): ModelAddress
-  /** Where trainers run: in threads of their own, or in the one weight lane. */
+  /** Where trainers run: in threads, or in the one weight lane. */
   readonly hosts: { readonly threads: TrainerHost; readonly weights: WeightLane }
-  /** A step of that scenario begins. Absent where nobody traces. */
+  /** Called when a step begins. Absent where tracing is off. */
   readonly traceStep?: ((scenario: string, component: string, requestId: string | null) => StepTrace) | undefined
-  /** A training step of that scenario settled. */
+  /** Called when a training step has settled. */
   stepped(scenario: string, commit: Commit): void
-  /** Something went wrong beside a request, after its answer no longer depends on it. */
+  /** Logs a failure that no request depends on. */
   warn(message: string, error: unknown): void
 }
 export interface ConfiguredRecipe {
   readonly recipe: Recipe
-  /** Where the recipe comes from, for whoever must load it again elsewhere. */
+  /** How to load the recipe again in a trainer's thread. */
   readonly plugin: TrainerAddress['plugin']
   readonly config: JsonObject
   readonly trainingMode: TrainingMode
@@ -35,7 +35,6 @@ export interface ConfiguredRecipe {
   readonly limits: StepLimits
 }
 
-/** A recipe by its name in the configuration; whoever asks says what it means that there is none. */
 export function recipeOf(services: Services, name: string, refuse: () => Error): ConfiguredRecipe {
   const configured = services.recipes.get(name)
   if (configured === undefined) throw refuse()

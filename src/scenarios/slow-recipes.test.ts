@@ -177,7 +177,7 @@ describe('a recipe that never answers', () => {
     await vi.waitFor(() => expect(close).toHaveBeenCalled())
     await pass(CLOSE_SECONDS_MAX)
     expect(closed.now).toBe('done')
-    expect(warnings).toEqual(['a recipe did not let go of its scenario'])
+    expect(warnings).toEqual(['a recipe did not close its scenario'])
   })
 })
 
@@ -196,7 +196,7 @@ describe('a repository that does not answer', () => {
     await vi.waitFor(() => expect(ref).toHaveBeenCalled())
     await pass(POINT_SECONDS_MAX)
     expect(scenario.released.map(({ step }) => step)).toEqual([0, 1])
-    expect(warnings).toEqual(['a ref of a scenario is still on its way'])
+    expect(warnings).toEqual(['a ref of a scenario is not written yet'])
     await registry.close()
   })
 })

@@ -1,4 +1,4 @@
-/** The weights of a scenario: which load a release is, the folder an engine reads it from, and releases that live in an engine alone. */
+/** The weights of a scenario: load ids, the folder an engine reads a release from, and live releases, which exist only in an engine. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,30 +18,30 @@ import {
 } from '../contract/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { contentOf, plansOf } from './composed.ts'
-import { createdWith } from './creation.ts'
+import { createdWith } from './files.ts'
 import { LIVE_METRIC } from './history.ts'
 import type { Services } from './services.ts'
 import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
 
-/** The load that the head is, or that the row that lands makes it: how often the weights changed is its sequence. */
+/** The load id of the head, or of the row that is landing. Its sequence counts changes of the weights. */
 export function loadIdAt({ created, history }: Scenario, component: string, landing: Commit | null = null): string {
   return named(created, history.publications(component, landing))
 }
 
-/** The load of weights that are published next. */
+/** The load id of the next published weights. */
 export const nextLoadId = ({ created, history }: Scenario, component: string): string => named(created, history.publications(component) + 1)
 
 const named = (created: Commit, sequence: number): string => `${createdWith(created, 'folder')}:${sequence}`
 
-/** Weights that live in an engine have no content of their own: they are named by their load. */
+/** Live weights have no content id of their own: their load names them. */
 export function liveRelease(loadId: string, step: number, parent: Release): Release {
   return { release_id: `live:${loadId}:${step}`, content_id: `weights:${loadId}`, parent_release_id: parent.release_id }
 }
 
 export const liveMetrics = (path: string): Readonly<Record<string, string>> => ({ [LIVE_METRIC]: path })
 
-/** Everything an engine needs to serve that release: the head, or what the row that lands makes it. */
+/** What an engine needs to serve a release: the head, or the release of the row that is landing. */
 export async function weightsAt(services: Services, scenario: Scenario, release: Release, landing: Commit | null): Promise<ServedWeights> {
   const { component = '' } = scenario.surface.weights ?? {}
   const directory = await folderOf(services, scenario, release, landing)
@@ -49,7 +49,7 @@ export async function weightsAt(services: Services, scenario: Scenario, release:
   return { runtime_load_id: loadIdAt(scenario, component, landing), directory: isTrained ? directory : null }
 }
 
-/** The texts of a release, or of its one component where there are several, wherever it lives. */
+/** The text files of a release, or of one of its components. */
 export async function filesOf(services: Services, scenario: Scenario, release: Release, component: string): Promise<Files> {
   if (isRestorable(release.release_id)) return reach(services.contents.read(contentOf(release, component) ?? release.content_id))
   const folder = await folderOf(services, scenario, release)
@@ -57,7 +57,7 @@ export async function filesOf(services: Services, scenario: Scenario, release: R
   return Object.fromEntries(texts.flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 }
 
-/** Null for what is no text. Weights are larger than any, and not read to find out. */
+/** Null for a file that is not text. Weight files exceed the size limit and are not read. */
 async function textIn(path: string): Promise<string | null> {
   const file = await stat(path)
   if (!file.isFile() || file.size > TEXT_FILE_BYTES_MAX) return null
@@ -70,10 +70,10 @@ async function folderOf(services: Services, scenario: Scenario, release: Release
   if (isRestorable(release.release_id)) return reach(services.contents.unpack(contentOf(release, component) ?? release.content_id))
   const path = livePath(services, scenario, release, landing)
   if (path !== null) return join(services.files.folderOf(scenario.created), path)
-  throw unavailable('live_weights_gone', 'the weights of this release lived in an engine and in a folder that is gone')
+  throw unavailable('live_weights_gone', 'the weights of this release existed only in an engine and in a folder that no longer exists')
 }
 
-/** Where weights that live in an engine lie, from the scenario's own directory; null for others, and for those that are gone. */
+/** The folder of live weights, relative to the scenario's directory; null for other releases and for lost weights. */
 export function livePath(services: Services, scenario: Scenario, release: Release, landing: Commit | null = null): string | null {
   const maker = landing?.release?.release_id === release.release_id ? landing : scenario.history.makerOf(release.release_id)
   const path = maker?.metrics[LIVE_METRIC]
@@ -81,7 +81,7 @@ export function livePath(services: Services, scenario: Scenario, release: Releas
   return existsSync(join(services.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null
 }
 
-/** Kept first, then shown to the engine: what it refuses is never published. */
+/** Written first, then offered to the engine: content that the engine refuses is never published. */
 export async function keepContent(services: Services, scenario: Scenario, content: Content): Promise<string> {
   const id = await reach(services.contents.write(content))
   if (content.kind === 'checkpoint') await scenario.surface.weights?.admit(await reach(services.contents.unpack(id)))
@@ -91,11 +91,14 @@ export async function keepContent(services: Services, scenario: Scenario, conten
 export async function admitLive(services: Services, scenario: Scenario, path: string): Promise<void> {
   const { weights, ...surface } = scenario.surface
   if (weights === undefined || weights.component !== undefined || surface.componentHooks !== undefined)
-    throw invalid('bad_content', 'weights live in an engine alone only where a release is nothing but weights; publish a checkpoint')
+    throw invalid(
+      'bad_content',
+      'weights can be published to an engine alone only where the release has no other content; publish a checkpoint',
+    )
   await weights.admit(join(services.files.folderOf(scenario.created), path))
 }
 
-/** Before a release is served again: an engine may not take today what it took then, and whoever asks for it asked for nothing wrong. */
+/** Checks before serving a release again: the engine's limits may have changed. The refusal is a conflict, since the request is valid. */
 export async function admitRelease(services: Services, scenario: Scenario, release: Release): Promise<void> {
   const { weights } = scenario.surface
   if (weights === undefined) return
@@ -106,7 +109,7 @@ export async function admitRelease(services: Services, scenario: Scenario, relea
   })
 }
 
-/** Every scenario that trains weights needs an adapter of its own in the engine, and they take turns in one lane. */
+/** Every scenario that trains weights needs an adapter slot of its own in the engine. */
 export function checkRoomForWeights({ runtime }: Services, taken: number): void {
   const most = runtime.weights?.capacity ?? Infinity
   if (taken < most) return

@@ -1,4 +1,4 @@
-/** The workers of a loaded scenario: one per trainer of its recipe, each with what it needs of the scenario and nothing more. */
+/** Makes the workers of a loaded scenario: one per trainer of its recipe. */
 import { unavailable, type TrainerPlan } from '../contract/index.ts'
 import { scopeOf, Worker, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
@@ -7,7 +7,6 @@ import { landStep } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
 
-/** When the process began, and whom to tell when a worker has nothing left to do for now. */
 export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'>
 
 export function makeWorkers(
@@ -41,15 +40,12 @@ export function makeWorkers(
         trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
         onStep: (commit) => services.stepped(scenario.name, commit),
         onInternalFailure: (error) =>
-          services.warn(
-            `a step of scenario ${JSON.stringify(scenario.name)} could not be taken or did not land, and is tried again`,
-            error,
-          ),
+          services.warn(`a step of scenario ${JSON.stringify(scenario.name)} failed for an internal reason and is tried again`, error),
       }),
   )
 }
 
-/** A weight trainer speaks to the scenario's own runtime, so it runs where that is. */
+/** A weight trainer uses the scenario's own runtime, so it runs in the same process. */
 function hostFor({ hosts }: Services, { runtime: { weights } }: Scenario, plan: TrainerPlan): TrainerHost {
   if (plan.lane === 'thread') return hosts.threads
   return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(weights && { weights }) }))
@@ -61,7 +57,7 @@ function processorOf(scenario: Scenario, component: string) {
   if (found !== undefined) return found
   throw unavailable(
     'recipe_broken',
-    `recipe ${scenario.recipeName} has a trainer named ${JSON.stringify(component)} and no processor of that name; mend the recipe`,
+    `recipe ${scenario.recipeName} has a trainer named ${JSON.stringify(component)} and no processor of that name; fix the recipe`,
   )
 }
 

@@ -128,7 +128,7 @@ export class Feed {
     const { samples, ready } = this.#processor.next(!this.#more.traffic)
     const isOwn = samples.every(({ record_ids }) => record_ids.some((id) => this.#held.has(id)))
     if (isOwn && (samples.length > 0 || !ready)) return { samples, ready }
-    throw new Error(`processor ${this.#processor.name} offers what it does not hold; mend the recipe, then restart`)
+    throw new Error(`processor ${this.#processor.name} offers records that it does not hold; fix the recipe, then restart`)
   }
 
   async #readInstructions(): Promise<void> {
