@@ -16,9 +16,9 @@ import {
   checkFirstRecords,
   noExchange,
   quoteSession,
-  type Admission,
-  type Draft,
-  type Place,
+  type AdmissionRules,
+  type RecordDraft,
+  type FieldPrefix,
 } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
@@ -40,12 +40,12 @@ export async function report(context: HttpContext): Promise<HttpReply> {
 }
 
 /** The body is judged before anything is resolved, so that a bad one creates no scenario; the recipe's own rules follow. */
-async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', place: Place): Promise<readonly JsonObject[]> {
+async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', place: FieldPrefix): Promise<readonly JsonObject[]> {
   const { services } = context
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
   const drafts = await services.bodies.drafts(kind, await context.readBytes(), tagsOf(context.request.headers))
-  const admitted = (all: readonly Draft[], scenario: Scenario | null): readonly NewRecord[] =>
+  const admitted = (all: readonly RecordDraft[], scenario: Scenario | null): readonly NewRecord[] =>
     all.map((draft) => admit(draft, admissionOf(services, scenario)))
   const isOpen = drafts.some(({ about }) => about !== undefined)
   // What a recipe asks of a report is asked of the one with receipts.
@@ -60,7 +60,7 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   })
 }
 
-function admissionOf({ newId, clock }: HttpServices, scenario: Scenario | null): Admission {
+function admissionOf({ newId, clock }: HttpServices, scenario: Scenario | null): AdmissionRules {
   const checkReport = scenario?.recipe.checkReport?.bind(scenario.recipe)
   return { newId, clock, ...(checkReport && { checkReport }) }
 }

@@ -1,19 +1,18 @@
-/** A report about a session: the receipts of its exchanges are looked up, for clients that cannot read them. It is kept as if it had quoted them. */
+/** A report about a session, for clients that cannot read receipts: the receipts of its exchanges are looked up and stored with it. */
 import { HEADER, invalid, SESSION_REFERENCES_MAX, SESSION_TAG, type ScenarioStore } from '../contract/index.ts'
 import { cutOut, joined } from '../kit/index.ts'
-import type { AboutSession, Draft } from './draft.ts'
+import type { AboutSession, RecordDraft } from './draft.ts'
 
 const PLACE = 'references_to'
 
-/** The same report with receipts. */
-export async function quoteSession({ about, ...draft }: Draft, store: Pick<ScenarioStore, 'get' | 'records'>): Promise<Draft> {
+export async function quoteSession({ about, ...draft }: RecordDraft, store: Pick<ScenarioStore, 'get' | 'records'>): Promise<RecordDraft> {
   if (about === undefined) return draft
   const references = (await receiptsStored(draft.agent_record_id, store)) ?? (await receiptsOf(about, store))
   const text = Buffer.from(draft.payload)
   return { ...draft, references, payload: joined(text, cutOut(text, []), new Map([['references', JSON.stringify(references)]])) }
 }
 
-/** A report that is stored already keeps the receipts it was stored with: the session may have gone on since. */
+/** A resend of a stored report keeps its receipts: the session may have gone on since. */
 async function receiptsStored(id: string | null, store: Pick<ScenarioStore, 'get'>): Promise<readonly string[] | null> {
   const stored = id === null ? null : await store.get(id)
   return stored?.request_type === 'report' ? stored.references : null

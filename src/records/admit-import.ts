@@ -1,9 +1,9 @@
-/** Existing records on their way in: an envelope of exactly three fields, one or up to a thousand at once. */
+/** Admits imported records: an envelope of exactly three fields, one at a time or up to a thousand at once. */
 import { z } from 'zod'
 import { IMPORT_BATCH_RECORDS_MAX, type Json, type JsonObject } from '../contract/index.ts'
 import { elementsOf, firstOf, isListAt, isObjectAt, membersOf, type Member, type Span } from '../kit/index.ts'
 import { draftReport } from './admit-report.ts'
-import type { Draft } from './draft.ts'
+import type { RecordDraft } from './draft.ts'
 import { jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
 
@@ -17,7 +17,7 @@ export const importEnvelope = z.strictObject(
 )
 
 const BATCH_RULE = `must be a list of 1 to ${IMPORT_BATCH_RECORDS_MAX} envelopes`
-/** Of envelopes in whatever shape: here they are judged one after the other, so that each refusal names its place. */
+/** The envelopes are checked one after the other, so that each refusal names its index. */
 export const importBatchOf = <T extends z.ZodType>(record: T) =>
   z.strictObject(
     { records: z.array(record, { error: BATCH_RULE }).min(1, { error: BATCH_RULE }).max(IMPORT_BATCH_RECORDS_MAX, { error: BATCH_RULE }) },
@@ -25,11 +25,11 @@ export const importBatchOf = <T extends z.ZodType>(record: T) =>
   )
 const batch = importBatchOf(jsonObject)
 
-/** Puts the tags of the request's headers into an inference's payload, the way live traffic carries them. */
+/** Adds the tags of the request's headers to an inference's payload, as for live traffic. */
 type Tagging = (payload: Buffer) => Buffer
 
-/** The envelope that begins there in checked JSON. */
-export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstOf(bytes)): Draft {
+/** Reads the envelope that begins at `start` in checked JSON. */
+export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstOf(bytes)): RecordDraft {
   const members = [...membersOf(bytes, start)]
   const { agent_record_id, request_type } = checkShape(importEnvelope, outlined(bytes, members), at)
   const payload = members.find(({ key }) => key === 'payload')
@@ -42,7 +42,7 @@ export function draftImport(bytes: Buffer, tag: Tagging, at = '', start = firstO
   return { agent_record_id, request_type, references: [], score: scoreIn(tagged), payload: tagged, at: '' }
 }
 
-export function draftBatch(bytes: Buffer, tag: Tagging): readonly Draft[] {
+export function draftBatch(bytes: Buffer, tag: Tagging): readonly RecordDraft[] {
   const members = [...membersOf(bytes)]
   const list = members.find(({ key }) => key === 'records')
   const spans = list !== undefined && isListAt(bytes, list.start) ? [...elementsOf(bytes, list.start)] : []
@@ -52,7 +52,7 @@ export function draftBatch(bytes: Buffer, tag: Tagging): readonly Draft[] {
   return spans.map(({ start }, index) => draftImport(bytes, tag, `records[${index}]`, start))
 }
 
-/** Enough of the members to be checked: what an object or a list holds is nothing to an envelope. */
+/** Just enough of the members for the check: the content of objects and lists does not matter to an envelope. */
 function outlined(bytes: Buffer, members: readonly Member[]): JsonObject {
   return Object.fromEntries(members.map((member) => [member.key, outline(bytes, member)]))
 }

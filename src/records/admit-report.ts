@@ -1,8 +1,8 @@
-/** A report on its way in: four fields are kept, each checked; everything else at the top is dropped. */
+/** Admits reports: four fields are checked and kept; other top-level fields are dropped. */
 import { z } from 'zod'
 import { invalid, isObject, TAG_VALUE_CHARACTERS_MAX, type Json } from '../contract/index.ts'
 import { firstOf, joined, membersOf, type Span } from '../kit/index.ts'
-import type { Draft } from './draft.ts'
+import type { RecordDraft } from './draft.ts'
 import { boundedText, jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
 
@@ -25,8 +25,8 @@ export const reportBody = z.object({
   metadata: jsonObject.nullish(),
 })
 
-/** The report that begins there in checked JSON. What is kept of it is its own text. */
-export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): Draft {
+/** Reads the report that begins at `start` in checked JSON. Its fields are stored as they were sent. */
+export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): RecordDraft {
   const texts = new Map<string, Span>()
   for (const member of membersOf(bytes, start)) if (member.key in reportBody.shape) texts.set(member.key, member)
   const body = Object.fromEntries([...texts].map(([key, span]) => [key, parseAt(bytes, span)]))
@@ -49,7 +49,7 @@ export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): Dra
   }
 }
 
-/** Absent, null and empty are one and the same report. */
+/** Absent, null and empty mean the same. */
 function keptFields(fields: Readonly<Record<string, Json | undefined>>): readonly string[] {
   return Object.entries(fields)
     .filter(([key, value]) => {

@@ -1,4 +1,4 @@
-/** A train request on its way in: what a person asks of the harness, in plain words, screened before it is kept. */
+/** Admits train requests: a change to the harness in plain words, screened before it is stored. */
 import { z } from 'zod'
 import {
   CLIENT_COMMANDS_MAX,
@@ -12,7 +12,7 @@ import {
   type TrainRequest,
 } from '../contract/index.ts'
 import { screenText } from '../kit/index.ts'
-import type { Admission } from './draft.ts'
+import type { AdmissionRules } from './draft.ts'
 import { boundedText, encode, recordId } from './fields.ts'
 import { requiresList, textsOf } from './requires.ts'
 import { checkShape } from './shape.ts'
@@ -30,14 +30,14 @@ export const trainBody = z.object({
     .meta({ description: 'The requesting machine: platform, arch, release, commands. What does not fit is dropped.' }),
 })
 
-/** A well-formed request: its record, and the screens that must still be passed before it is kept. */
+/** A well-formed request, and the screens it must pass before it is stored. */
 export interface AdmittedTrain {
   readonly record: NewRecord
-  /** Throws, naming the rule and never the text. A resend of what is kept already need not pass again. */
+  /** Throws with the rule and never the text. A resend of a stored request skips it. */
   readonly screen: () => void
 }
 
-export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, 'newId' | 'clock'>): AdmittedTrain {
+export function admitTrain(body: JsonObject, { newId, clock }: Pick<AdmissionRules, 'newId' | 'clock'>): AdmittedTrain {
   const { agent_record_id, text, session, release_id, requires, client } = checkShape(trainBody, body)
   const items = requires ?? []
   const kept = keptClient(client)
@@ -54,7 +54,7 @@ export function admitTrain(body: JsonObject, { newId, clock }: Pick<Admission, '
   return { record, screen: () => screen(text, items) }
 }
 
-/** A kept request, read back. It was checked on its way in, so only what could not be read at all is looked for; null then. */
+/** Reads a stored request back; null when it cannot be parsed. It was checked when it was admitted. */
 export function readTrain(id: string, payload: Uint8Array): TrainRequest | null {
   try {
     const kept: Omit<TrainRequest, 'id'> = JSON.parse(Buffer.from(payload).toString())
@@ -79,7 +79,7 @@ function refuseHit(place: string, text: string): void {
 const SHORT_TEXT = /^[A-Za-z0-9._+() -]{1,64}$/
 const COMMAND = /^[A-Za-z0-9._+-]{1,40}$/
 
-/** The requesting machine, as far as it has the shape; what does not fit is dropped and refuses nothing. */
+/** The requesting machine. Fields that do not fit are dropped. */
 function keptClient(client: Json | undefined): JsonObject | null {
   if (!isObject(client)) return null
   const kept: Record<string, Json> = {}

@@ -1,16 +1,16 @@
-/** A record as its body says it: everything but what only the service and the scenario can add. Plain data, so that a thread may make it. */
+/** A record as its body describes it, before the service and the scenario add their part. Plain data, so that a thread can make it. */
 import { invalid, type Json, type JsonObject, type NewRecord } from '../contract/index.ts'
 
-export interface Draft {
-  /** Null where the service gives one. */
+export interface RecordDraft {
+  /** Null when the service assigns one. */
   readonly agent_record_id: string | null
   readonly request_type: 'inference' | 'report'
   readonly references: readonly string[]
-  /** The session whose exchanges a report is about, in the place of receipts. */
+  /** The session whose exchanges a report is about, instead of receipts. */
   readonly about?: AboutSession
   readonly score: number | null
   readonly payload: Uint8Array
-  /** Where its fields stand in the body, for messages. */
+  /** The prefix of its field names in messages. */
   readonly at: string
 }
 
@@ -19,15 +19,14 @@ export interface AboutSession {
   readonly which?: 'all' | 'latest' | undefined
 }
 
-/** What admission needs of the service and of the scenario's recipe. */
-export interface Admission {
+export interface AdmissionRules {
   readonly newId: () => string
   readonly clock: () => number
   readonly checkReport?: (report: JsonObject) => string | null
 }
 
-/** Throws what the recipe has against a report. A session and receipts at once would be two answers to one question. */
-export function admit(draft: Draft, { newId, clock, checkReport }: Admission): NewRecord {
+/** Throws what the recipe's schema refuses, and a report with both a session and receipts. */
+export function admit(draft: RecordDraft, { newId, clock, checkReport }: AdmissionRules): NewRecord {
   const { at, about, ...record } = draft
   if (about !== undefined && draft.references.length > 0)
     throw invalid('repeated_reference', `${at}references_to: does not go with references; send one of the two`)
@@ -43,5 +42,5 @@ function readReport(payload: Uint8Array): JsonObject {
   return report
 }
 
-/** A number that no double holds is none a schema could name. */
+/** No schema can name a number beyond the range of a double. */
 const finite = (_key: string, value: Json): Json => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value)

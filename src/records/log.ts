@@ -1,22 +1,22 @@
-/** Keeps admitted records once, in order, after checking that each quoted receipt is an inference of this scenario. */
+/** Stores admitted records once, in order, after checking that each quoted receipt is an inference of this scenario. */
 import { invalid, type NewRecord, type RecordRow, type RequestType, type ScenarioStore } from '../contract/index.ts'
 
-/** Where the record at that index stands in the body, for messages. */
-export type Place = (index: number) => string
+/** The prefix of the field names of the record at that index, for messages. */
+export type FieldPrefix = (index: number) => string
 
-/** An id that is stored already is the store's to judge: identical content answers with the stored row, other content is a conflict. */
+/** The store decides about an id that exists already: identical content answers the stored row, other content is a conflict. */
 export async function appendRecords(
   store: Pick<ScenarioStore, 'types' | 'append'>,
   records: readonly NewRecord[],
-  place: Place,
+  place: FieldPrefix,
 ): Promise<readonly RecordRow[]> {
   const isQuoting = records.some((record) => record.references.length > 0)
   if (isQuoting) checkReferences(await store.types(idsIn(records)), records, place)
   return store.append(records)
 }
 
-/** The first records of a scenario that does not exist yet can quote each other alone; checked before anything is made for them. */
-export function checkFirstRecords(records: readonly NewRecord[], place: Place): void {
+/** The first records of a scenario that does not exist yet can quote only each other. This is checked before the scenario is created. */
+export function checkFirstRecords(records: readonly NewRecord[], place: FieldPrefix): void {
   checkReferences(new Map(), records, place)
 }
 
@@ -24,7 +24,7 @@ function idsIn(records: readonly NewRecord[]): readonly string[] {
   return [...new Set(records.flatMap((record) => [record.agent_record_id, ...record.references]))]
 }
 
-function checkReferences(stored: ReadonlyMap<string, RequestType>, records: readonly NewRecord[], place: Place): void {
+function checkReferences(stored: ReadonlyMap<string, RequestType>, records: readonly NewRecord[], place: FieldPrefix): void {
   const types = new Map(stored)
   for (const [index, record] of records.entries()) {
     if (stored.has(record.agent_record_id)) continue

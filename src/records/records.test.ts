@@ -1,14 +1,14 @@
-/** Admission and keeping, as values in and values out. */
+/** AdmissionRules and keeping, as values in and values out. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, NewRecord } from '../contract/index.ts'
-import { admit, draftBatch, draftImport, draftReport, type Admission, type Draft } from './index.ts'
+import { admit, draftBatch, draftImport, draftReport, type AdmissionRules, type RecordDraft } from './index.ts'
 
-const admission: Admission = { newId: () => 'made', clock: () => 7 }
+const admission: AdmissionRules = { newId: () => 'made', clock: () => 7 }
 const payloadOf = (record: NewRecord): JsonObject => JSON.parse(Buffer.from(record.payload).toString())
 const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body))
 const admitReport = (body: object, by = admission): NewRecord => admit(draftReport(bytesOf(body)), by)
 const admitImport = (body: object): NewRecord => admit(draftImport(bytesOf(body), untagged), admission)
-const admitBatch = (body: object): readonly Draft[] => draftBatch(bytesOf(body), untagged)
+const admitBatch = (body: object): readonly RecordDraft[] => draftBatch(bytesOf(body), untagged)
 const untagged = (payload: Buffer): Buffer => payload
 
 describe('a report', () => {

@@ -1,4 +1,4 @@
-/** What a person must have set up before a change works: each item named, of a kind, with a check that nobody here ever runs. */
+/** What a user must set up before a change works: named items, each with a kind and a check that the service never runs. */
 import { z } from 'zod'
 import {
   ENTRY_NAME_CHARACTERS_MAX,
@@ -19,7 +19,7 @@ const CHECK_RULE = 'must be a non-blank string'
 const VARIABLE_RULE = 'must be the name of an environment variable: letters, digits and _, not starting with a digit'
 const PROMPT_RULE = `must be a sentence of at most ${REQUIRES_PROMPT_CHARACTERS_MAX} characters`
 
-/** The two rules below that no keyword of a schema has a word for: at most so many characters once trimmed, and the variable an env item checks. */
+/** Two rules that JSON schema keywords cannot express: a maximum length after trimming, and the variable that an env item checks. */
 const PROMPT = String.raw`^\s*(?:\S(?:[\s\S]{0,${REQUIRES_PROMPT_CHARACTERS_MAX - 2}}\S)?)?\s*$`
 const NAMES_VARIABLE = [
   { properties: { kind: { not: { const: 'env' } } } },
@@ -59,18 +59,18 @@ const LIST_RULE = `must be a list of at most ${REQUIRES_ITEMS_MAX} items`
 
 export const requiresList = z.array(item, { error: LIST_RULE }).max(REQUIRES_ITEMS_MAX, { error: LIST_RULE })
 
-/** Every text of an item that a screen must see. */
+/** Every text of an item that must be screened. */
 export function textsOf({ name, check, prompt }: Requires): readonly string[] {
   return [name, check ?? '', prompt ?? '']
 }
 
 export interface MergedRequires {
   readonly requires: readonly Requires[]
-  /** What the method asked for and did not get, each with the rule. */
+  /** The items of the method that were refused, each with the rule. */
   readonly refused: readonly { readonly item: Json; readonly reason: string }[]
 }
 
-/** The person's items stand; the method only adds names that are new, after the same screens, while there is room. A bad item falls alone. */
+/** The request's items stay; the method only adds new names, screened, while there is room. A bad item is refused alone. */
 export function mergeRequires(own: readonly Requires[], added: readonly Json[]): MergedRequires {
   const requires = [...own]
   const refused: { item: Json; reason: string }[] = []
@@ -84,7 +84,7 @@ export function mergeRequires(own: readonly Requires[], added: readonly Json[]):
   return { requires, refused }
 }
 
-/** The items whose check is a command that somebody's machine would run; of an env item it is the name of a variable. */
+/** The items whose check is a command that a user's machine would run. The check of an env item is a variable name. */
 export const commandsIn = (requires: readonly Requires[]): readonly Requires[] =>
   requires.filter(({ kind, check }) => kind !== 'env' && check !== undefined)
 
@@ -98,7 +98,7 @@ function judgeItem(offered: Json): Requires | string {
   )
 }
 
-/** A row is shown to people: what the screens refused is not repeated in it. */
+/** Rows are public: refused text is not repeated in them. */
 function redacted(offered: Json): Json {
   return screenText(JSON.stringify(offered)) === null ? offered : '(withheld)'
 }

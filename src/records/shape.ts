@@ -1,4 +1,4 @@
-/** Checks a body against its shape, once, at the edge; the refusal names the first bad field and what would be right. */
+/** Checks a body against its schema. The refusal names the first bad field and the rule. */
 import type { z } from 'zod'
 import { invalid, type Json } from '../contract/index.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The catalog: one row per step, as the releases route shows it. A release moves through these states, all read from the rows:
+ * The catalog: one row per step, as the releases route shows it. A release has one of these states, read from the rows:
  *
  * published  some row published it. It stays restorable for good, whatever is served later.
  * pending    a row holds it for review. It can be pulled and promoted, not rolled back to. Promoting makes a new release; the held
@@ -26,7 +26,7 @@ export const EVALUATION_METRICS = [
   'evaluation_context',
 ] as const
 
-/** Everything of the metrics that the interface names on the row itself. */
+/** The metrics that the interface shows on the row itself. */
 export const LIFTED_METRICS = [...EVALUATION_METRICS, 'proposal', 'training_request', 'proposal_notes', 'skipped', 'error'] as const
 type LiftedMetric = (typeof LIFTED_METRICS)[number]
 
@@ -37,7 +37,7 @@ export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetri
   readonly pending: boolean
   /** Whether a rollback may name this release. */
   readonly restorable: boolean
-  /** On the one row whose release is served now. */
+  /** Set on the one row whose release is served now. */
   readonly current: boolean
   readonly result: StepOutcome
   readonly metrics: JsonObject
@@ -45,16 +45,15 @@ export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetri
   readonly component?: string
 }
 
-/** What all the rows together say about one of them. */
+/** What a single row needs to know of all the others. */
 export interface CatalogView {
   /** The step whose release is served now. */
   readonly current: number
-  /** What was served once that step had landed. */
+  /** The release that was served when that step had landed. */
   headAt(step: number): Release
   isRestorable(releaseId: string): boolean
 }
 
-/** All rows, in their order: oldest first. */
 export function catalogOf(commits: Commits): readonly ReleaseRow[] {
   const published = commits.filter(isPublished)
   const restorable = new Set(published.map(({ release }) => release.release_id).filter(isRestorable))
@@ -68,16 +67,15 @@ export function catalogOf(commits: Commits): readonly ReleaseRow[] {
   })
 }
 
-/** One row, wherever the others are. */
 export function catalogRow(commit: Commit, view: CatalogView): ReleaseRow {
   const release = commit.release ?? view.headAt(commit.step)
   return rowOf(commit, release, { restorable: view.isRestorable(release.release_id), current: commit.step === view.current })
 }
 
-/** Weights that live only in an engine are gone with it; everything else that was published can be published again. */
+/** Live weights are lost with their engine; every other published release can be published again. */
 export const isRestorable = (releaseId: string): boolean => !releaseId.startsWith('live:')
 
-/** Releases that wait for review: held, and not promoted since. */
+/** Releases held for review and not promoted since. */
 export function heldReleases(commits: Commits): readonly Release[] {
   const promoted = new Set(commits.filter(({ operation }) => operation === 'promote').map((row) => row.rollback_target_release_id))
   return commits.flatMap(({ pending, release }) => (pending && release !== null && !promoted.has(release.release_id) ? [release] : []))

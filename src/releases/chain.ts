@@ -1,7 +1,7 @@
-/** Who is served: the head is a function of the rows, never a variable somebody has to keep up to date. */
+/** The head, derived from the rows. It is never stored separately. */
 import type { Commit, Release } from '../contract/index.ts'
 
-/** A scenario's rows, oldest first; the first one created it. Only a catalog needs those that made no release. */
+/** A scenario's rows, oldest first; the first one created it. Only a catalog needs the rows without a release. */
 export type Commits = readonly Commit[]
 
 /** A row that made a release: published, or held for review. */
@@ -9,7 +9,7 @@ export type ReleasedCommit = Commit & { readonly release: Release }
 
 export const isReleased = (commit: Commit): commit is ReleasedCommit => commit.release !== null
 
-/** A row that put a release in front of users, by training, by hand or by creation. */
+/** A row that made a release live, by training, promote, rollback or creation. */
 export type PublishedCommit = ReleasedCommit & { readonly pending: false; readonly outcome: 'published' }
 
 export const isPublished = (commit: Commit): commit is PublishedCommit =>

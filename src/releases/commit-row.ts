@@ -1,4 +1,4 @@
-/** A commit as the commits route shows it: what happened and what it consumed, without what the method keeps to go on. */
+/** A commit as the commits route shows it, without the method's state. */
 import type { Commit, JsonObject, Operation } from '../contract/index.ts'
 
 export interface CommitRow {

@@ -1,6 +1,6 @@
 /**
- * Releases: given the commits, answers who is head, what the chain is, and what a promote or rollback would do.
- * Does not decide whether a candidate is good, write anything, or know HTTP.
+ * Releases: derives the head, the chain, and the effect of a promote or rollback from the commits.
+ * Does not judge candidates, write anything, or know HTTP.
  */
 export { catalogOf, catalogRow, heldReleases, isRestorable, LIFTED_METRICS } from './catalog.ts'
 export type { CatalogView } from './catalog.ts'
@@ -11,5 +11,5 @@ export { listedCatalog, listedRow, Listing } from './listed.ts'
 export type { ListedRow } from './listed.ts'
 export { evaluationIn, pulledRelease } from './manifest.ts'
 export { planMove } from './movement.ts'
-export { MARKS_MAX, Places } from './places.ts'
+export { MARKS_MAX, CatalogPositions } from './positions.ts'
 export { releaseWithoutRequires, requiresOf } from './requires.ts'

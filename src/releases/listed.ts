@@ -1,6 +1,6 @@
 /**
- * The catalog of the tree that clients pull. In a scenario of several components only what changed that tree is listed: identities are those
- * of listed releases, and the combination each was published on, ran on or restores stays beside them under `composed_…`.
+ * The catalog of the tree that clients pull. With several components only releases that changed that tree are listed. The ids are those of
+ * listed releases; the ids of the composed releases are kept under `composed_…`.
  */
 import type { Commit, Release } from '../contract/index.ts'
 import { catalogOf, catalogRow, type CatalogView, type ReleaseRow } from './catalog.ts'
@@ -18,15 +18,15 @@ export function listedCatalog(commits: Commits, component: string | undefined): 
   return catalogOf(commits).flatMap((row) => listing.shown(row) ?? [])
 }
 
-/** One row, wherever the others are; null for one that is not listed. */
+/** Null for a row that is not listed. */
 export const listedRow = (commit: Commit, view: CatalogView, listing: Listing): ListedRow | null => listing.shown(catalogRow(commit, view))
 
-/** Under which id a release is listed: its own, or that of the release whose tree it carries. */
+/** The id under which a release is listed: its own, or that of the release whose tree it carries. */
 export function pulledId(commits: Commits, { release_id }: Release, component: string | undefined): string {
   return listingOf(commits, component).idOf(release_id)
 }
 
-/** Which listed release each release carries: itself when it changed the tree, otherwise what its parent carries. */
+/** Maps each release to the listed release it carries: itself when it changed the tree, else its parent's. */
 export class Listing {
   readonly #component: string | undefined
   readonly #trees = new Map<string, string | undefined>()
@@ -50,13 +50,13 @@ export class Listing {
     return this.#listedAs.get(releaseId) ?? releaseId
   }
 
-  /** A row with the release that it made or ran on. */
+  /** `release_id`: the release that the row made or ran on. */
   isListed({ operation, component, release_id }: Pick<ReleaseRow, 'operation' | 'component' | 'release_id'>): boolean {
     if (this.#component === undefined) return true
     return operation === 'train' ? component === this.#component : this.idOf(release_id) === release_id
   }
 
-  /** The row as the list has it; null for one that it leaves out. */
+  /** The row as listed; null for one that is left out. */
   shown(row: ReleaseRow): ListedRow | null {
     if (!this.isListed(row)) return null
     return this.#component === undefined ? row : renamed(row, this)

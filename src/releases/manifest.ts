@@ -1,4 +1,4 @@
-/** What the rows say about the tree that a client pulls: which release it is, how it was evaluated, what it requires. */
+/** What the rows say about the tree that a client pulls: its release, its evaluation and its requirements. */
 import { unknown, type Json, type JsonObject, type Release, type Requires } from '../contract/index.ts'
 import { EVALUATION_METRICS, isRestorable } from './catalog.ts'
 import { headOf, type Commits } from './chain.ts'
@@ -11,12 +11,12 @@ export interface PulledRelease {
   /** Its identity among the releases that changed the tree. */
   readonly release_id: string
   readonly parent_release_id: string | null
-  /** The step whose evaluation is that of this tree; null where nothing was evaluated. */
+  /** The step that evaluated this tree; null where there was no evaluation. */
   readonly evaluatedAt: number | null
   readonly requires: readonly Requires[]
 }
 
-/** The head, or a release of the catalog by its id: one that was published, or that waits for review. */
+/** The head, or a published or held release by its id. */
 export function pulledRelease(commits: Commits, component: string | undefined, wanted: string | null): PulledRelease {
   const release = wanted === null ? headOf(commits) : knownRelease(commits, wanted)
   const release_id = pulledId(commits, release, component)
@@ -41,7 +41,7 @@ function knownRelease(commits: Commits, id: string): Release {
 const listedParent = (commits: Commits, component: string, releaseId: string): string | null =>
   listedCatalog(commits, component).find((row) => row.release_id === releaseId)?.parent_release_id ?? null
 
-/** A release that was promoted or restored was evaluated when it was made. */
+/** A promoted or restored release was evaluated when it was made. */
 function evaluatedAt(commits: Commits, releaseId: string, component: string | undefined): number | null {
   const made = chainOf(commits, releaseId, component).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
   return made?.step ?? null

@@ -1,23 +1,23 @@
-/** What a promote or rollback would do: nothing, or publish a kept release once more. Decided from the rows alone. */
+/** Plans a promote or rollback from the rows: nothing to do, or publish a kept release again. */
 import { conflict, unknown } from '../contract/index.ts'
 import type { Release } from '../contract/index.ts'
 import { isRestorable } from './catalog.ts'
 import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
 
-export type Move =
-  /** It is served already: answer the head, append nothing. */
+export type PlannedMove =
+  /** Already served: answer the head, append nothing. */
   | { readonly kind: 'stay'; readonly head: Release; readonly step: number }
-  /** Seal this content once more on the head and append the row that names it as target. */
+  /** Seal this content on the head and append a row that names it as target. */
   | { readonly kind: 'republish'; readonly target: Release }
 
-export function planMove(commits: Commits, releaseId: string, operation: 'promote' | 'rollback'): Move {
+export function planMove(commits: Commits, releaseId: string, operation: 'promote' | 'rollback'): PlannedMove {
   const target = commits.find((commit) => commit.release?.release_id === releaseId)?.release
   if (target === null || target === undefined) {
     throw unknown('unknown_release', `release ${releaseId} is not one of this scenario; GET its releases for those that are`)
   }
   const head = headRow(commits)
-  // Also when the head is that very release published again: a retry of a move whose answer was lost must not move twice.
+  // Also when the head is a republished copy of that release: a retry after a lost answer must not move twice.
   if (head.release.release_id === releaseId || head.rollback_target_release_id === releaseId) {
     return { kind: 'stay', head: head.release, step: head.step }
   }

@@ -1,17 +1,17 @@
 /**
- * What a person must have set up for a release: the union of what the steps on its chain asked for. The chain goes from a release to its
- * parent; a promote or rollback goes on at the release it copied, where that is the one its tree comes from.
+ * What a release requires of a user's machine: the union over the steps of its chain. The chain goes from a release to its parent; a promote
+ * or rollback continues at the release it copied, if its tree comes from there.
  */
 import { isObject, type Requires } from '../contract/index.ts'
 import type { Commits } from './chain.ts'
 
-/** By name: in the order in which the names first came up, each as it was asked for last. */
+/** By name, in order of first appearance, each as last requested. */
 export function requiresOf(commits: Commits, releaseId: string, component: string | undefined): readonly Requires[] {
   const oldestFirst = chainOf(commits, releaseId, component).toReversed()
   return [...new Map(oldestFirst.flatMap(itemsOf).map((item): [string, Requires] => [item.name, item])).values()]
 }
 
-/** The newest release of the chain for which nothing has to be set up; null when there is none. */
+/** The newest release of the chain without requirements; null when there is none. */
 export function releaseWithoutRequires(commits: Commits, releaseId: string, component: string | undefined): string | null {
   const chain = chainOf(commits, releaseId, component)
   const after = chain.findLastIndex((row) => itemsOf(row).length > 0)
@@ -20,7 +20,7 @@ export function releaseWithoutRequires(commits: Commits, releaseId: string, comp
 
 type Row = Commits[number]
 
-/** The rows that made the tree of the release, newest first. Without a component the tree is all that it holds. */
+/** The rows that made the release's tree, newest first. Without a component the tree is the whole release. */
 export function chainOf(commits: Commits, releaseId: string, component: string | undefined): readonly Row[] {
   const made = new Map<string, Row>()
   for (const row of commits) if (row.release !== null && !made.has(row.release.release_id)) made.set(row.release.release_id, row)
@@ -35,11 +35,11 @@ export function chainOf(commits: Commits, releaseId: string, component: string |
   return chain
 }
 
-/** Of several components a promote may have brought another one; then the tree is still that of its parent. */
+/** With several components a promote may have brought another one; then the tree is its parent's. */
 const isSameTree = (one: Row, other: Row, component: string | undefined): boolean =>
   component === undefined || one.release?.components?.[component] === other.release?.components?.[component]
 
-/** Rows of an older service may hold anything; what is no item asks for nothing. */
+/** Rows of older versions may hold anything; items of another shape are ignored. */
 function itemsOf({ metrics }: Row): readonly Requires[] {
   const request = metrics['training_request']
   const items = isObject(request) ? request['requires'] : undefined

@@ -8,12 +8,12 @@ import {
   isReleased,
   isRestorable,
   Listing,
-  Places,
+  CatalogPositions,
   type CatalogView,
   type PublishedCommit,
   type ReleasedCommit,
 } from '../releases/index.ts'
-import { NO_STEPS, tallied, type Tally } from '../training/index.ts'
+import { NO_STEPS, tallied, type TrainerTally } from '../training/index.ts'
 
 /** The metric that names the folder of live weights, relative to the scenario's directory. */
 export const LIVE_METRIC = 'live_weights'
@@ -26,12 +26,12 @@ export class History implements CatalogView {
   readonly #published: PublishedCommit[] = []
   /** The row that made each release. */
   readonly #makers = new Map<string, ReleasedCommit>()
-  readonly #tallies = new Map<string, Tally>()
+  readonly #tallies = new Map<string, TrainerTally>()
   readonly #latest = new Map<string, Commit>()
   readonly #changes = new Map<string, Changes>()
   /** The catalog of the tree that clients pull, and each row's position in it. */
   readonly listing: Listing
-  readonly places = new Places()
+  readonly places = new CatalogPositions()
   #step = -1
   #lastTrained: Commit | null = null
 
@@ -106,7 +106,7 @@ export class History implements CatalogView {
     return this.#makers.get(releaseId)
   }
 
-  trained(component: string): Tally {
+  trained(component: string): TrainerTally {
     return this.#tallies.get(component) ?? NO_STEPS
   }
 

@@ -1,6 +1,6 @@
 /** What all scenarios share: stores, runtime, recipes, clock, trainer hosts and the log. */
 import type { Commit, ContentStore, Gateway, JsonObject, ModelAddress, Recipe, Runtime, Store, TrainingMode } from '../contract/index.ts'
-import type { Budgets, StepLimits, StepTrace, TrainerAddress, TrainerHost, WeightLane } from '../training/index.ts'
+import type { Budgets, StepLimits, StepTrace, TrainerSpec, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
 
 export interface Services {
@@ -28,7 +28,7 @@ export interface Services {
 export interface ConfiguredRecipe {
   readonly recipe: Recipe
   /** How to load the recipe again in a trainer's thread. */
-  readonly plugin: TrainerAddress['plugin']
+  readonly plugin: TrainerSpec['plugin']
   readonly config: JsonObject
   readonly trainingMode: TrainingMode
   readonly budgets: Budgets

@@ -1,4 +1,4 @@
-/** What a step came to, as the row that will say so. Pure. */
+/** The row that records the outcome of a step. Pure. */
 import {
   isObject,
   STEP_FAILURES_MAX,
@@ -13,36 +13,36 @@ import {
 import { commandsIn, mergeRequires } from '../records/index.ts'
 import type { StepDraft } from './context.ts'
 import { StepFailure } from './hosts/host.ts'
-import { failureIn, HOUSE_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
+import { failureIn, RESERVED_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
 
-/** A batch that was handed to the trainer and not settled yet. */
+/** A batch handed to the trainer and not settled yet. */
 export interface Reserved {
   readonly batch: Batch<Uint8Array>
-  /** Why its instruction cannot even be tried. */
+  /** Why its instruction cannot be tried at all. */
   readonly problem: string | null
 }
 
-/** Everything beside the result that the row tells. */
+/** What the row records besides the result. */
 export interface Circumstances {
   readonly component: string
   readonly reserved: Reserved
-  /** Steps on this very batch that failed before. */
+  /** Earlier failed steps on this batch. */
   readonly failures: number
   readonly losses: Losses
-  /** The head a result lands on that was made on an earlier one. */
+  /** The current head, when the result was made on an earlier one. */
   readonly mergedOnto: Release | null
-  /** What the result published or holds, as it was kept. */
+  /** The id of the content that is published or held. */
   readonly contentId: string | null
-  /** The folder of weights that are published into the engine alone. */
+  /** The folder of weights published only into the engine. */
   readonly live: string | null
   /** Records set aside since the last row. */
   readonly aside: readonly string[]
-  /** Set when the batch is given up at once: what of it can still be consumed. */
+  /** When the batch is given up at once: the ids that can still be consumed. */
   readonly givenUp: readonly string[] | null
   readonly memory: (consumed: readonly string[], trainer: JsonObject | undefined) => TrainerMemory
 }
 
-/** What a step came to that did not fail. */
+/** The result of a step that did not fail. */
 export type Settled = Exclude<StepResult, { readonly kind: 'fail' }>
 
 export function draftOf(result: Settled | StepFailure, around: Circumstances): StepDraft {
@@ -83,7 +83,7 @@ function resultParts(result: Settled | StepFailure, around: Circumstances): Resu
   }
 }
 
-/** An instruction is never tried again and consumes itself alone: what rode beside it stays reserved. A batch of traffic stays reserved, until it failed too often. */
+/** A failed instruction consumes only itself; the samples beside it stay reserved. A failed batch of traffic stays reserved until it failed too often. */
 function failureParts({ message, metrics }: StepFailure, { reserved: { batch }, failures, givenUp }: Circumstances): ResultParts {
   const failed = { outcome: 'failed', content: null, metrics: { ...ownMetrics(metrics), error: message }, state: undefined } as const
   if (batch.request !== null) {
@@ -102,14 +102,14 @@ const OUTCOME: Readonly<Record<Settled['kind'], StepOutcome>> = {
   skip: 'skipped',
 }
 
-/** A step that had nothing to show because something failed says so. */
+/** A skip that reports an error counts as failed. */
 function outcomeOf({ kind, metrics = {} }: Settled): StepOutcome {
   return kind === 'skip' && failureIn(metrics) !== null ? 'failed' : OUTCOME[kind]
 }
 
-/** The method's metrics as it wrote them, but for what the house says itself, and for notes that say nothing. */
+/** The method's metrics, without the names reserved by the service and without empty notes. */
 function ownMetrics(metrics: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(metrics).filter(([name, value]) => !HOUSE_METRICS.has(name) && !isEmptyNotes(name, value)))
+  return Object.fromEntries(Object.entries(metrics).filter(([name, value]) => !RESERVED_METRICS.has(name) && !isEmptyNotes(name, value)))
 }
 
 function isEmptyNotes(name: string, value: Json): boolean {
@@ -118,13 +118,13 @@ function isEmptyNotes(name: string, value: Json): boolean {
 
 type Merged = ReturnType<typeof mergeRequires>
 
-/** What a release for this request asks of a person's machine; the first items are the person's own. */
+/** What a release for this request requires of a user's machine. The items of the request come first. */
 function requiresOf({ request }: Batch<Uint8Array>, result: Settled | StepFailure): Merged {
   const offered = result instanceof StepFailure || request === null ? [] : (result.requires ?? [])
   return mergeRequires(request?.requires ?? [], offered)
 }
 
-/** Whoever wrote it: a command that machines of others would run is seen by a person before they are given it. */
+/** A command that would run on other people's machines is always reviewed first. */
 function commandReason({ requires }: Merged): string | null {
   const [first] = commandsIn(requires)
   return first === undefined ? null : `it requires ${first.name}, whose check is a command for other people's machines`

@@ -1,6 +1,6 @@
 /**
- * Reads what waits for training out of the store, no further than the next step needs, and keeps account of it: instructions into a queue,
- * traffic into the processor. Every record it read is in one of four states: held, set aside, settled by a row, or waiting in the queue.
+ * Reads pending records from the store, no further than the next step needs: instructions into a queue, traffic into the processor. Every
+ * record read is in one of four states: held, set aside, settled by a row, or waiting in the queue.
  */
 import {
   ASIDE_REASONS_MAX,
@@ -20,7 +20,7 @@ export interface FeedParts {
   readonly store: Pick<ScenarioStore, 'pending'>
   readonly component: string
   readonly processor: Processor
-  /** In a scenario of several trainers one takes the instructions, so that each is consumed by one row. */
+  /** With several trainers only one takes the instructions, so that each is consumed by one row. */
   readonly takesInstructions: boolean
 }
 
@@ -30,17 +30,17 @@ export class Feed {
   readonly #processor: Processor
   readonly #takesInstructions: boolean
   #queue: readonly Instruction[] = []
-  /** Records the processor holds, by id, in the order read: the first one's sequence is where reading must begin after a restart. */
+  /** Records the processor holds, by id, in reading order. After a restart, reading begins at the first one's sequence. */
   readonly #held = new Map<string, number>()
-  /** Records that no step can use and no row names yet. */
+  /** Unusable records that no row names yet. */
   readonly #aside = new Set<string>()
   readonly #asideCounts: Map<string, number>
   #instructionsRead = 0
   #trafficRead: number
-  /** Whether something may have been stored that was not read yet. */
+  /** Whether unread records may exist. */
   readonly #more: { instructions: boolean; traffic: boolean }
 
-  /** Goes on where the latest row says that everything is settled: no step will ever need to look at what lies before. */
+  /** Continues where the latest row says that everything before is settled. */
   constructor({ store, component, processor, takesInstructions }: FeedParts, memory: TrainerMemory) {
     this.#store = store
     this.#component = component
@@ -51,7 +51,7 @@ export class Feed {
     this.#asideCounts = new Map(Object.entries(memory.set_aside))
   }
 
-  /** Something of that type was appended; false when this trainer reads nothing of the kind. */
+  /** A record of that type was appended; false when this trainer does not read the type. */
   announce(type: RequestType): boolean {
     const what = type === 'train' ? 'instructions' : 'traffic'
     const isRead = type === 'train' ? this.#takesInstructions : this.#processor.reads.includes(type)
@@ -59,7 +59,7 @@ export class Feed {
     return isRead
   }
 
-  /** Reads until the mode has what it takes for a step, or nothing is left to read. Traffic that a mode does not take stays in the store. */
+  /** Reads until the mode has enough for a step, or nothing is left. Traffic that the mode does not take stays in the store. */
   async fill(mode: TrainingMode): Promise<void> {
     while (this.#more.instructions) await this.#readInstructions()
     if (!MODES[mode].takesTraffic) return
@@ -70,17 +70,16 @@ export class Feed {
     return { instruction: this.#queue[0] ?? null, units: this.#units() }
   }
 
-  /** Records that can never be used join the next row, so that nobody reads them again. */
+  /** Unusable records join the next row, so that they are never read again. */
   aside(): readonly string[] {
     return [...this.#aside]
   }
 
-  /** What the row that consumes these must remember, so that a restart reads no more than it has to. */
+  /** What the row that consumes these records remembers, so that a restart reads little again. */
   memory(consumed: readonly string[], trainer: JsonObject): TrainerMemory {
     return { settled_through: this.#settledThrough(new Set(consumed)), set_aside: Object.fromEntries(this.#asideCounts), trainer }
   }
 
-  /** A row consumed these, for good. */
   settle(consumed: readonly string[]): void {
     const gone = new Set(consumed)
     this.#queue = this.#queue.filter(({ request }) => !gone.has(request.id))
@@ -91,7 +90,7 @@ export class Feed {
     for (const id of this.#useless(consumed)) this.#setAside(id, 'an exchange it quotes was used by another report')
   }
 
-  /** The row is durable whatever the processor makes of it: what it should have let go of is not taken from it again, see #units. */
+  /** The row is durable even if the processor throws here. #units keeps consumed records from being taken again. */
   #useless(consumed: readonly string[]): readonly string[] {
     try {
       return this.#processor.settle(consumed).filter((id) => this.#held.has(id))
@@ -100,7 +99,7 @@ export class Feed {
     }
   }
 
-  /** Those of the ids that the processor was handed and no row has consumed. */
+  /** The ids that the processor holds and no row has consumed. */
   own(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#held.has(id))
   }
@@ -123,7 +122,7 @@ export class Feed {
     return this.#trafficRead
   }
 
-  /** A processor is other people's code: units of records that it was not handed, or that are consumed, would be learnt from twice. */
+  /** A processor may be third-party code: a unit of consumed or foreign records would be trained on twice. */
   #units(): Waiting['units'] {
     const { samples, ready } = this.#processor.next(!this.#more.traffic)
     const isOwn = samples.every(({ record_ids }) => record_ids.some((id) => this.#held.has(id)))
@@ -142,7 +141,7 @@ export class Feed {
     for (const record of page) this.#ingest(record)
   }
 
-  /** The mark is taken down before the read, since what is appended meanwhile puts it up again; only an empty page leaves it down. */
+  /** The flag is cleared before the read, since an append meanwhile sets it again. Only an empty page leaves it cleared. */
   async #page(what: 'instructions' | 'traffic', types: readonly RequestType[], after: number): Promise<readonly PendingRecord[]> {
     this.#more[what] = false
     let isEnd = false
@@ -162,13 +161,13 @@ export class Feed {
     else this.#setAside(record.agent_record_id, reason)
   }
 
-  /** A processor that throws over a record must not meet it again. */
+  /** A record that makes the processor throw is set aside. */
   #offer(record: PendingRecord): string | null {
     const failed = 'the processor failed over it'
     try {
       const reason: unknown = this.#processor.ingest(record)
       if (reason === null || typeof reason === 'string') return reason
-      // A promise, most likely: nobody waits for it, and its rejection must not stray.
+      // Probably a promise: its rejection must not stay unhandled.
       Promise.resolve(reason).catch(() => undefined)
       return failed
     } catch {
@@ -184,7 +183,7 @@ export class Feed {
   }
 }
 
-/** Why no step can use it, whatever its processor would say. */
+/** Why no step can use the record, whatever its processor. */
 function unusable({ payload, references, quoted, too_large }: PendingRecord): string | null {
   if (too_large) return 'it and what it quotes are too large together'
   if (payload === null) return 'its body was evicted'

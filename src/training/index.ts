@@ -1,13 +1,13 @@
 /**
- * Training: takes the next batch, has it trained, lands one commit, and tells anyone who asks how far it is.
- * Does not know what training means, serve, or decide whether a candidate is good.
+ * Training: takes the next batch, runs its trainer, lands one commit row, and reports progress.
+ * Knows nothing of what is trained, serves nothing, and does not judge candidates.
  */
 export type { TrainingContext, StepDraft } from './context.ts'
-export { scopeOf, type StepLimits, type TrainerAddress, type TrainerHost } from './hosts/host.ts'
+export { scopeOf, type StepLimits, type TrainerSpec, type TrainerHost } from './hosts/host.ts'
 export * from './processors/index.ts'
 export { progressOf, type RequestProgress, type StepTrace } from './progress.ts'
 export { makeThreadHost } from './hosts/thread-pool.ts'
 export { serveTrainer } from './hosts/thread-inside.ts'
 export { makeWeightLane, type WeightLane } from './hosts/weight-lane.ts'
-export { errorIn, NO_STEPS, SKIPPED, tallied, type Budgets, type Tally } from './rows.ts'
+export { errorIn, NO_STEPS, SKIPPED, tallied, type Budgets, type TrainerTally } from './rows.ts'
 export { Worker, type WorkerParts } from './worker.ts'

@@ -3,13 +3,13 @@
  *
  * auto    a full batch of traffic. Instructions wait.
  * manual  an instruction, alone. Traffic waits unread.
- * hybrid  an instruction first, oldest first, with whatever units a batch would take next riding beside it; without one, a full batch.
+ * hybrid  the oldest instruction, with the units of the next batch beside it; without an instruction, a full batch.
  *
- * Switching changes what is taken next, never what was taken: a reserved batch finishes as it was reserved.
+ * Switching changes what is taken next: a reserved batch finishes as it was reserved.
  */
 import type { StoredSample, TrainingMode, TrainRequest } from '../contract/index.ts'
 
-/** An instruction in the queue; one whose body is gone can only fail, and says why. */
+/** A queued instruction; one whose body was evicted can only fail, with that problem. */
 export interface Instruction {
   readonly request: TrainRequest
   readonly problem: string | null
@@ -18,7 +18,7 @@ export interface Instruction {
 export interface Waiting {
   /** The oldest in the queue. */
   readonly instruction: Instruction | null
-  /** What the next batch of traffic would hold, and whether it is full. */
+  /** The next batch of traffic, and whether it is full. */
   readonly units: { readonly samples: readonly StoredSample[]; readonly ready: boolean }
 }
 export interface Taken {

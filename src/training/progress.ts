@@ -1,8 +1,8 @@
 /**
- * How far a request is: a pure function of its row, once there is one, and of the step that holds it until then.
+ * The progress of a request, derived from its row, or until then from the step that holds it.
  *
  * queued      no step has taken it
- * running     a step holds it and has not said more
+ * running     a step has taken it
  * proposing   the change is being written
  * evaluating  its episodes run
  * settling    its row is landing
@@ -18,20 +18,20 @@ export interface ActivityLine {
 }
 type Phase = 'running' | 'proposing' | 'evaluating' | 'settling'
 
-/** Whoever traces a step, where somebody does. */
+/** Traces one step. */
 export interface StepTrace {
   phase(name: string): void
-  /** It is over: with a row, or without one because others were quicker or the house failed. `failure` says why it came to nothing. */
+  /** The step is over. Without a row, another component published first or the service failed. `failure` says why nothing was published. */
   end(commit: Commit | null, failure: string | null): void
 }
 
-/** A weight job that is out at its trainer. */
+/** A weight job in progress at its trainer. */
 export interface OutJob {
   readonly id: string
   readonly status: string
 }
 
-/** The step that is running, as whoever follows it sees it. */
+/** The running step, as its followers see it. */
 export class LiveStep implements Reporter {
   readonly requestId: string | null
   readonly startedAt: number
@@ -55,7 +55,7 @@ export class LiveStep implements Reporter {
     this.#trace?.phase(name)
   }
 
-  /** The latest lines stay; the step's own record has them all. */
+  /** Keeps the latest lines; the step's own record has all. */
   line(kind: ActivityKind, text: string, failed = false): void {
     this.#activity.push({ at: this.#clock(), kind, text, ...(failed && { failed }) })
     if (this.#activity.length > ACTIVITY_LINES_SHOWN_MAX) this.#activity.shift()
@@ -65,12 +65,11 @@ export class LiveStep implements Reporter {
     this.#out = { id, status }
   }
 
-  /** The weight job that its trainer named last. */
   get out(): OutJob | null {
     return this.#out
   }
 
-  /** What its trainer waits for, where the latest it said is that something failed. */
+  /** What the trainer waits for, when its latest line is a failure. */
   get trouble(): string | null {
     const last = this.#activity.at(-1)
     return last?.failed === true ? last.text : null
@@ -102,7 +101,7 @@ const MEANING: Readonly<Record<string, string>> = {
   settling: 'The row that consumes the request is landing.',
 }
 
-/** `failed`: the instructions that could not be stepped for a reason of the machine's, each with that reason. */
+/** `failed`: instructions whose step failed for an internal reason, with that reason. */
 export function progressOf(
   requestId: string,
   commits: readonly Commit[],

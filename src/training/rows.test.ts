@@ -1,7 +1,7 @@
 /** What rows say about their trainer, over small histories. */
 import { describe, expect, it } from 'vitest'
 import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
-import { exhausted, mayRide, memoryOf, NO_STEPS, restSeconds, SKIPPED, tallied, type Tally } from './rows.ts'
+import { exhausted, mayRide, memoryOf, NO_STEPS, restSeconds, SKIPPED, tallied, type TrainerTally } from './rows.ts'
 
 const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   step: 1,
@@ -15,7 +15,7 @@ const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
   state: {},
   ...more,
 })
-const tallyOf = (rows: readonly Commit[]): Tally => rows.reduce((tally, each) => tallied(tally, each), NO_STEPS)
+const tallyOf = (rows: readonly Commit[]): TrainerTally => rows.reduce((tally, each) => tallied(tally, each), NO_STEPS)
 const because = (skipped: string): Commit => row('failed', { metrics: { skipped } })
 const instruction = (outcome: Commit['outcome'], metrics: Commit['metrics'] = {}): Commit =>
   row(outcome, { metrics: { training_request: { id: 'i' }, ...metrics } })

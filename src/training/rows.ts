@@ -1,7 +1,7 @@
-/** What the rows say about one trainer: its state, how far it has read, how its latest steps went. All of it is read off them. */
+/** What the rows say about one trainer: its state, its reading position, and its latest steps. */
 import { isObject, STEP_RETRY_FIRST_SECONDS, STEP_RETRY_MAX_SECONDS, type Commit, type JsonObject } from '../contract/index.ts'
 
-/** Why a step came to nothing, as the rows spell it. */
+/** The reasons that rows give for a step without a result. */
 export const SKIPPED = {
   instruction: 'instruction failed',
   step: 'step failed',
@@ -9,17 +9,16 @@ export const SKIPPED = {
   unchanged: 'nothing changed',
 } as const
 
-/** What a training row keeps for the next step and for the next start. */
+/** What a training row keeps for the next step and the next start. */
 export interface TrainerMemory {
   /** Traffic up to this sequence is settled. */
   readonly settled_through: number
-  /** How many records could not be used so far, by reason. */
+  /** How many records could not be used, by reason. */
   readonly set_aside: Readonly<Record<string, number>>
-  /** What the method left for itself. */
+  /** The method's own state. */
   readonly trainer: JsonObject
 }
 
-/** Of the latest row of a trainer, where there is one. */
 export function memoryOf(latest: Pick<Commit, 'state'> | undefined): TrainerMemory {
   const { settled_through, set_aside, trainer } = latest?.state ?? {}
   return {
@@ -33,8 +32,8 @@ function countsIn(counts: JsonObject): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).flatMap(([reason, count]) => (typeof count === 'number' ? [[reason, count]] : [])))
 }
 
-/** What the house itself writes into a row's metrics and decides by: a trainer's own words under these names are not kept. */
-export const HOUSE_METRICS: ReadonlySet<string> = new Set([
+/** Metrics that the service itself writes and decides by: a trainer's values under these names are dropped. */
+export const RESERVED_METRICS: ReadonlySet<string> = new Set([
   'skipped',
   'training_request',
   'samples_beside',
@@ -44,23 +43,23 @@ export const HOUSE_METRICS: ReadonlySet<string> = new Set([
   'records/data_incomplete',
 ])
 
-/** All that the next step is decided by of the rows of one trainer: of the same size however many there are. */
-export interface Tally {
+/** Running totals of one trainer's rows: all that the next step is decided by, in constant size. */
+export interface TrainerTally {
   readonly steps: number
-  /** Steps on traffic that failed one after another up to now, on the same units each time. Instructions without units beside them do not count. */
+  /** Consecutive failed steps on traffic, each on the same units. Instructions without units beside them do not count. */
   readonly failures: number
-  /** Steps one after another that brought nothing better. One that had nothing to try neither ends them nor is one of them. */
+  /** Consecutive steps without an improvement. A skipped step neither counts nor ends the streak. */
   readonly streak: number
-  /** How often units rode beside an instruction that failed, since a step of their own settled them. */
+  /** How often units stood beside an instruction that failed, since a step of their own settled them. */
   readonly suspicions: number
   /** When the latest step on traffic was recorded. */
   readonly triedAt: number
 }
 
-export const NO_STEPS: Tally = { steps: 0, failures: 0, streak: 0, suspicions: 0, triedAt: 0 }
+export const NO_STEPS: TrainerTally = { steps: 0, failures: 0, streak: 0, suspicions: 0, triedAt: 0 }
 
-/** The same with one more row, the newest. */
-export function tallied(tally: Tally, row: Commit): Tally {
+/** Adds one row, the newest. */
+export function tallied(tally: TrainerTally, row: Commit): TrainerTally {
   const { steps, failures, streak, suspicions, triedAt } = tally
   const isTried = isOnTraffic(row)
   return {
@@ -76,30 +75,30 @@ const isBetter = ({ outcome }: Commit): boolean => outcome === 'published' || ou
 
 const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
 
-/** Whether units of traffic were tried: by themselves, or beside an instruction. */
+/** Whether the step tried units of traffic, alone or beside an instruction. */
 export const isOnTraffic = ({ metrics }: Commit): boolean =>
   metrics['training_request'] === undefined || metrics['samples_beside'] !== undefined
 
-/** How often in a row units may be suspected before they no longer ride. */
+/** How often units may be suspected before they no longer stand beside instructions. */
 const SUSPECTED_MAX = 2
 
-/** Units that rode beside instructions that failed may be why: after the second time they wait for a step of their own, which settles them. */
-export const mayRide = ({ suspicions }: Tally): boolean => suspicions < SUSPECTED_MAX
+/** Units beside failing instructions may be the cause: after the second time they wait for a step of their own. */
+export const mayRide = ({ suspicions }: TrainerTally): boolean => suspicions < SUSPECTED_MAX
 
 const isSettled = (row: Commit): boolean => row.metrics['training_request'] === undefined && !failedBecause(row, SKIPPED.step)
 const isSuspected = ({ metrics }: Commit): boolean => metrics['samples_kept'] !== undefined
 
-/** How long a trainer rests after so many failures in a row. */
+/** The rest after so many consecutive failures. */
 export function restSeconds(failures: number): number {
   return failures === 0 ? 0 : Math.min(STEP_RETRY_FIRST_SECONDS * 4 ** (failures - 1), STEP_RETRY_MAX_SECONDS)
 }
 
-/** Why a step failed, in the words of its row; null for one that did not. */
+/** Why a step failed, as its row says; null for one that did not. */
 export function errorIn({ outcome, metrics }: Commit): string | null {
   return outcome === 'failed' ? (failureIn(metrics) ?? 'no reason was given') : null
 }
 
-/** A failure that a method tells of in its metrics. */
+/** The failure that a method reports in its metrics. */
 export function failureIn({ error, proposal_notes: notes }: JsonObject): string | null {
   const told = [error, isObject(notes) ? notes['failure'] : undefined]
   return told.filter((text) => typeof text === 'string').find((text) => text.trim() !== '') ?? null
@@ -111,8 +110,8 @@ export interface Budgets {
   readonly maxFailureStreak: number
 }
 
-/** Why no automatic step may start any more, or null. Every step counts, those of instructions too; instructions run past it. */
-export function exhausted({ steps, streak }: Tally, { maxSteps, maxFailureStreak }: Budgets): string | null {
+/** Why no automatic step may start any more, or null. Steps of instructions count too, but instructions may still start. */
+export function exhausted({ steps, streak }: TrainerTally, { maxSteps, maxFailureStreak }: Budgets): string | null {
   if (maxSteps > 0 && steps >= maxSteps) return `evolution.max_steps (${maxSteps}) is used up`
   if (maxFailureStreak > 0 && streak >= maxFailureStreak)
     return `evolution.max_failure_streak (${maxFailureStreak}) steps in a row brought nothing better`

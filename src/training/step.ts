@@ -1,4 +1,4 @@
-/** The training line: hand the batch over, then land what came of it, one row at a time. Training runs beside everything; landing runs in the scenario's lane. */
+/** One training step: runs the trainer on a batch, then lands one row. Training needs no lane; landing runs in the scenario's lane. */
 import { isRefusal, type Commit, type Content, type Release, type TrainerPlan } from '../contract/index.ts'
 import type { TrainingContext, StepDraft } from './context.ts'
 import { draftOf, type Circumstances, type Reserved, type Settled } from './draft.ts'
@@ -19,7 +19,7 @@ export interface StepTask {
   readonly reserved: Reserved
   readonly candidate: Candidate | null
 }
-/** A stale result that is to be judged again, and the release it was made on. */
+/** A stale result to be evaluated again, and the release it was made on. */
 interface Candidate {
   readonly content: Content
   readonly base: Release
@@ -27,13 +27,13 @@ interface Candidate {
 
 export type StepEnd =
   | { readonly kind: 'landed'; readonly commit: Commit }
-  /** Nothing landed: the head moved. The batch stays held; a candidate may be judged again. */
+  /** No row landed because the head moved. The batch stays reserved; a candidate may be evaluated again. */
   | { readonly kind: 'overtaken'; readonly by: 'people' | 'components'; readonly candidate: Candidate | null }
 
 export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, live: LiveStep, signal: AbortSignal): Promise<StepEnd> {
   const { context, component } = place
   const base = context.head()
-  // Once somebody moved the head, what was made before belongs to a past that was left.
+  // After a promote or rollback, an earlier candidate is obsolete.
   const isPast = task.candidate !== null && standingOf(context.released, task.candidate.base, component) === 'moved'
   const current = isPast ? { ...task, candidate: null } : task
   const made = await keepContent(context, await attempt(place, current, base, run, live, signal))
@@ -41,7 +41,7 @@ export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, l
   return land(place, current, base, made, signal)
 }
 
-/** The trainer's failure is an answer, to be kept in a row; what the machine could not do, and everything else that is thrown, is the house's. */
+/** A trainer's failure becomes a row. Everything else that is thrown is an internal failure. */
 async function attempt(
   { context, component }: StepPlace,
   { reserved: { batch, problem }, candidate }: StepTask,
@@ -80,14 +80,14 @@ async function attempt(
   }
 }
 
-/** What a step made, with the content it is about kept: only a row makes anything of it. */
+/** A step's result, with its content already written. Without a row the content stays unreferenced. */
 interface Made {
   readonly result: Settled | StepFailure
   readonly contentId: string | null
   readonly live: string | null
 }
 
-/** A content that cannot be kept (a path that leads outside, text that is no text) is the trainer's failure like any other. */
+/** Content that cannot be written (a path outside the folder, invalid text) is the trainer's failure. */
 async function keepContent(context: TrainingContext, result: Settled | StepFailure): Promise<Made> {
   const nothing = { contentId: null, live: null }
   try {
@@ -132,7 +132,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
   })
 }
 
-/** The store lets nothing be consumed twice. A batch that tries (its processor kept what it should have let go of) is given up for good. */
+/** The store refuses to consume a record twice. A batch that tries, because its processor kept consumed records, is given up for good. */
 async function appendOnce(
   append: (draft: StepDraft) => Promise<Commit>,
   result: Settled | StepFailure,

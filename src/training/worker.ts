@@ -1,4 +1,4 @@
-/** One loop per trainer: sleeps until woken, reads what a step needs, and takes one step after another while there is something to take. */
+/** One loop per trainer: sleeps until woken, reads what a step needs, and takes steps while there is work. */
 import {
   ENGINE_AWAY_RETRY_MAX_SECONDS,
   isEngineAway,
@@ -16,39 +16,38 @@ import { wordsOf } from '../kit/index.ts'
 import type { TrainingContext } from './context.ts'
 import type { Reserved } from './draft.ts'
 import { Feed } from './feed.ts'
-import type { RunStep, TrainerAddress, TrainerHost } from './hosts/host.ts'
+import type { RunStep, TrainerSpec, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep, type OutJob, type StepTrace } from './progress.ts'
-import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets, type Tally } from './rows.ts'
+import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets, type TrainerTally } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
   readonly context: TrainingContext
-  readonly address: TrainerAddress
+  readonly address: TrainerSpec
   readonly host: TrainerHost
   readonly processor: Processor
   readonly plan: Pick<TrainerPlan, 'lane' | 'stale'>
   readonly budgets: Budgets
   readonly takesInstructions: boolean
-  /** When this process began: failures of an earlier one are no reason to rest, since whoever restarted it may have mended them. */
+  /** When this process started. Failures of an earlier process cause no rest: the restart may have fixed them. */
   readonly since: number
-  /** Asked at the beginning of every step, where somebody traces them. */
+  /** Called at the start of every step where tracing is on. */
   readonly trace?: ((component: string, requestId: string | null) => StepTrace) | undefined
-  /** Nothing is left to do for now. */
+  /** The worker ran out of work. */
   readonly onRest: () => void
-  /** A row landed. */
   readonly onStep: (commit: Commit) => void
   /** The service itself failed: no row landed, and the step is tried again. */
   readonly onInternalFailure: (error: unknown) => void
 }
 
-/** What the loop does after a look at its work: look again at once, wait to be woken, or wait at most so long. */
+/** What the loop does next: look again, sleep until woken, or sleep for a time. */
 type Next = 'again' | 'rest' | { readonly afterSeconds: number }
 
 /**
- * working  it reads, steps, or sleeps over a rest
- * waiting  it has work, and others have the turns
- * resting  there is nothing for it to do until something new comes in
+ * working  reading, stepping, or pausing after a failure
+ * waiting  has work, waits for a turn
+ * resting  has no work until something is appended
  */
 type State = 'working' | 'waiting' | 'resting'
 
@@ -58,13 +57,13 @@ export class Worker {
   readonly #stopping = new AbortController()
   #loop: Promise<void> = Promise.resolve()
   #alarm = Promise.withResolvers<void>()
-  /** Handed to the trainer, and handed to it again until a row settles it. */
+  /** The reserved batch; the trainer gets it again until a row settles it. */
   #task: StepTask | null = null
-  /** How often in a row other components were quicker. */
+  /** How often in a row another component published first. */
   #overtaken = 0
   /** Consecutive failures of the service itself; they leave no row. */
   #internalFailures = 0
-  /** After a failed step: when the next one on traffic is due. An instruction need not wait for it. */
+  /** After a failed step: when the next step on traffic may start. Instructions do not wait for it. */
   #trafficRestsUntil = 0
   /** After an internal failure, or after too many overtaken steps: when to try anything again. */
   #allRestsUntil = 0
@@ -84,33 +83,33 @@ export class Worker {
     if (last >= parts.since) this.#restTraffic()
   }
 
-  /** Whatever a plug-in manages to throw, the loop of its own scenario is all it can end. */
+  /** An exception of a plug-in ends only its own scenario's loop. */
   start(): void {
     this.#loop = this.#run().catch((error: unknown) => {
       this.#error = wordsOf(error)
     })
   }
 
-  /** Something of that type was appended. Never waits, and costs next to nothing when this trainer does not read it. */
+  /** A record of that type was appended. Returns at once, and is cheap when this trainer does not read the type. */
   announce(type: RequestType): void {
     if (this.#feed.announce(type)) this.#wake()
   }
 
-  /** A person changed something: what failed before may be tried at once. */
+  /** An operator changed something, so failed work may be tried again at once. */
   retry(): void {
     this.#trafficRestsUntil = 0
     this.#allRestsUntil = 0
     this.#wake()
   }
 
-  /** It counts as working from here on, not only once its loop comes round to it. */
+  /** The state changes here, not when the loop runs next. */
   #wake(): void {
     this.#isWoken = true
     if (this.#state === 'resting') this.#state = 'working'
     this.#alarm.resolve()
   }
 
-  /** A step in flight ends without a row: from here on nothing lands. */
+  /** A step in flight ends without a row; nothing lands from here on. */
   abort(): void {
     this.#stopping.abort(new Error('the training worker was stopped'))
     this.#wake()
@@ -133,7 +132,7 @@ export class Worker {
   get live(): LiveStep | null {
     return this.#live
   }
-  /** A weight trainer waits inside its step for whoever is away: why, until it goes on. */
+  /** A weight trainer may wait inside its step; the error says for what, until it continues. */
   get error(): string | null {
     return (this.lane === 'weights' ? this.#live?.trouble : null) ?? this.#error
   }
@@ -143,20 +142,17 @@ export class Worker {
     if (requestId === undefined || this.#internalFailures === 0 || this.#live !== null) return null
     return { requestId, error: this.#error ?? '' }
   }
-  /** It has work and waits for a turn to do it. */
   get isWaiting(): boolean {
     return this.#state === 'waiting'
   }
-  /** There is nothing for it to do until something new comes in. */
   get isResting(): boolean {
     return this.#state === 'resting'
   }
-  /** The weight job that is out. Before its trainer names it, it is called by its batch. */
+  /** The weight job in progress. It has the batch's id until its trainer names it. */
   get job(): OutJob | null {
     if (this.lane !== 'weights' || this.#live === null) return null
     return this.#live.out ?? { id: this.#task?.reserved.batch.id ?? '', status: 'PREPARING' }
   }
-  /** Whether a step would start if it were this trainer's turn. */
   get isReady(): boolean {
     return this.#task !== null || this.#next() !== null
   }
@@ -170,7 +166,7 @@ export class Worker {
     return { ...this.#feed.status(), ...(spent !== null && { automatic_steps_stopped: spent }) }
   }
 
-  get #tally(): Tally {
+  get #tally(): TrainerTally {
     return this.#parts.context.trained(this.component)
   }
 
@@ -179,7 +175,7 @@ export class Worker {
       this.#alarm = Promise.withResolvers()
       this.#isWoken = false
       const next = await this.#look().catch((error: unknown) => this.#noteInternalFailure(error))
-      // What came in while it looked may be news: then it looks again before it rests.
+      // Something was appended meanwhile: look again before resting.
       if (next === 'again' || this.#isWoken) continue
       if (next === 'rest') {
         this.#state = 'resting'
@@ -211,18 +207,18 @@ export class Worker {
     }
   }
 
-  /** How long the next step must still wait; null when there is none. */
+  /** How long the next step must wait; null when there is none. */
   #pauseSeconds(): number | null {
     const next = this.#task?.reserved ?? this.#next()
     if (next === null) return null
     return next.batch.request === null ? secondsUntil(this.#trafficRestsUntil, this.#parts.context.clock()) : 0
   }
 
-  /** What may have changed while it waited for its turn is looked at again; what was reserved before is stepped as it is. */
+  /** Looks again at what may have changed while waiting for a turn. A reserved batch stays as it is. */
   async #step(run: RunStep): Promise<Next> {
     this.#state = 'working'
     const reserved = this.#task?.reserved ?? this.#next()
-    // The mode was switched meanwhile, or the processor changed its mind: in no hurry either way.
+    // The mode changed meanwhile, or the processor withdrew its batch.
     if (reserved === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
     const task = (this.#task ??= { reserved, candidate: null })
     const { context, plan } = this.#parts
@@ -237,7 +233,6 @@ export class Worker {
     }
   }
 
-  /** What the next step would work on. */
   #next(): Reserved | null {
     const { instruction: first, units } = this.#feed.waiting()
     const isSpent = exhausted(this.#tally, this.#parts.budgets) !== null
@@ -264,14 +259,14 @@ export class Worker {
     return 'again'
   }
 
-  /** A failure on traffic consumed nothing: its units make the next batch again, after a rest that grows with every further failure. */
+  /** A failed step on traffic consumes nothing: its units form the next batch again, after a growing rest. */
   #afterRow(commit: Commit): Next {
     this.#parts.onStep(commit)
     const error = errorIn(commit)
     this.#overtaken = 0
     this.#error = error === null ? null : `StepFailure: ${error}`
     this.#task = null
-    // A step on an instruction alone says nothing about traffic, and takes back nobody's wish to try that at once.
+    // A step on an instruction alone says nothing about traffic and leaves its rest alone.
     if (isOnTraffic(commit)) this.#restTraffic()
     return 'again'
   }
@@ -294,7 +289,7 @@ export class Worker {
   }
 }
 
-/** The same step, and how it ended told to whoever traces it. */
+/** Reports the end of a step to its trace. */
 async function followed(step: Promise<StepEnd>, trace: StepTrace | undefined): Promise<StepEnd> {
   if (trace === undefined) return step
   try {
@@ -308,12 +303,12 @@ async function followed(step: Promise<StepEnd>, trace: StepTrace | undefined): P
   }
 }
 
-/** An engine that is started again is back within seconds or minutes: it is looked for more often than a disk that is full. */
+/** A restarted engine is back within seconds or minutes, so it is tried more often than a full disk. */
 function awaySeconds(looks: number): number {
   return Math.min(ENGINE_AWAY_RETRY_MAX_SECONDS, STEP_RETRY_FIRST_SECONDS * 2 ** (looks - 1))
 }
 
-/** No rest is longer than the longest: one that seems to be was begun before the clock was set back, and is over. */
+/** A rest longer than the maximum means that the clock was set back: then it is over. */
 function secondsUntil(until: number, now: number): number {
   return until - now > STEP_RETRY_MAX_SECONDS ? 0 : until - now
 }

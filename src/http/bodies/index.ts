@@ -1,7 +1,7 @@
 /** Bodies: read within a budget, checked here when they are short and beside this thread when they are long. */
 import { INLINE_BODY_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
 import { outlinedBody, parsedBody, type RequestBody, type Tags } from '../../inference/index.ts'
-import type { Draft } from '../../records/index.ts'
+import type { RecordDraft } from '../../records/index.ts'
 import { BodyBudget } from './budget.ts'
 import { doJob, parseChecked } from './jobs.ts'
 import { parseLooseObject, parseStrictObject } from './strict-json.ts'
@@ -28,7 +28,7 @@ export class Bodies {
   }
 
   /** The records a body brings. */
-  async drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): Promise<readonly Draft[]> {
+  async drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): Promise<readonly RecordDraft[]> {
     if (!isShort(bytes)) return (await this.#threads.run({ kind, tags }, bytes)).findings
     const drafts = doJob({ kind, tags }, bytes)
     if (!Array.isArray(drafts)) throw new Error('a body of records gave none')

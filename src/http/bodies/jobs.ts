@@ -2,7 +2,7 @@
 import { invalid, isObject, JSON_DEPTH_MAX, LINE_JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
 import { outlineOf, taggedPayload, type Outline, type Tags } from '../../inference/index.ts'
 import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules } from '../../kit/index.ts'
-import { draftBatch, draftImport, draftReport, type Draft } from '../../records/index.ts'
+import { draftBatch, draftImport, draftReport, type RecordDraft } from '../../records/index.ts'
 import { parseStrictObject } from './strict-json.ts'
 
 export type Job =
@@ -14,9 +14,9 @@ export type Job =
 
 export interface Findings {
   outline: Outline
-  report: readonly Draft[]
-  import: readonly Draft[]
-  batch: readonly Draft[]
+  report: readonly RecordDraft[]
+  import: readonly RecordDraft[]
+  batch: readonly RecordDraft[]
   strict: null
 }
 
@@ -37,7 +37,7 @@ export function doJob(job: Job, bytes: Buffer): Findings[Job['kind']] {
   }
 }
 
-function drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): readonly Draft[] {
+function drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): readonly RecordDraft[] {
   const tag = (payload: Buffer): Buffer => taggedPayload(payload, tags)
   if (kind === 'batch') return draftBatch(bytes, tag)
   return [kind === 'import' ? draftImport(bytes, tag) : draftReport(bytes)]

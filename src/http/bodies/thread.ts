@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import { isRefusal, type RefusalKind } from '../../contract/index.ts'
 import type { Outline } from '../../inference/index.ts'
-import type { Draft } from '../../records/index.ts'
+import type { RecordDraft } from '../../records/index.ts'
 import { doJob, type Findings, type Job } from './jobs.ts'
 
 export interface ToThread {
@@ -41,10 +41,10 @@ function ownBuffers(outline: Outline | null, bytes: ArrayBuffer): ArrayBuffer[] 
   })
 }
 
-const isDrafts = (findings: Findings[Job['kind']]): findings is readonly Draft[] => Array.isArray(findings)
+const isDrafts = (findings: Findings[Job['kind']]): findings is readonly RecordDraft[] => Array.isArray(findings)
 
 /** The payloads back to back in one buffer that can change hands. */
-function packInto(packed: ArrayBuffer, drafts: readonly Draft[]): readonly Draft[] {
+function packInto(packed: ArrayBuffer, drafts: readonly RecordDraft[]): readonly RecordDraft[] {
   let offset = 0
   return drafts.map((draft) => {
     const payload = new Uint8Array(packed, offset, draft.payload.length)

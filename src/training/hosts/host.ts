@@ -1,4 +1,4 @@
-/** Where trainers run: the room's own words for it. Threads in production (thread-pool.ts), the weight lane inline (weight-lane.ts). */
+/** The interface of trainer hosts: threads (thread-pool.ts) and the weight lane, which runs inline (weight-lane.ts). */
 import {
   unavailable,
   type Batch,
@@ -9,9 +9,9 @@ import {
   type TrainerScope,
 } from '../../contract/index.ts'
 
-/** A trainer by everything needed to make it elsewhere: plain data. */
-export interface TrainerAddress extends PlainScope {
-  /** The recipe plug-in as the configuration names it, and where relative names start. */
+/** Everything needed to make a trainer in another thread, as plain data. */
+export interface TrainerSpec extends PlainScope {
+  /** The recipe plug-in as configured, and the folder that relative names start from. */
   readonly plugin: { readonly name: string; readonly baseDirectory: string }
   readonly limits: StepLimits
 }
@@ -19,32 +19,31 @@ type PlainScope = Omit<TrainerScope, 'weights'>
 export interface StepLimits {
   /** A step that takes longer is ended and counts as failed. */
   readonly timeoutSeconds: number
-  /** A trainer that holds more, in its heap or beside it, is ended with its thread. */
+  /** A trainer that holds more memory, heap and external, is ended with its thread. */
   readonly memoryMib: number
 }
 
-/** The order before it crosses: exchanges are still the bytes they were stored as. */
+/** The order before it is sent: exchanges are still the stored bytes. */
 export type StoredOrder = Omit<StepOrder, 'batch'> & { readonly batch: Batch<Uint8Array> }
 
 /**
- * One step, whatever becomes of it. Throws a StepFailure for everything that is the trainer's fault, the signal's reason once it aborts,
- * and anything else where the house could not run it.
+ * Runs one step. Throws a StepFailure for the trainer's faults, the signal's reason once it aborts, and anything else for an internal
+ * failure.
  */
 export type RunStep = (order: StoredOrder, report: Reporter, signal: AbortSignal) => Promise<StepResult>
 
 export interface TrainerHost {
   /**
-   * Waits until this trainer has a turn, oldest asker first, and works in it: at most one step per turn. The number of turns at once is
-   * bounded, and a turn is over only when its step is, however early the work went on without it. An abort while waiting gives the place in
-   * the queue up.
+   * Waits for a turn, first come first served, and runs the work in it: at most one step per turn. The number of concurrent turns is bounded.
+   * A turn ends only when its step has ended, even if the work returns earlier. An abort while waiting leaves the queue.
    */
-  inTurn<T>(trainer: TrainerAddress, signal: AbortSignal, work: (step: RunStep) => Promise<T>): Promise<T>
+  inTurn<T>(trainer: TrainerSpec, signal: AbortSignal, work: (step: RunStep) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** The trainer failed, not the house: in words for the row and for the status. */
+/** The trainer failed, not the service. The message goes into the row and the status. */
 export class StepFailure extends Error {
-  /** What the row tells beside the words. */
+  /** Metrics for the row. */
   readonly metrics: JsonObject
 
   constructor(message: string, { metrics = {}, ...options }: ErrorOptions & { readonly metrics?: JsonObject } = {}) {
@@ -54,15 +53,26 @@ export class StepFailure extends Error {
   }
 }
 
-/** What a plug-in is told of the trainer it opens: not how the house came by it, nor what it is held to. */
+/** The fields a plug-in sees of its trainer's spec. */
 export function scopeOf({ scenario, component, config, evaluation, directory }: PlainScope): PlainScope {
   return { scenario, component, config, evaluation, directory }
 }
 
-/** Which addresses are the same trainer. The directory is a scenario's own for ever, so a later scenario of the same name is another. */
-export function keyOf({ scenario, component, directory }: TrainerAddress): string {
+/** Identifies a trainer. The directory belongs to one scenario for ever, so a later scenario of the same name is another trainer. */
+export function keyOf({ scenario, component, directory }: TrainerSpec): string {
   return JSON.stringify([scenario, component, directory])
 }
 
-/** No fault of the trainer: no row tells of it. */
+/** Not the trainer's fault, so no row is written. */
 export const stopping = (): Error => unavailable('stopping', 'the service is stopping; no further step is taken')
+
+/** Timers hold no more; a step that takes longer than 24 days is not ended by this process. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export function timeoutMs({ timeoutSeconds }: StepLimits): number {
+  return Math.min(timeoutSeconds * 1000, TIMER_MS_MAX)
+}
+
+export function tookTooLong({ timeoutSeconds }: StepLimits): StepFailure {
+  return new StepFailure(`the step took longer than ${timeoutSeconds} s and was ended; raise training.step_timeout_s or give it less to do`)
+}

@@ -1,4 +1,4 @@
-/** The order as its trainer reads it: exchanges parsed where the step runs, so that nobody else pays for it. */
+/** Parses the exchanges of an order in the thread that runs the step, so that the main thread does not pay for it. */
 import { isObject, type Json, type JsonObject, type Sample, type StepOrder, type StoredSample } from '../../contract/index.ts'
 import { StepFailure, type StoredOrder } from './host.ts'
 
@@ -13,7 +13,7 @@ function readSample(sample: StoredSample): Sample {
 function readExchange(text: Uint8Array, recordId = 'of no name'): JsonObject {
   const exchange = parsed(text)
   if (isObject(exchange)) return exchange
-  throw new StepFailure(`record ${recordId}: what is stored of it is not a JSON object; svc verify names every damaged record`)
+  throw new StepFailure(`record ${recordId}: its stored body is not a JSON object; svc verify names every damaged record`)
 }
 
 function parsed(text: Uint8Array): Json | undefined {

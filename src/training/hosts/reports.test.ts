@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { heard, oneStep, threadHost, type Heard } from '../../../test/fixtures/trainers/hosts.ts'
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
-import { Outgoing } from './outgoing.ts'
+import { LimitedReporter } from './reporter.ts'
 
 describe('a report out of a thread', () => {
   it('arrives in order while the step runs, long lines cut', async () => {
@@ -51,43 +51,43 @@ function throwing(message: string): never {
   throw new Error(message)
 }
 
-describe('outgoing', () => {
+describe('reporter', () => {
   it('passes fifty a second on, and tells of the others when the next second begins', () => {
     let now = 0
     const report = heard()
-    const outgoing = new Outgoing(report, () => now)
-    for (let line = 1; line <= 60; line += 1) outgoing.line('agent', String(line))
+    const reporter = new LimitedReporter(report, () => now)
+    for (let line = 1; line <= 60; line += 1) reporter.line('agent', String(line))
     expect(report.said).toHaveLength(50)
     now = 1000
-    outgoing.line('check', 'next')
+    reporter.line('check', 'next')
     expect(wordsIn(report).slice(50)).toEqual(['10 more lines were left out: 50 a second are passed on', 'next'])
   })
 
   it('keeps the latest of the phases that had no room, with all that was said beside them', () => {
     const report = heard()
-    const outgoing = new Outgoing(report, () => 0)
-    for (let line = 1; line <= 50; line += 1) outgoing.line('agent', String(line))
-    outgoing.phase('proposing', { step_record: 'steps/7' })
-    outgoing.phase('evaluating', { episodes_total: 4 })
+    const reporter = new LimitedReporter(report, () => 0)
+    for (let line = 1; line <= 50; line += 1) reporter.line('agent', String(line))
+    reporter.phase('proposing', { step_record: 'steps/7' })
+    reporter.phase('evaluating', { episodes_total: 4 })
     expect(report.said).toHaveLength(50)
-    outgoing.close()
+    reporter.close()
     expect(report.said.slice(50)).toEqual([['phase', 'evaluating', { step_record: 'steps/7', episodes_total: 4 }]])
   })
 
   it('tells of what it left out even when the trainer says nothing more', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
-    const outgoing = new Outgoing({ line: () => undefined, phase: resolve })
-    for (let line = 1; line <= 50; line += 1) outgoing.line('agent', String(line))
-    outgoing.phase('evaluating')
+    const reporter = new LimitedReporter({ line: () => undefined, phase: resolve })
+    for (let line = 1; line <= 50; line += 1) reporter.line('agent', String(line))
+    reporter.phase('evaluating')
     expect(await promise).toBe('evaluating')
   })
 
   it('says nothing once it is closed', () => {
     const report = heard()
-    const outgoing = new Outgoing(report)
-    outgoing.close()
-    outgoing.line('agent', 'late')
-    outgoing.phase('proposing')
+    const reporter = new LimitedReporter(report)
+    reporter.close()
+    reporter.line('agent', 'late')
+    reporter.phase('proposing')
     expect(report.said).toEqual([])
   })
 })

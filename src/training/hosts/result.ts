@@ -1,4 +1,4 @@
-/** Checks what a trainer answered, once, where it answered: from here on it is plain data and the type is the proof. */
+/** Validates a trainer's answer once, where it was given. From there on it is plain, typed data. */
 import { z } from 'zod'
 import { isObject, JSON_DEPTH_MAX, STEP_PRINTED_BYTES_MAX, type Json, type JsonObject, type StepResult } from '../../contract/index.ts'
 import { StepFailure } from './host.ts'
@@ -16,7 +16,7 @@ export function parseResult(answer: unknown): StepResult {
   }
 }
 
-/** The failure names the first field that is wrong, and never quotes what stands in it. */
+/** The failure names the first invalid field and never quotes its value. */
 function check<T>(schema: z.ZodType<T>, answer: unknown): T {
   const checked = schema.safeParse(answer)
   if (checked.success) return checked.data
@@ -25,7 +25,7 @@ function check<T>(schema: z.ZodType<T>, answer: unknown): T {
   throw new StepFailure(`the trainer's answer is no step result: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'not acceptable'}`)
 }
 
-/** Composing components is the house's own business: a trainer answers for its own component alone. */
+/** A trainer answers for its own component only; composing components is up to the service. */
 const content = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('files'), files: z.record(z.string(), z.string()) }),
   z.object({ kind: z.literal('checkpoint'), path: z.string() }),
@@ -40,7 +40,7 @@ const verdicts = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('fail'), error: z.string(), retry: z.literal(true).exactOptional() }),
 ])
 
-/** As it will be kept: a date becomes its text and not-a-number null, as JSON prints them. */
+/** As it will be stored: JSON turns a date into text and NaN into null. */
 const printed = z.unknown().transform((value, context): Json => {
   const text = print(value)
   if (text === undefined) return refuse(context, 'must be plain JSON')
@@ -54,7 +54,7 @@ function print(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch {
-    // A cycle, a bigint, a getter that throws, or nested until the stack ends.
+    // A cycle, a bigint, a getter that throws, or a stack overflow.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** A trainer's thread from the inside: opens the trainer once, then takes one step after another. */
+/** A trainer's thread, inner side: opens the trainer once, then runs one step after another. */
 import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -8,25 +8,25 @@ import { childEnvironment, type JsonObject, type Recipe, type Reporter, type Tra
 import { wordsOf } from '../../kit/index.ts'
 import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
-import { Outgoing } from './outgoing.ts'
+import { LimitedReporter } from './reporter.ts'
 import { parseResult } from './result.ts'
-import type { FromThread, ThreadSettings, ToThread } from './wire.ts'
+import type { FromTrainerThread, ThreadSettings, ToTrainerThread } from './wire.ts'
 
-/** Far enough below everything else that accepting a record never waits for a busy trainer, and above what only runs on an idle machine. */
+/** Low enough that accepting a record never waits for a busy trainer. */
 const NICENESS = 15
 
 type LoadRecipe = (plugin: ThreadSettings['plugin'], config: JsonObject) => Promise<Recipe>
 
 export function serveTrainer(load: LoadRecipe): void {
   if (parentPort === null) throw new Error('this file runs as the thread of a trainer')
-  standBack()
-  printBeside()
+  lowerPriority()
+  redirectOutput()
   const port = parentPort
   const settings: ThreadSettings = workerData
   let opened: Promise<Trainer> | null = null
   let stopping = new AbortController()
   const open = (): Promise<Trainer> => (opened ??= openTrainer(load, settings))
-  port.on('message', (message: ToThread) => {
+  port.on('message', (message: ToTrainerThread) => {
     if (message.ask === 'abort') {
       stopping.abort()
       return
@@ -37,25 +37,25 @@ export function serveTrainer(load: LoadRecipe): void {
 }
 
 /**
- * Out of the way of whoever answers requests. A low niceness is not enough where every core has a busy trainer: the scheduler still lets one
- * finish its slice of a few milliseconds. A thread of the idle class gives way at once. Both are the calling thread's alone on Linux; elsewhere
- * they would be the whole process's.
+ * Gives way to the threads that answer requests. A low niceness is not enough where every core has a busy trainer: the scheduler lets it
+ * finish its slice of a few milliseconds. A thread of the idle class gives way at once. On Linux both apply to the calling thread only;
+ * elsewhere they would apply to the whole process.
  */
-function standBack(): void {
+function lowerPriority(): void {
   if (process.platform !== 'linux') return
   setPriority(0, NICENESS)
   const thread = basename(readlinkSync('/proc/thread-self'))
-  // Where the command is missing, niceness it is.
+  // Without the command, only the niceness applies.
   spawn('chrt', ['--idle', '--pid', '0', thread], { env: childEnvironment(process.env), stdio: 'ignore' })
     .on('error', () => undefined)
     .unref()
 }
 
 /**
- * The service's own standard output is for what it says at its start; whatever a plug-in prints goes where the log goes. Done in here, since
- * whoever reads a thread's output from outside is kept alive by it.
+ * Plug-in output goes to standard error, like the log: standard output is for the start message. Done inside the thread, since reading a
+ * thread's output from outside keeps the process alive.
  */
-function printBeside(): void {
+function redirectOutput(): void {
   Object.defineProperty(process, 'stdout', { value: process.stderr })
 }
 
@@ -63,7 +63,7 @@ async function openTrainer(load: LoadRecipe, settings: ThreadSettings): Promise<
   const { plugin, component, config } = settings
   const recipe = await load(plugin, config)
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
-  if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} where its steps run`)
+  if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} in the trainer's thread`)
   return plan.open(scopeOf(settings))
 }
 
@@ -74,9 +74,9 @@ function reporterTo(port: MessagePort): Reporter {
   }
 }
 
-/** An answer in any case, and one that can cross: everything in it was made plain here. */
-async function takeStep(open: () => Promise<Trainer>, order: StoredOrder, to: Reporter, signal: AbortSignal): Promise<FromThread> {
-  const report = new Outgoing(to)
+/** Always answers, with plain data that can be sent between threads. */
+async function takeStep(open: () => Promise<Trainer>, order: StoredOrder, to: Reporter, signal: AbortSignal): Promise<FromTrainerThread> {
+  const report = new LimitedReporter(to)
   try {
     const trainer = await open()
     return { said: 'done', result: parseResult(await trainer.step(readOrder(order), report, signal)) }
@@ -87,6 +87,6 @@ async function takeStep(open: () => Promise<Trainer>, order: StoredOrder, to: Re
   }
 }
 
-function say(port: MessagePort, message: FromThread): void {
+function say(port: MessagePort, message: FromTrainerThread): void {
   port.postMessage(message)
 }

@@ -1,25 +1,23 @@
-/** A trainer's thread from the outside: one step at a time, and a reason for everything that can end it. */
+/** A trainer's thread, outer side: runs one step at a time and gives a reason for every way it can end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
-import { StepFailure, type StepLimits, type StoredOrder, type TrainerAddress } from './host.ts'
-import { timeoutMs, tookTooLong } from './patience.ts'
-import { isFromThread, type FromThread, type ThreadSettings, type ToThread } from './wire.ts'
+import { StepFailure, timeoutMs, tookTooLong, type StepLimits, type StoredOrder, type TrainerSpec } from './host.ts'
+import { isFromTrainerThread, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
 const MIB = 1024 * 1024
-/** How often a running step's memory is looked at. */
+/** How often a running step's memory is checked. */
 const WATCH_MS = 50
 /**
- * V8's own limit must stay out of reach of what a step can allocate between two looks: a thread that meets it inside one large
- * allocation takes the whole process along.
+ * V8's own limit must be out of reach of what a step allocates between two checks: exceeding it inside one large allocation ends the whole
+ * process.
  */
 const HEAP_HEADROOM_MIB = 1024
 
-/** How long an ended thread may take to be gone. */
+/** How long a terminated thread may take to exit. */
 const END_MS_MAX = 5000
 
-/** What a step still waits for. */
 interface Running {
   readonly report: Reporter
   readonly signal: AbortSignal
@@ -30,14 +28,14 @@ interface Running {
 export class HostedThread {
   readonly #worker: Worker
   readonly #limits: StepLimits
-  /** Resolves once the thread has ended, whatever ended it, or was written off. */
+  /** Resolves once the thread has exited or was abandoned. */
   readonly gone: Promise<void>
   readonly #leave: () => void
   #running: Running | null = null
-  /** Why it ended or is about to. */
+  /** Why it ended, or is about to. */
   #reason: Error | null = null
 
-  constructor(entry: URL, { limits, ...settings }: TrainerAddress) {
+  constructor(entry: URL, { limits, ...settings }: TrainerSpec) {
     const workerData: ThreadSettings = settings
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
     this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })
@@ -56,14 +54,14 @@ export class HostedThread {
     this.#worker.unref()
   }
 
-  /** It works for nobody any more: it failed, or was told to end. */
+  /** The thread is not usable any more: it failed, or is ending. */
   get isSpent(): boolean {
     return this.#reason !== null
   }
 
   /**
-   * Settles when the thread answered, or will never answer. After an abort that is the thread's own pace, or the end of its grace; an abort
-   * that came before costs the thread nothing.
+   * Settles when the thread has answered or never will. After an abort the thread may finish within its grace period; an abort before the
+   * step does not cost the thread.
    */
   async step(order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
     signal.throwIfAborted()
@@ -79,7 +77,7 @@ export class HostedThread {
       this.#ask({ ask: 'step', order })
       return await promise
     } catch (error) {
-      // A trainer that failed may have left anything behind: the next step begins in a thread of its own.
+      // A failed trainer may leave anything behind, so the next step gets a new thread.
       this.#giveUp(new Error('its step failed'))
       throw error
     } finally {
@@ -99,12 +97,12 @@ export class HostedThread {
     clearTimeout(timer)
   }
 
-  #ask(message: ToThread): void {
+  #ask(message: ToTrainerThread): void {
     this.#worker.postMessage(message, [])
   }
 
   #hear(message: unknown): void {
-    if (this.#running === null || !isFromThread(message)) return
+    if (this.#running === null || !isFromTrainerThread(message)) return
     try {
       this.#take(message, this.#running)
     } catch (error) {
@@ -112,7 +110,7 @@ export class HostedThread {
     }
   }
 
-  #take(message: FromThread, { report, signal, resolve, reject }: Running): void {
+  #take(message: FromTrainerThread, { report, signal, resolve, reject }: Running): void {
     if (message.said === 'done') return resolve(message.result)
     if (message.said === 'failed') return reject(new StepFailure(message.words))
     if (signal.aborted) return undefined
@@ -130,7 +128,7 @@ export class HostedThread {
     return new StepFailure(`the trainer held more than ${this.#limits.memoryMib} MiB and was ended; raise training.memory_mib or hold less`)
   }
 
-  /** The first reason stands. Whoever waits is told at once, even where the thread takes its time to end. */
+  /** The first reason counts. The caller gets it at once, even if the thread exits late. */
   #giveUp(reason: Error): void {
     this.#reason ??= reason
     this.#running?.reject(this.#reason)
@@ -145,7 +143,7 @@ export class HostedThread {
     )
   }
 
-  /** Memory beside the heap is in no limit of V8's, so both are looked at from here. V8 answers even out of a loop that never yields. */
+  /** External memory is not in V8's limit, so both are checked here. V8 answers even during an endless loop. */
   async #watch(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const heldBytes = await this.#heldBytes()
@@ -155,7 +153,7 @@ export class HostedThread {
     }
   }
 
-  /** A thread that is still starting cannot say, and must be asked again. */
+  /** A thread that is still starting cannot answer yet. */
   async #heldBytes(): Promise<number> {
     try {
       const { used_heap_size, external_memory } = await this.#worker.getHeapStatistics()

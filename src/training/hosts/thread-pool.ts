@@ -1,16 +1,14 @@
-/** Trainers in threads: never more threads than allowed, each for one trainer alone, warm for as long as it is asked again soon. */
-import { keyOf, stopping, type TrainerAddress, type TrainerHost } from './host.ts'
-import { inTurnsOf, type StartStep } from './in-turn.ts'
-import { orAborted } from './or-aborted.ts'
+/** Trainers in threads: a bounded number, each for one trainer, kept warm for a while. */
+import { keyOf, stopping, type TrainerSpec, type TrainerHost } from './host.ts'
 import { HostedThread } from './thread-outside.ts'
-import { Turns } from './turns.ts'
+import { inTurnsOf, orAborted, Turns, type StartStep } from './turns.ts'
 
 export interface ThreadHostSettings {
-  /** How many turns at once, and how many threads alive at once, busy and idle together. */
+  /** How many turns, and how many threads alive, busy and idle together. */
   readonly threads: number
-  /** The file that a thread runs: it hands the recipe to serveTrainer. */
+  /** The thread's file, which calls serveTrainer. */
   readonly entry: URL
-  /** An idle thread ends after so long. */
+  /** An idle thread ends after this time. */
   readonly idleSeconds?: number
 }
 
@@ -39,7 +37,7 @@ class Pool {
   readonly #entry: URL
   readonly #idleMs: number
   readonly #alive = new Set<HostedThread>()
-  /** The one idle longest comes first. */
+  /** Longest idle first. */
   #idle: readonly Idle[] = []
   #isClosed = false
 
@@ -55,7 +53,7 @@ class Pool {
     const putBack = (): Promise<void> =>
       thread.then(
         (taken) => this.#putBack(taken, trainer),
-        // There was none to have.
+        // No thread was started.
         () => undefined,
       )
     return { answer: orAborted(step, signal), ended: step.then(putBack, putBack) }
@@ -67,8 +65,8 @@ class Pool {
     await Promise.all([...this.#alive].map((thread) => thread.end(stopping())))
   }
 
-  /** The trainer's own thread where it still has one. Otherwise a fresh one, after another has gone if there are as many as allowed. */
-  async #take(trainer: TrainerAddress): Promise<HostedThread> {
+  /** The trainer's own idle thread, or a new one; at the limit another thread must exit first. */
+  async #take(trainer: TrainerSpec): Promise<HostedThread> {
     const own = this.#idle.find(({ key, thread }) => key === keyOf(trainer) && !thread.isSpent)
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
@@ -79,8 +77,8 @@ class Pool {
     return started
   }
 
-  /** After a step that ended well the thread is kept; any other is waited for until it is gone. */
-  async #putBack(thread: HostedThread, trainer: TrainerAddress): Promise<void> {
+  /** A thread is kept after a successful step; any other is ended. */
+  async #putBack(thread: HostedThread, trainer: TrainerSpec): Promise<void> {
     if (thread.isSpent || this.#isClosed) return thread.end(stopping())
     const timer = setTimeout(() => void this.#dismiss(idle), this.#idleMs).unref()
     const idle = { thread, key: keyOf(trainer), timer }
@@ -94,10 +92,10 @@ class Pool {
   }
 
   #dismiss(idle: Idle): Promise<void> {
-    return this.#wake(idle).end(new Error('nobody needed it'))
+    return this.#wake(idle).end(new Error('the thread was idle'))
   }
 
-  /** There is always one to wait for: whoever asks holds none itself, and there are no more turns than threads. */
+  /** There is always one to wait for: the caller holds none, and there are no more turns than threads. */
   async #makeRoom(): Promise<void> {
     const [longest] = this.#idle
     await (longest === undefined ? Promise.race([...this.#alive].map(({ gone }) => gone)) : this.#dismiss(longest))

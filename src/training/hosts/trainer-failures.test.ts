@@ -51,7 +51,7 @@ describe('a step fails', () => {
   it('when its answer is too large for a row', () => expectFailure(orderTo('holdTooMuch'), 'state: must print to at most 16 MiB'))
 
   it('when an exchange was stored damaged: naming the record', () =>
-    expectFailure(orderTo('exchanges', {}, { r1: '{"a":1}', r2: '{"a":' }), 'record r2: what is stored of it is not a JSON object'))
+    expectFailure(orderTo('exchanges', {}, { r1: '{"a":1}', r2: '{"a":' }), 'record r2: its stored body is not a JSON object'))
 })
 
 describe('between steps', () => {

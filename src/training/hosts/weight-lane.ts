@@ -1,29 +1,26 @@
-/** The weight lane: the trainers that only wait for a runtime, on the main thread, one of the whole process at a time. */
+/** The weight lane: weight trainers only wait for a runtime, so they run on the main thread, one at a time in the whole process. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult, type Trainer } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
-import { keyOf, StepFailure, stopping, type StoredOrder, type TrainerAddress, type TrainerHost } from './host.ts'
-import { inTurnsOf, type StartedStep, type StartStep } from './in-turn.ts'
-import { orAborted } from './or-aborted.ts'
+import { keyOf, StepFailure, stopping, timeoutMs, tookTooLong, type StoredOrder, type TrainerSpec, type TrainerHost } from './host.ts'
 import { readOrder } from './order.ts'
-import { Outgoing } from './outgoing.ts'
-import { timeoutMs, tookTooLong } from './patience.ts'
+import { LimitedReporter } from './reporter.ts'
 import { parseResult } from './result.ts'
-import { Turns } from './turns.ts'
+import { inTurnsOf, orAborted, Turns, type StartedStep, type StartStep } from './turns.ts'
 
 export interface WeightLane {
-  /** A host in this lane, for whoever opens trainers in a way of their own. It opens each trainer once. */
+  /** A host in this lane that opens each trainer once. */
   hostFor(open: OpenTrainer): TrainerHost
   close(): Promise<void>
 }
-type OpenTrainer = (trainer: TrainerAddress) => Trainer | Promise<Trainer>
+type OpenTrainer = (trainer: TrainerSpec) => Trainer | Promise<Trainer>
 
-/** One for the whole process; closing a host of it closes the lane. */
+/** One for the whole process; closing any of its hosts closes the lane. */
 export function makeWeightLane(): WeightLane {
   const turns = new Turns(1)
   const closing = new AbortController()
-  /** There is one turn and one step in it, so the latest is the only one that may still run. */
+  /** There is one turn, so only the latest step may still run. */
   let latestEnded: Promise<void> = Promise.resolve()
   const close = async (): Promise<void> => {
     turns.close(stopping())
@@ -31,9 +28,9 @@ export function makeWeightLane(): WeightLane {
     await latestEnded
   }
   const hostFor = (open: OpenTrainer): TrainerHost => {
-    const bench = new WeightBench(open)
+    const trainers = new WeightTrainers(open)
     const start: StartStep = (trainer, order, report, signal) => {
-      const step = bench.start(trainer, order, report, AbortSignal.any([signal, closing.signal]))
+      const step = trainers.start(trainer, order, report, AbortSignal.any([signal, closing.signal]))
       latestEnded = step.ended
       return step
     }
@@ -42,7 +39,7 @@ export function makeWeightLane(): WeightLane {
   return { hostFor, close }
 }
 
-class WeightBench {
+class WeightTrainers {
   readonly #open: OpenTrainer
   readonly #opened = new Map<string, Trainer>()
 
@@ -50,8 +47,8 @@ class WeightBench {
     this.#open = open
   }
 
-  /** The trainer is told to stop when nobody wants its step any more, and when it takes too long. */
-  start(trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): StartedStep {
+  /** The trainer is aborted when the caller aborts and when the step takes too long. */
+  start(trainer: TrainerSpec, order: StoredOrder, report: Reporter, signal: AbortSignal): StartedStep {
     const over = new AbortController()
     const stop = (): void => over.abort(signal.reason)
     const timer = setTimeout(() => over.abort(tookTooLong(trainer.limits)), timeoutMs(trainer.limits))
@@ -65,22 +62,22 @@ class WeightBench {
     return { answer: orAborted(step, over.signal), ended: step.then(forget, forget) }
   }
 
-  async #take(trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
+  async #take(trainer: TrainerSpec, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
     signal.throwIfAborted()
-    const outgoing = new Outgoing(report)
-    signal.addEventListener('abort', () => outgoing.close())
+    const reporter = new LimitedReporter(report)
+    signal.addEventListener('abort', () => reporter.close())
     try {
-      return await Promise.race([this.#attempt(trainer, order, outgoing, signal), graceAfter(signal)])
+      return await Promise.race([this.#attempt(trainer, order, reporter, signal), graceAfter(signal)])
     } catch (error) {
-      // As in a thread: only a step that ended well keeps its trainer.
+      // As in a thread: only a successful step keeps its trainer.
       this.#opened.delete(keyOf(trainer))
       throw error
     } finally {
-      outgoing.close()
+      reporter.close()
     }
   }
 
-  async #attempt(trainer: TrainerAddress, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
+  async #attempt(trainer: TrainerSpec, order: StoredOrder, report: Reporter, signal: AbortSignal): Promise<StepResult> {
     try {
       const opened = this.#opened.get(keyOf(trainer)) ?? (await this.#open(trainer))
       signal.throwIfAborted()
@@ -92,7 +89,7 @@ class WeightBench {
   }
 }
 
-/** A trainer that goes on after its grace is left to itself: on this thread nothing can end it. */
+/** A trainer that ignores its abort is abandoned: nothing can end it on this thread. */
 async function graceAfter(over: AbortSignal): Promise<never> {
   if (!over.aborted) await once(over, 'abort')
   await sleep(STEP_ABORT_GRACE_SECONDS * 1000)

@@ -1,21 +1,21 @@
-/** What a host and a trainer's thread say to each other. One step at a time, so nothing needs a number. */
+/** The messages between a host and a trainer's thread. There is one step at a time, so messages need no number. */
 import type { ActivityKind, Reporter, StepResult } from '../../contract/index.ts'
-import type { StoredOrder, TrainerAddress } from './host.ts'
+import type { StoredOrder, TrainerSpec } from './host.ts'
 
-/** What a thread is told when it starts. Who it works for never changes while it lives. */
-export type ThreadSettings = Omit<TrainerAddress, 'limits'>
+/** Given to a thread at its start. A thread serves one trainer for its whole life. */
+export type ThreadSettings = Omit<TrainerSpec, 'limits'>
 
-export type ToThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' }
+export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' }
 
 type Phase = Parameters<Reporter['phase']>
 
-export type FromThread =
+export type FromTrainerThread =
   | { readonly said: 'phase'; readonly name: Phase[0]; readonly more: Phase[1] }
   | { readonly said: 'line'; readonly kind: ActivityKind; readonly text: string; readonly failed: boolean | undefined }
   | { readonly said: 'done'; readonly result: StepResult }
   | { readonly said: 'failed'; readonly words: string }
 
-/** A plug-in may use the thread's port for a purpose of its own; what it sends there is nobody's business. */
-export function isFromThread(message: unknown): message is FromThread {
+/** A plug-in may use the thread's port itself; its messages are ignored. */
+export function isFromTrainerThread(message: unknown): message is FromTrainerThread {
   return typeof message === 'object' && message !== null && 'said' in message
 }

@@ -1,4 +1,4 @@
-/** Finds what holds a record by the record's id, without walking what does not hold it. */
+/** An index from record id to what holds the record. */
 export class ByRecord<Holder> {
   readonly #holders = new Map<string, Set<Holder>>()
 
@@ -18,7 +18,6 @@ export class ByRecord<Holder> {
     }
   }
 
-  /** Everything that holds one of these, each once. */
   holding(ids: readonly string[]): ReadonlySet<Holder> {
     const found = new Set<Holder>()
     for (const id of ids) for (const holder of this.#holders.get(id) ?? []) found.add(holder)

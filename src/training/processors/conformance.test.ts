@@ -2,11 +2,11 @@
 import { describe, it } from 'vitest'
 import { processorConformance } from '../../../conformance/index.ts'
 import type { Processor } from '../../contract/index.ts'
-import { datasetProcessor } from './dataset.ts'
 import { gridProcessor, type GridOptions } from './grid.ts'
-import { keepOnly } from './keep-only.ts'
-import { recordsProcessor } from './records.ts'
-import { reportedProcessor, type GroupOf } from './reported.ts'
+import { keepOnly } from './processor-of.ts'
+import { datasetProcessor, recordsProcessor } from './records.ts'
+import type { GroupOf } from './groups.ts'
+import { reportedProcessor } from './reported.ts'
 
 /** Two neighbours by score are a group, and a report without a score stands for itself. */
 const inPairs: GroupOf = ({ score }) =>

@@ -1,10 +1,10 @@
-/** Learns step by step from a declared grid: so many groups of so many rollouts are one step, and a step is trained when each has its report. */
+/** Trains on a declared grid: a step has so many groups of so many rollouts and is trained once each has its report. */
 import type { JsonObject, PendingRecord, Processor, StoredSample } from '../../contract/index.ts'
 import { readPayload, UNREADABLE } from './payload.ts'
 import { sampleOf } from './reported.ts'
-import { Steps } from './steps.ts'
+import { GridSteps } from './steps.ts'
 
-/** Which slot of which step a report fills. */
+/** The slot of a step that a report fills. */
 export interface GridPlace {
   readonly step: number
   readonly group: number
@@ -14,12 +14,12 @@ export interface GridOptions {
   readonly name: string
   readonly groupsPerStep: number
   readonly rolloutsPerGroup: number
-  /** Where a report belongs, or a few fixed words when it belongs nowhere, which are counted. */
+  /** Where a report belongs, or a fixed reason when it belongs nowhere; reasons are counted. */
   readonly place: (report: JsonObject) => GridPlace | string
 }
 
 export function gridProcessor({ name, groupsPerStep, rolloutsPerGroup, place }: GridOptions): Processor {
-  const steps = new Steps(groupsPerStep * rolloutsPerGroup)
+  const steps = new GridSteps(groupsPerStep * rolloutsPerGroup)
 
   function ingest(record: PendingRecord): string | null {
     if (record.references.length === 0) return 'quotes no receipt'

@@ -1,9 +1,12 @@
-/** Samples that wait for the rest of their group. */
-import type { StoredSample } from '../../contract/index.ts'
+/** Collects samples until their group is complete. */
+import { isObject, type JsonObject, type StoredSample } from '../../contract/index.ts'
 import { ByRecord } from './by-record.ts'
-import type { Unit } from './shelf.ts'
+import type { Unit } from './unit-queue.ts'
 
-/** Where a report belongs: one of `size` slots of the group of that key. */
+/** The group of a report; null when it stands alone; a fixed reason when it is unusable. Reasons are counted. */
+export type GroupOf = (report: JsonObject) => Grouping | null | string
+
+/** Where a report belongs: one of the `size` slots of a group. */
 export interface Grouping {
   readonly key: string
   readonly slot: string
@@ -19,12 +22,12 @@ interface Member extends Grouping {
 }
 
 /**
- * How many groups that became whole are remembered at least, so that a straggler is known as one. A straggler comes soon if it comes at all,
- * and what runs for months may not remember every group it ever saw; after a restart none is remembered either.
+ * At least this many complete groups are remembered, so that a late report is recognised. Late reports come soon, and the memory must stay
+ * bounded; after a restart none is remembered.
  */
 const WHOLE_GROUPS_REMEMBERED = 10_000
 
-export class Groups {
+export class OpenGroups {
   readonly #open = new Map<string, Group>()
   readonly #byRecord = new ByRecord<Member>()
   #whole = new Set<string>()
@@ -34,12 +37,12 @@ export class Groups {
   get openCount(): number {
     return this.#open.size
   }
-  /** Samples in groups that are not whole yet. */
+  /** Samples in incomplete groups. */
   get waitingCount(): number {
     return this.#waiting
   }
 
-  /** Why no sample can take that place, or null when it is free. */
+  /** Why a sample cannot take that slot, or null when it is free. */
   refusal({ key, slot, size }: Grouping): string | null {
     if (!Number.isSafeInteger(size) || size < 1) return 'its group has no usable size'
     if (this.#whole.has(key) || this.#wholeBefore.has(key)) return 'its group was complete already'
@@ -49,7 +52,7 @@ export class Groups {
     return group.members.has(slot) ? 'another report took its slot in the group' : null
   }
 
-  /** Takes a free place. The group's samples in the order they came, once this made it whole; null while others are missing. */
+  /** Fills a free slot. Answers the group's samples in order of arrival once it is complete; null before. */
   add(grouping: Grouping, ungrouped: StoredSample): Unit | null {
     const { key, slot, size } = grouping
     const sample = { ...ungrouped, group: key }
@@ -62,7 +65,7 @@ export class Groups {
     return group.members.size === size ? this.#close(key, group) : null
   }
 
-  /** Lets go of every waiting sample that holds one of these records, frees its place, and answers it. */
+  /** Drops and answers every waiting sample that holds one of these records, and frees its slot. */
   drop(consumed: readonly string[]): readonly StoredSample[] {
     const lost = [...this.#byRecord.holding(consumed)]
     for (const member of lost) {
@@ -88,5 +91,17 @@ export class Groups {
   #forget(member: Member): void {
     this.#byRecord.remove(member.sample.record_ids, member)
     this.#waiting -= 1
+  }
+}
+
+/** OpenGroups by name: `size` reports with the same `metadata.comparison_set` are compared with each other. */
+export function byComparisonSet(size: number): GroupOf {
+  let slots = 0
+  return ({ metadata }: JsonObject): Grouping | string => {
+    const key = isObject(metadata) ? metadata['comparison_set'] : undefined
+    if (typeof key !== 'string' || key.trim() === '') return 'names no metadata.comparison_set'
+    // Every report gets a slot of its own.
+    slots += 1
+    return { key, slot: String(slots), size }
   }
 }

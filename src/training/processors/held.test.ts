@@ -3,8 +3,7 @@ import { Session, type Profiler } from 'node:inspector'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exchange, report } from '../../../conformance/processor-samples.ts'
 import type { PendingRecord, Processor } from '../../contract/index.ts'
-import { datasetProcessor } from './dataset.ts'
-import { recordsProcessor } from './records.ts'
+import { datasetProcessor, recordsProcessor } from './records.ts'
 import { reportedProcessor } from './reported.ts'
 
 const FEW = 100

@@ -1,7 +1,6 @@
-/** What a stored payload says about the unit it becomes. Nothing in it is trusted to have the shape it should. */
+/** Reads stored payloads defensively: any field may have any shape. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
-/** Why a record whose payload cannot be read is never used. */
 export const UNREADABLE = 'its body is not a JSON object'
 
 /** Null when it is not a JSON object. */
@@ -19,7 +18,7 @@ export function feedbackOf({ feedback }: JsonObject): Json {
   return typeof feedback === 'string' || isObject(feedback) ? feedback : null
 }
 
-/** As the member of a sample. A task without a name is none: there is nothing to look it up by. */
+/** A task without a name is left out: it could not be looked up. */
 export function taskOf({ metadata }: JsonObject): { readonly task?: JsonObject } {
   if (!isObject(metadata)) return {}
   const { task, bench } = metadata

@@ -1,9 +1,10 @@
-/** The processor a recipe's configuration asks for: what fills a batch, and how much of it. */
+/** Makes the processor that a recipe's configuration describes. */
 import { z } from 'zod'
 import { invalid, type JsonObject, type Processor, type TrainingMode } from '../../contract/index.ts'
 import { checkShape } from '../../records/index.ts'
 import { recordsProcessor } from './records.ts'
-import { reportedProcessor, type GroupOf } from './reported.ts'
+import type { GroupOf } from './groups.ts'
+import { reportedProcessor } from './reported.ts'
 
 const SIZE_RULE = 'must be a whole number of at least 1'
 const sections = z.object({
@@ -30,4 +31,18 @@ export function processorOf(config: JsonObject, { group, ...options }: Processor
   if (policy === 'reports') return reportedProcessor({ ...options, batchSize, ...(group && { group }) })
   if (group) throw invalid('invalid_field', "data.batch_policy: must be 'reports', because this recipe collects reports in groups")
   return recordsProcessor({ ...options, batchSize })
+}
+
+/** Trains nothing: the processor of scenarios that only keep records. */
+export function keepOnly(name: string): Processor {
+  return {
+    name,
+    modes: ['auto'],
+    requestTypes: [],
+    reads: [],
+    ingest: () => null,
+    next: () => ({ samples: [], ready: false }),
+    settle: () => [],
+    status: () => ({}),
+  }
 }

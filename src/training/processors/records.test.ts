@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { exchange, json } from '../../../conformance/processor-samples.ts'
 import type { PendingRecord, Processor } from '../../contract/index.ts'
-import { datasetProcessor } from './dataset.ts'
-import { recordsProcessor } from './records.ts'
+import { datasetProcessor, recordsProcessor } from './records.ts'
 
 const MIB = 1024 * 1024
 

@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { it } from 'vitest'
 import { report } from '../../../conformance/processor-samples.ts'
 import { isObject } from '../../contract/index.ts'
-import type { Grouping } from './groups.ts'
-import { reportedProcessor, type GroupOf } from './reported.ts'
+import type { Grouping, GroupOf } from './groups.ts'
+import { reportedProcessor } from './reported.ts'
 
 const BATCH_SIZE = 2
 

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { exchange, json, report } from '../../../conformance/processor-samples.ts'
 import { isObject, type JsonObject, type Processor, type StoredSample } from '../../contract/index.ts'
-import { reportedProcessor, type GroupOf } from './reported.ts'
+import type { GroupOf } from './groups.ts'
+import { reportedProcessor } from './reported.ts'
 
 /** As the report's own metadata says. */
 const byMetadata: GroupOf = ({ metadata }) => {

@@ -1,23 +1,20 @@
-/** Learns from reports: each one with the exchanges it quotes is a unit, or all reports of a group together are. */
+/** Trains on reports: a unit is one report with the exchanges it quotes, or all reports of a group. */
 import type { JsonObject, PendingRecord, Processor, StoredSample, TrainingMode } from '../../contract/index.ts'
-import { Groups, type Grouping } from './groups.ts'
+import { OpenGroups, type GroupOf, type Grouping } from './groups.ts'
 import { feedbackOf, readPayload, taskOf, UNREADABLE } from './payload.ts'
-import { oldest, Shelf } from './shelf.ts'
-
-/** Where a report belongs; null when it stands for itself; a few fixed words when it never can be used, which are counted. */
-export type GroupOf = (report: JsonObject) => Grouping | null | string
+import { oldest, UnitQueue } from './unit-queue.ts'
 
 export interface ReportedOptions {
   readonly name: string
-  /** In units: a single report or a whole group. */
+  /** Counted in units: single reports or whole groups. */
   readonly batchSize: number
   readonly modes?: readonly TrainingMode[]
   readonly group?: GroupOf
 }
 
 export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 'hybrid'], group }: ReportedOptions): Processor {
-  const shelf = new Shelf()
-  const groups = new Groups()
+  const queue = new UnitQueue()
+  const groups = new OpenGroups()
 
   function ingest(record: PendingRecord): string | null {
     if (record.references.length === 0) return 'quotes no receipt'
@@ -28,7 +25,7 @@ export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 
     const grouping = group?.(report) ?? null
     if (typeof grouping === 'string') return grouping
     if (grouping !== null) return collect(grouping, sample)
-    shelf.put([sample])
+    queue.put([sample])
     return null
   }
 
@@ -36,14 +33,14 @@ export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 
     const refusal = groups.refusal(grouping)
     if (refusal !== null) return refusal
     const unit = groups.add(grouping, sample)
-    if (unit !== null) shelf.put(unit)
+    if (unit !== null) queue.put(unit)
     return null
   }
 
-  /** A report whose exchange another one used up can never be learnt from, and neither can the rest of its group. */
+  /** A report whose exchange was consumed with another report is unusable, and so is the rest of its group. */
   function settle(consumed: readonly string[]): readonly string[] {
     const gone = new Set(consumed)
-    const lost = [...shelf.drop(consumed), ...groups.drop(consumed)]
+    const lost = [...queue.drop(consumed), ...groups.drop(consumed)]
     return lost.map(reportOf).filter((id) => !gone.has(id))
   }
 
@@ -53,17 +50,17 @@ export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 
     requestTypes: ['inference', 'report'],
     reads: ['report'],
     ingest,
-    next: () => oldest(shelf, batchSize),
+    next: () => oldest(queue, batchSize),
     settle,
     status: () => ({
       batch_size: batchSize,
-      buffered_units: shelf.count,
+      buffered_units: queue.count,
       ...(group && { open_groups: groups.openCount, waiting_reports: groups.waitingCount }),
     }),
   }
 }
 
-/** Several receipts are one trajectory, in the order quoted. The report stands last. Or why there is no sample in it. */
+/** Several receipts are one trajectory, in the order quoted; the report's id comes last. Answers a reason when there is no sample. */
 export function sampleOf({ agent_record_id, references, quoted, score }: PendingRecord, report: JsonObject): StoredSample | string {
   const exchanges = quoted.flatMap(({ payload }) => payload ?? [])
   if (exchanges.length < references.length) return 'an exchange it quotes was evicted'

@@ -1,14 +1,14 @@
-/** Steps of a grid that are being filled, are whole, or failed: one sample per slot, and all of a step from one release. */
+/** Grid steps: open, complete or failed. A step has one sample per slot, all from one release. */
 import type { StoredSample } from '../../contract/index.ts'
 import { ByRecord } from './by-record.ts'
-import type { Unit } from './shelf.ts'
+import type { Unit } from './unit-queue.ts'
 
 export interface StepMember {
   readonly step: number
-  /** Where in the step, counted from 0. */
+  /** The position in the step, from 0. */
   readonly slot: number
   readonly sample: StoredSample
-  /** Of the exchanges; null stands for those that no release here served. */
+  /** The releases of its exchanges; null for exchanges that no release here served. */
   readonly releases: readonly (string | null)[]
 }
 interface OpenStep {
@@ -16,20 +16,20 @@ interface OpenStep {
   readonly members: Map<number, StepMember>
 }
 
-/** How many steps that are over are remembered, so that a straggler is known as one. After a restart none is. */
+/** How many finished steps are remembered, so that a late report is recognised. After a restart none is. */
 const STEPS_REMEMBERED = 10_000
 const FAILED_STEPS_SHOWN = 100
 
-export class Steps {
+export class GridSteps {
   readonly #size: number
   readonly #open = new Map<number, OpenStep>()
   readonly #whole = new Map<number, readonly StepMember[]>()
   readonly #byRecord = new ByRecord<StepMember>()
   readonly #over = new Map<number, 'whole' | 'failed'>()
-  /** The whole step that is offered: one that becomes whole after it is not put before it, whatever its number. */
+  /** The complete step that is offered. A step completed later does not overtake it, whatever its number. */
   #front: number | null = null
   #failed: readonly number[] = []
-  /** Reports of steps that failed. Nobody can take them back before a row lands; until then a rebuild must see them all to fail the step again. */
+  /** Reports of failed steps. They stay until a row lands, so that a restart sees them all and fails the step again. */
   #fallen: readonly string[] = []
   #waiting = 0
 
@@ -43,21 +43,21 @@ export class Steps {
   get wholeCount(): number {
     return this.#whole.size
   }
-  /** Samples in steps that are not whole yet. */
+  /** Samples in incomplete steps. */
   get waitingCount(): number {
     return this.#waiting
   }
-  /** The latest ones. */
+  /** The latest failed steps. */
   get failed(): readonly number[] {
     return this.#failed
   }
-  /** Slot by slot; empty while no step is whole. */
+  /** In slot order; empty while no step is complete. */
   get front(): Unit {
     const members = this.#front === null ? [] : (this.#whole.get(this.#front) ?? [])
     return members.map(({ sample }) => sample)
   }
 
-  /** Why no sample can take that place, or null when it is free. */
+  /** Why a sample cannot take that slot, or null when it is free. */
   refusal(step: number, slot: number): string | null {
     const over = this.#over.get(step)
     if (over === 'failed') return 'its step was discarded for exchanges of several releases'
@@ -65,7 +65,7 @@ export class Steps {
     return this.#open.get(step)?.members.has(slot) ? 'another report took its slot in the step' : null
   }
 
-  /** Takes a free place. One exchange of another release than the others fails the whole step: its samples cannot be held against each other. */
+  /** Fills a free slot. An exchange of another release fails the whole step, since its samples cannot be compared. */
   add(member: StepMember): void {
     const { step, slot, sample, releases } = member
     const open = this.#open.get(step) ?? { release: releases[0] ?? null, members: new Map<number, StepMember>() }
@@ -78,8 +78,8 @@ export class Steps {
   }
 
   /**
-   * Lets go of every sample that holds one of these records and frees its place; of a whole step, all of it goes. Answers the reports that
-   * were let go of, and those of steps that failed meanwhile.
+   * Drops every sample that holds one of these records and frees its slot; a complete step is dropped whole. Answers the dropped reports,
+   * and those of steps that failed meanwhile.
    */
   drop(consumed: readonly string[]): readonly string[] {
     const hit = [...this.#byRecord.holding(consumed)]

@@ -1,27 +1,26 @@
 /**
- * At which place of a list the rows are, where the list is too long to hold. Of rows that made a release the place is known. For the others
- * there are marks, every so many steps, and never more than a fixed number: where there would be, every other one goes. From a mark on the
- * store is read.
+ * Maps rows to positions in the catalog without holding the catalog. The positions of rows with a release are kept. For the others there is
+ * a bounded number of marks at equal distances; when there would be too many, every other one is dropped. Reading the store starts at a mark.
  */
 
-/** The rows of the list from that step on are numbered from that place. */
+/** The listed rows from that step on are numbered from that place. */
 export interface Mark {
   readonly step: number
   readonly place: number
 }
 
-/** A history of a hundred thousand steps is marked about every hundredth. */
+/** A history of a hundred thousand steps has a mark about every hundred steps. */
 export const MARKS_MAX = 1024
 
-export class Places {
+export class CatalogPositions {
   readonly #released = new Map<number, number>()
-  /** How many rows of the list came before step 0, before step `#every`, before twice that, and so on. */
+  /** The number of listed rows before step 0, before step `#every`, before twice that, and so on. */
   #before: number[] = []
   #every = 1
   #next = 0
   #count = 0
 
-  /** The next row of the history, which the list may leave out. */
+  /** Takes the next row of the history. */
   follow(step: number, isListed: boolean, isReleased: boolean): void {
     while (step >= this.#every * MARKS_MAX) this.#thin()
     while (this.#before.length * this.#every <= step) this.#before.push(this.#count)
@@ -36,33 +35,32 @@ export class Places {
     this.#every *= 2
   }
 
-  /** How many rows the list has. */
   get count(): number {
     return this.#count
   }
 
-  /** How much is held. */
+  /** The number of entries held in memory. */
   get size(): number {
     return this.#released.size + this.#before.length
   }
 
-  /** The place of a row that made a release and is in the list. */
+  /** The place of a listed row that made a release. */
   of(step: number): number | undefined {
     return this.#released.get(step)
   }
 
-  /** Where to begin to look for the row at that place. */
+  /** Where to start reading for the row at that place. */
   atPlace(place: number): Mark {
     const at = this.#before.findLastIndex((count) => count <= place)
     return this.#from(at, (mark) => place - mark.place)
   }
 
-  /** Where to begin to look for the first row of that step or a later one. */
+  /** Where to start reading for the first row of that step or a later one. */
   atStep(step: number): Mark {
     return this.#from(Math.floor(step / this.#every), (mark) => step - mark.step)
   }
 
-  /** Where the list leaves out nothing up to the next mark, there is nothing to look for: the row is so many ahead. */
+  /** Between two marks without unlisted rows the exact row is known. */
   #from(at: number, ahead: (mark: Mark) => number): Mark {
     const index = Math.max(0, Math.min(at, this.#before.length - 1))
     const mark = this.#mark(index)

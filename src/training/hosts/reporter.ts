@@ -1,4 +1,4 @@
-/** A reporter for plug-ins: passes on what is well-formed, cut to size, and never so much of it that whoever listens drowns. */
+/** A reporter for plug-ins: passes on well-formed reports, cut to size and limited per second. */
 import { STEP_REPORTS_PER_SECOND_MAX, STEP_TEXT_CHARACTERS_MAX, type ActivityKind, type Reporter } from '../../contract/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
 
@@ -10,9 +10,9 @@ const SECOND_MS = 1000
 const KINDS: ReadonlySet<string> = new Set<ActivityKind>(['model', 'agent', 'check', 'trial', 'provider', 'proposer'])
 const PHASES: ReadonlySet<string> = new Set<PhaseName>(['proposing', 'evaluating'])
 
-export class Outgoing implements Reporter {
+export class LimitedReporter implements Reporter {
   readonly #clockMs: () => number
-  /** Null once the step is over: what a trainer says after that belongs to no step. */
+  /** Null once the step is over: later reports belong to no step. */
   #to: Reporter | null
   #secondEndsMs = Number.NEGATIVE_INFINITY
   #passed = 0
@@ -38,7 +38,7 @@ export class Outgoing implements Reporter {
     else this.#leftOut = { kind, lines: (this.#leftOut?.lines ?? 0) + 1 }
   }
 
-  /** Said a few times in a step: nothing to hold back. */
+  /** Called a few times per step, so it is not limited. */
   job(id: string, status: string): void {
     if (typeof id !== 'string' || typeof status !== 'string') return
     this.#to?.job?.(firstCodePoints(id, STEP_TEXT_CHARACTERS_MAX), firstCodePoints(status, STEP_TEXT_CHARACTERS_MAX))
@@ -50,7 +50,7 @@ export class Outgoing implements Reporter {
     this.#to = null
   }
 
-  /** A second begins with the first thing said after the last one ended. A trainer that never yields is served too: it asks here. */
+  /** A second begins with the first report after the last one ended. This also works for a trainer that never yields. */
   #hasRoom(): boolean {
     const now = this.#clockMs()
     if (now >= this.#secondEndsMs) {
@@ -77,7 +77,7 @@ export class Outgoing implements Reporter {
   }
 }
 
-/** A plug-in's object may hold anything: only what the interface names crosses, in a shape that can. */
+/** A plug-in's object may hold anything: only the fields of the interface are passed on. */
 function wellFormed({ episodes_total, step_record }: PhaseMore): PhaseMore {
   return {
     ...(typeof episodes_total === 'number' && { episodes_total }),
