@@ -258,6 +258,6 @@ describe('a processor that does not do as it should', () => {
     next = { samples: [offered(['x2', 'r2'])], ready: true }
     expect(unitsOf(feed)).toEqual(['r2'])
     next = { samples, ready: true }
-    expect(() => feed.waiting()).toThrow('processor p offers what it does not hold')
+    expect(() => feed.waiting()).toThrow('processor p offers records that it does not hold')
   })
 })

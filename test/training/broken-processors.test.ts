@@ -66,7 +66,7 @@ describe('a processor that is told what was consumed', () => {
     const first = await s.reported()
     await s.consumer(first[1])
     const second = await s.reported()
-    await until(async () => (await s.errors()).some((line) => line.includes('offers what it does not hold')))
+    await until(async () => (await s.errors()).some((line) => line.includes('offers records that it does not hold')))
     await expectOthersTrain()
     expect([...(await consumedBy(s))].sort()).toEqual([...first].sort())
     await here.restart()
@@ -77,8 +77,8 @@ describe('a processor that is told what was consumed', () => {
 
 describe('a processor whose next batch', () => {
   it.each<[string, Broken, string]>([
-    ['is ready and empty', 'hollow', 'offers what it does not hold'],
-    ['holds records it was never handed', 'foreign', 'offers what it does not hold'],
+    ['is ready and empty', 'hollow', 'offers records that it does not hold'],
+    ['holds records it was never handed', 'foreign', 'offers records that it does not hold'],
     ['is nothing at all', 'silent', ''],
     ['is an error without words', 'wordless', 'it failed without saying why'],
   ])('%s is named in the status, leaves no row, and the others train', async (_what, recipe, words) => {
