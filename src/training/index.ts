@@ -1,6 +1,6 @@
 /**
  * Training: takes the next batch, runs its trainer, lands one commit row, and reports progress.
- * Knows nothing of what is trained, serves nothing, and does not judge candidates.
+ * Does not know what is trained, serve, or judge candidates.
  */
 export type { TrainingContext, StepDraft } from './context.ts'
 export { scopeOf, type StepLimits, type TrainerSpec, type TrainerHost } from './hosts/host.ts'
