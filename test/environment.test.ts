@@ -6,7 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import codex from '../plugins/adapters/codex/index.ts'
 import gitContents from '../plugins/contents/git/index.ts'
 import { childEnvironment as service, type Adapter } from '../src/contract/index.ts'
-import { openProgram } from '../src/evolution/program/index.ts'
+import { openProgram } from '../src/evolution/program.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { program } from './support/programs.ts'
 

@@ -63,7 +63,7 @@ const costOf = ({ current, candidate }: Contest, draw: Draw): number =>
 function pairOf({ current, candidate, chance }: Contest, draw: Draw): Pair {
   const index = TASK_LIST.findIndex(({ name }) => name === draw.task)
   const task = TASK_LIST[index]
-  if (task === undefined) throw new Error(`the selection asked for task ${draw.task}, which is none of the question's`)
+  if (task === undefined) throw new Error(`the selection asked for task ${draw.task}, which is not in the question`)
   const play = ({ rates, known }: Side): number => {
     const outcome = known.get(keyOf(draw)) ?? (chance() < (rates[index] ?? 0) ? 1 : 0)
     known.set(keyOf(draw), outcome)

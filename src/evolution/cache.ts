@@ -1,14 +1,14 @@
-/** Scores that are known already: the same content, task, model and repeat is the same episode, and nobody pays for it twice. */
+/** A cache of scores: an episode with the same content, task, model and repeat is not played again. */
 import { createHash } from 'node:crypto'
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { canonicalJson, type Episode, type Json } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 
-/** A file of more lines is written again with the newest half. */
+/** A longer file is cut to its newest half. */
 const LINES_MAX = 20_000
 
-/** Episodes that proposers studied, kept in memory for the next time: so many, each up to so much of JSON. */
+/** Episodes of proposers' trials, kept in memory. */
 const EPISODES_MAX = 256
 const EPISODE_BYTES_MAX = 256 * 1024
 
@@ -27,10 +27,10 @@ export class EpisodeCache {
     this.#known = known
   }
 
-  /** A cache that cannot be read is an empty one: it only ever saves work. */
+  /** An unreadable cache counts as empty. */
   static async open(path: string): Promise<EpisodeCache> {
     const text = await readFile(path, 'utf8').catch(() => '')
-    // A line that a crash cut short must not take the next one with it.
+    // After a crash the last line may be cut short; the next one must start on its own line.
     if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n').catch(() => undefined)
     const known = new Map(text.split('\n').flatMap(readLine))
     const cache = new EpisodeCache(path, known)
@@ -42,7 +42,6 @@ export class EpisodeCache {
     return this.#known.get(key) ?? null
   }
 
-  /** What was studied before, as far as it is still there. */
   episode(key: string): Episode | null {
     return this.#episodes.get(key) ?? null
   }
@@ -54,7 +53,7 @@ export class EpisodeCache {
     if (this.#episodes.size > EPISODES_MAX && oldest !== undefined) this.#episodes.delete(oldest)
   }
 
-  /** Kept for later steps as far as the disk allows. */
+  /** A disk error loses the entry for later steps only. */
   async put(key: string, value: Known): Promise<void> {
     if (this.#known.has(key)) return
     this.#known.set(key, value)
@@ -72,7 +71,7 @@ export class EpisodeCache {
   }
 }
 
-/** What an agent left may be nested deeper than anybody can print. */
+/** An agent's trajectory may be nested too deep for JSON.stringify. */
 function printedBytes(episode: Episode): number {
   try {
     return Buffer.byteLength(JSON.stringify(episode))
@@ -81,7 +80,7 @@ function printedBytes(episode: Episode): number {
   }
 }
 
-/** A line that a crash cut short, or that is none of ours, is left out. */
+/** Skips lines that are cut short or of another shape. */
 function readLine(line: string): readonly [string, Known][] {
   try {
     const [key, score, failure]: readonly unknown[] = JSON.parse(line)
@@ -92,7 +91,7 @@ function readLine(line: string): readonly [string, Known][] {
   }
 }
 
-/** Everything that the outcome of an episode may depend on. */
+/** `parts` are everything that the outcome of an episode depends on. */
 export const cacheKey = (parts: readonly Json[]): string =>
   createHash('sha256')
     .update(canonicalJson([...parts]))

@@ -1,9 +1,10 @@
-/** What this step is measured by, and what its proposer may see: a task whose text reached a batch is held out no longer. */
+/** Chooses the tasks of a step's gate and what its proposer may see. A task whose text reached a batch is no longer held out. */
 import type { Sample, Task } from '../contract/index.ts'
-import { exposedBy, promote } from './tasks/index.ts'
-import type { Run } from './run.ts'
+import { exposedBy } from './tasks/exposed.ts'
+import { promote } from './tasks/promote.ts'
+import type { StepRun } from './run.ts'
 
-export interface Choice {
+export interface TaskChoice {
   /** Of the roles gate, regression and health. */
   readonly gate: readonly Task[]
   /** What a proposer may play. */
@@ -12,11 +13,11 @@ export interface Choice {
   readonly shown: readonly Sample[]
 }
 
-export function chooseTasks(run: Run): Choice | { readonly skip: string } {
-  const { order, workshop } = run
+export function chooseTasks(run: StepRun): TaskChoice | { readonly skip: string } {
+  const { order, context } = run
   const { samples, request } = order.batch
   const { shown, promoted } = promoteFailures(run)
-  const all = [...workshop.tasks, ...promoted]
+  const all = [...context.tasks, ...promoted]
   const exposed = new Set([...run.state.exposed, ...exposedBy(shown, all)])
   const isHeldOut = ({ name, role }: Task): boolean => role === 'gate' && !exposed.has(name)
   const gate = all.filter((task) => isHeldOut(task) || task.role === 'regression' || task.role === 'health')
@@ -25,15 +26,15 @@ export function chooseTasks(run: Run): Choice | { readonly skip: string } {
   run.metrics['evaluation_task_count'] = gate.length
   const notRun = train.filter(({ role }) => role === 'gate').length
   if (notRun > 0) run.metrics['not_run_tasks'] = notRun
-  if (request === null && !gate.some(isHeldOut)) return { skip: 'no task is left that no proposer has seen; add tasks of role gate' }
+  if (request === null && !gate.some(isHeldOut)) return { skip: 'proposers have seen every task of the gate; add tasks of role gate' }
   if (request === null && samples.length > 0 && shown.length === 0)
-    return { skip: 'what failed was kept as tasks of the gate, and nothing is left to learn from' }
+    return { skip: 'all failing samples became held-out tasks of the gate; none is left to learn from' }
   return { gate, train, shown }
 }
 
-/** Failing reports become tasks; those that join the gate are kept from the proposer. */
-function promoteFailures(run: Run): { readonly shown: readonly Sample[]; readonly promoted: readonly Task[] } {
-  const { settings, tasks } = run.workshop
+/** Turns failing reports into tasks; samples behind tasks of the gate are hidden from the proposer. */
+function promoteFailures(run: StepRun): { readonly shown: readonly Sample[]; readonly promoted: readonly Task[] } {
+  const { settings, tasks } = run.context
   const { samples } = run.order.batch
   const before = run.state.promoted
   if (!settings.promote_failures) return { shown: samples, promoted: before }

@@ -1,15 +1,14 @@
-/** What users asked and what was answered in a recorded exchange, whichever of the three formats it was held in. */
+/** The users' texts and the answer of a recorded exchange, in any of the formats. */
 import type { Json, JsonObject } from '../contract/index.ts'
 import { objectOf, objectsOf, textOf } from './values.ts'
 
-/** In order. Answers of tools, which some formats send as a user's, are none. */
+/** Tool results, which some formats send in the user role, are left out. */
 export function userTexts({ messages, input }: JsonObject): readonly string[] {
   if (typeof input === 'string') return [input]
   const users = objectsOf(messages ?? input).filter(({ role }) => role === 'user')
   return nonBlank(users.map(({ content }) => saidIn(content)))
 }
 
-/** All parts of it together. */
 export function answerText({ response }: JsonObject): string {
   const { choices, output, content } = objectOf(response)
   const messages = Array.isArray(choices) ? objectsOf(choices).map(({ message }) => objectOf(message)) : objectsOf(output)

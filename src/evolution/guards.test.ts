@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isRefusal, type Mutation, type Parts } from '../contract/index.ts'
 import { loadMethod } from './method.ts'
 import type { EvolutionSettings } from './settings.ts'
-import { GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench } from './testing/workshop.ts'
+import { GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench } from './testing/bench.ts'
 
 const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
 
@@ -12,7 +12,7 @@ describe('what was turned down', () => {
     const offers = [WORSE, WORSE, RULE, WORSE]
     const bench = await testBench({ propose: () => ({ mutations: offers.splice(0, 1) }) })
     expect(await bench.step()).toMatchObject({ kind: 'reject' })
-    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('turned down before') })
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('rejected before') })
     expect(await bench.step()).toMatchObject({ kind: 'publish' })
     expect(await bench.step()).toMatchObject({ kind: 'reject' })
   })
@@ -40,7 +40,7 @@ describe('what was turned down', () => {
     })
     await bench.step()
     await bench.step()
-    expect(told).toEqual(['it was played, and found no better than what is served'])
+    expect(told).toEqual(['it was played, and is no better than what is served'])
   })
 })
 
@@ -98,12 +98,12 @@ describe('without a sandbox', () => {
     const method = await load({ executor: null })
     expect(warned.at(-1)).toContain('no bubblewrap')
     expect(method.codeProblem).toContain('no bubblewrap')
-    expect(method.strangersProblem).toContain('evolution.executor: local')
+    expect(method.untrustedProblem).toContain('evolution.executor: local')
     expect(await refusalOf({ executor: null, promote_failures: true })).toContain('evolution.promote_failures')
   })
 
   it('whoever chose to do without has said so, and still no code of models runs', async () => {
-    const { codeProblem, strangersProblem } = await load({ executor: 'local', promote_failures: true })
-    expect([codeProblem, strangersProblem]).toEqual([expect.stringContaining('local'), null])
+    const { codeProblem, untrustedProblem } = await load({ executor: 'local', promote_failures: true })
+    expect([codeProblem, untrustedProblem]).toEqual([expect.stringContaining('local'), null])
   })
 })

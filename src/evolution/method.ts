@@ -1,4 +1,4 @@
-/** The four slots of a method, put together from the plug-ins that the configuration names. */
+/** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
 import {
   invalid,
   type Evaluator,
@@ -16,23 +16,23 @@ export interface Method {
   readonly proposer: Proposer
   readonly selection: Selection
   readonly executor: Executor
-  /** Whether it keeps apart what an agent does. */
+  /** Whether the executor isolates agents. */
   readonly contained: boolean
-  /** Why code that a model wrote may not run, or null where the executor keeps it apart. */
+  /** Why code written by a model may not run, or null where the executor isolates it. */
   readonly codeProblem: string | null
-  /** Why nothing that strangers wrote is played, or null: where nobody chose to do without a sandbox, any words could run programs. */
-  readonly strangersProblem: string | null
-  /** The evaluator of that name: a task may name its own. */
+  /** Why proposals and failing reports are not played, or null. Without a sandbox their text could run programs, unless the operator chose that. */
+  readonly untrustedProblem: string | null
+  /** A task may name its own evaluator. */
   evaluator(name: string): Promise<Evaluator>
 }
 
 const SANDBOX = 'sandbox'
 const LOCAL = 'local'
 
-/** `config` is the recipe's `evolution` section, with the folder that relative paths start from. */
+/** `config` is the recipe's `evolution` section with the base folder of relative paths. */
 export async function loadMethod(settings: EvolutionSettings, config: JsonObject, parts: Parts): Promise<Method> {
-  const { maker, codeProblem, strangersProblem } = await chooseExecutor(settings, parts)
-  if (strangersProblem !== null && settings.promote_failures) throw invalid('no_sandbox', `evolution.promote_failures: ${strangersProblem}`)
+  const { maker, codeProblem, untrustedProblem } = await chooseExecutor(settings, parts)
+  if (untrustedProblem !== null && settings.promote_failures) throw invalid('no_sandbox', `evolution.promote_failures: ${untrustedProblem}`)
   const evaluators = new Map<string, Promise<Evaluator>>()
   const evaluator = (name: string): Promise<Evaluator> => {
     const known = evaluators.get(name) ?? parts.plugin('evaluator', name).then((plugin) => made(plugin, config))
@@ -46,7 +46,7 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
     executor: await maker.make(config),
     contained: maker.contains === true,
     codeProblem,
-    strangersProblem,
+    untrustedProblem,
     evaluator,
   }
 }
@@ -54,25 +54,25 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
 interface Chosen {
   readonly maker: MakeExecutor
   readonly codeProblem: string | null
-  readonly strangersProblem: string | null
+  readonly untrustedProblem: string | null
 }
 
-/** Nobody who named an executor gets another: what cannot run keeps the service from starting, and a default gives way with a warning. */
+/** A named executor must work, or the service does not start; the default falls back to `local` with a warning. */
 async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts): Promise<Chosen> {
   const name = executor ?? SANDBOX
   const maker = await parts.plugin('executor', name)
   const problem = (await maker.check?.()) ?? null
-  if (problem === null) return { maker, codeProblem: codeProblemOf(name, maker), strangersProblem: null }
+  if (problem === null) return { maker, codeProblem: codeProblemOf(name, maker), untrustedProblem: null }
   if (executor !== null) throw invalid('no_executor', `evolution.executor: ${name} does not work here: ${problem}`)
-  const cure = `mend that, or set evolution.executor: ${LOCAL} to let agents act on this machine as the service itself`
+  const cure = `fix that, or set evolution.executor: ${LOCAL} to let agents act on this machine as the service itself`
   parts.warn(`episodes run without a sandbox, so code that a model writes and proposals of agents are refused: ${problem}; ${cure}`)
   const local = await parts.plugin('executor', LOCAL)
   const because = `the sandbox does not work here (${problem})`
-  return { maker: local, codeProblem: because, strangersProblem: `${because}; ${cure}` }
+  return { maker: local, codeProblem: because, untrustedProblem: `${because}; ${cure}` }
 }
 
 const codeProblemOf = (name: string, { contains }: MakeExecutor): string | null =>
-  contains === true ? null : `executor ${name} does not keep code apart from this machine`
+  contains === true ? null : `executor ${name} does not isolate code from this machine`
 
 const made = async <T extends object>(plugin: T | Make<T>, config: JsonObject): Promise<T> =>
   'make' in plugin ? plugin.make(config) : plugin

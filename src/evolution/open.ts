@@ -1,4 +1,4 @@
-/** Evolution for a recipe: what it may be asked, what its scenarios take and keep, and the trainer that improves them. */
+/** Opens evolution for a recipe: its capabilities, the inbox and step records of its scenarios, and their trainer. */
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
@@ -16,31 +16,32 @@ import {
   type TrainerScope,
 } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { openArchive } from './archive/index.ts'
+import { openArchive } from './archive/open.ts'
 import { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
-import { Inbox, openProposals } from './inbox/index.ts'
+import { futileReason } from './evaluate.ts'
+import { Inbox } from './inbox/inbox.ts'
+import { openProposals } from './inbox/open.ts'
 import { loadMethod, type Method } from './method.ts'
-import { openProgram } from './program/index.ts'
+import { openProgram } from './program.ts'
 import { evolutionSettings, type EvolutionSettings } from './settings.ts'
-import { readTasks } from './tasks/index.ts'
+import { readTasks } from './tasks/read.ts'
 import { makeTrainer } from './trainer.ts'
-import { Unplayed } from './unplayed.ts'
+import { UnplayedProposal } from './unplayed.ts'
 
 export interface Evolution {
   /** Whether a person may ask for a change. */
   readonly acceptsRequests: boolean
-  /** Why traffic can never improve anything as it is configured, with the cure; null where it may, or where it is not learnt from. */
+  /** Why traffic can never improve anything with this configuration, and the fix; null where it can, or where traffic is not used. */
   readonly idle: string | null
   readonly plan: TrainerPlan
-  /** What a scenario has beside its surface. */
   bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
 }
 
 export interface EvolutionParts {
   readonly adapter: Adapter
   readonly parts: Parts
-  /** The tasks of a recipe whose configuration names none. */
+  /** The tasks used when the configuration names none. */
   readonly bundled: readonly JsonObject[]
 }
 
@@ -61,7 +62,7 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
         proposals: openProposals({
           inbox,
           adapter,
-          problem: method.strangersProblem,
+          problem: method.untrustedProblem,
           read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
         }),
         ...(records !== null && { archive: openArchive(records) }),
@@ -71,7 +72,7 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
   }
 }
 
-/** A task may name who scores it: one that nobody could score is found out before anything is played. */
+/** Loads evaluators that tasks name, so that a wrong name is found at start. */
 async function loadEvaluators(tasks: readonly Task[], method: Method): Promise<void> {
   for (const { name, data } of tasks) {
     const evaluator = data?.['evaluator']
@@ -82,7 +83,7 @@ async function loadEvaluators(tasks: readonly Task[], method: Method): Promise<v
   }
 }
 
-/** Requests work all the same where they are taken too, so that is told and stops nobody. */
+/** In hybrid mode requests still work, so this is only a warning. */
 function idleOf(
   config: JsonObject,
   settings: EvolutionSettings,
@@ -97,7 +98,7 @@ function idleOf(
   return null
 }
 
-/** Asked of the selection itself, as a first step on traffic would ask it. Tasks that reports become may still fill the gate. */
+/** Asks the selection as a first step on traffic would. With `promote_failures`, tasks may still be added. */
 function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: readonly Task[]): string | null {
   const { promote_failures, max_episodes_per_step: most, episode_repeats: repeats } = settings
   const judged = tasks.filter(({ role }) => role === 'gate' || role === 'regression')
@@ -106,12 +107,11 @@ function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: r
   if (!judged.some(({ role }) => role === 'gate')) return `traffic can improve nothing: there is no task of role gate; ${cure}`
   const asked = { kind: 'traffic', tasks: judged, repeats, seed: '', history: { decided: 0, selected: 0 }, pairs: [] } as const
   const question: Question = { ...asked, episodesLeft: most === 0 ? null : most }
-  if (selection.next === undefined || selection.next(question).length > 0) return null
-  const { selected, reason } = selection.decide([], question)
-  return selected ? null : `traffic can improve nothing: ${reason}; ${cure}`
+  const reason = futileReason(selection, question)
+  return reason === null ? null : `traffic can improve nothing: ${reason}; ${cure}`
 }
 
-/** Here a module is known by what it holds: one that was changed scores otherwise, and its earlier scores are another's. */
+/** Replaces the module's path by its hash, so that a changed evaluator does not reuse cached scores. */
 async function withModule(settings: EvolutionSettings, baseDirectory: string): Promise<EvolutionSettings> {
   const { evaluator_module: path } = settings
   if (path === null) return settings
@@ -136,7 +136,7 @@ async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: 
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     inbox: inboxOf(settings, directory),
-    unplayed: new Unplayed(join(directory, `unplayed${encodeURIComponent(component)}.json`)),
+    unplayed: new UnplayedProposal(join(directory, `unplayed${encodeURIComponent(component)}.json`)),
     scenario,
     component,
     folder: basename(directory),
@@ -144,13 +144,13 @@ async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: 
   })
 }
 
-/** A candidate of one component is played with the others as they are served. */
+/** A candidate component is played with the other components as served. */
 function evaluationOf({ evaluation, component }: TrainerScope): ModelAddress {
   if (component === '') return evaluation
   return { ...evaluation, url: evaluation.url.replace(/\/evaluation$/, `/components/${encodeURIComponent(component)}/evaluation`) }
 }
 
-/** Kept once it worked; what failed is tried again by the next step. */
+/** Caches a success; the next step retries a failure. */
 function once(open: () => Promise<Program>): () => Promise<Program> {
   let opened: Promise<Program> | null = null
   return () => {
@@ -162,7 +162,7 @@ function once(open: () => Promise<Program>): () => Promise<Program> {
   }
 }
 
-/** Named like the scenario's own folder, so that no later scenario of its name inherits it. */
+/** Named like the scenario's folder, so that a later scenario of the same name does not inherit it. */
 const inboxFolder = ({ proposals_dir }: EvolutionSettings, directory: string): string => join(proposals_dir, basename(directory))
 
 const inboxOf = (settings: EvolutionSettings, directory: string): Inbox =>

@@ -1,75 +1,75 @@
-/** One step on its way: what it works with, and everything its row will tell. */
+/** A running step: its inputs, and everything that goes into its row. */
 import type { Adapter, Entry, JsonObject, ModelAddress, Proposal, Release, Reporter, StepOrder, Task } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
-import { openStepRecord, type StepRecord } from './archive/index.ts'
+import { openStepRecord, type StepRecord } from './archive/record.ts'
 import type { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
-import type { Inbox } from './inbox/index.ts'
+import type { Inbox } from './inbox/inbox.ts'
 import type { Method } from './method.ts'
 import { openModels, type OpenedModels } from './models/index.ts'
-import { Players, type Told } from './players.ts'
+import { EpisodeRunner, type EpisodeResult } from './episode-runner.ts'
 import type { EvolutionSettings } from './settings.ts'
 import { printState, readState, type EvolutionState } from './state.ts'
-import type { Unplayed } from './unplayed.ts'
+import type { UnplayedProposal } from './unplayed.ts'
 
-/** What the steps of one scenario work with. */
-export interface Workshop {
+/** What the steps of one scenario share. */
+export interface EvolutionContext {
   readonly settings: EvolutionSettings
   readonly method: Method
   readonly adapter: Adapter
   readonly tasks: readonly Task[]
-  /** The routes that candidates are played against; what the model there is called comes with each step. */
+  /** The evaluation routes; the model's name comes with each step. */
   readonly evaluation: Pick<ModelAddress, 'url' | 'apiKey'>
   readonly cache: EpisodeCache
   readonly inbox: Inbox
-  readonly unplayed: Unplayed
+  readonly unplayed: UnplayedProposal
   readonly scenario: string
-  /** '' where the scenario has no other. */
+  /** '' where the scenario has no components. */
   readonly component: string
-  /** The scenario's folder below those that all scenarios share. */
+  /** The name of the scenario's folder. */
   readonly folder: string
-  /** Installed when the first episode needs it. */
+  /** Installs the program on first use. */
   program(): Promise<Program>
 }
 
-export interface Run {
-  readonly workshop: Workshop
+export interface StepRun {
+  readonly context: EvolutionContext
   readonly order: StepOrder
   readonly report: Reporter
   readonly signal: AbortSignal
-  /** The tree that is served. */
+  /** The served tree. */
   readonly entries: readonly Entry[]
   readonly record: StepRecord | null
   readonly models: OpenedModels
-  readonly players: Players
-  /** Whatever happens, what is in here by then is told. */
+  readonly episodes: EpisodeRunner
+  /** Goes into the row, also when the step fails. */
   readonly metrics: Record<string, JsonObject[string]>
   state: EvolutionState
-  /** Where the change of this step comes from, once there is one. */
+  /** Where the change came from, once there is one. */
   origin: { readonly claimed: string } | { readonly answer: Proposal } | null
   phase: 'proposing' | 'evaluating'
 }
 
-export async function beginRun(workshop: Workshop, order: StepOrder, report: Reporter, signal: AbortSignal): Promise<Run> {
-  const { settings, adapter, folder } = workshop
-  const model = { ...workshop.evaluation, ...order.model }
+export async function beginRun(context: EvolutionContext, order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepRun> {
+  const { settings, adapter, folder } = context
+  const model = { ...context.evaluation, ...order.model }
   const before = readState(order.state)
   const record = await openStepRecord(settings.step_record_dir, folder, order.step, [model.apiKey ?? ''])
   report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   const models = openModels(model, { callsMax: settings.max_model_calls_per_step, report, signal })
   return {
-    workshop,
+    context,
     order,
     report,
     signal,
     entries: entriesIn(adapter, order.files),
     record,
     models,
-    players: playersOf(workshop, { model, models, record, signal, base: order.base }),
+    episodes: runnerOf(context, { model, models, record, signal, base: order.base }),
     metrics: {
       steps: before.steps + 1,
       traces: order.batch.samples.length,
-      evaluation_context: contextOf(workshop, model),
+      evaluation_context: scoreContext(context, model),
     },
     state: { ...before, steps: before.steps + 1 },
     origin: null,
@@ -77,40 +77,36 @@ export async function beginRun(workshop: Workshop, order: StepOrder, report: Rep
   }
 }
 
-type Means = Pick<Run, 'models' | 'record' | 'signal'> & { readonly model: ModelAddress; readonly base: Release }
+type Means = Pick<StepRun, 'models' | 'record' | 'signal'> & { readonly model: ModelAddress; readonly base: Release }
 
-function playersOf(workshop: Workshop, { model, models, record, signal, base }: Means): Players {
-  const { settings, method, adapter, cache } = workshop
+function runnerOf(context: EvolutionContext, { model, models, record, signal, base }: Means): EpisodeRunner {
+  const { settings, method, adapter, cache } = context
   const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
-  return new Players({
-    stage: {
+  return new EpisodeRunner({
+    setup: {
       adapter,
       executor: method.executor,
       contained: method.contained,
       model,
       models: models.models,
-      program: () => workshop.program(),
+      program: () => context.program(),
       timeoutSeconds: settings.episode_timeout_s,
       evaluatorOf: (task) => method.evaluator(evaluatorName(task)),
       signal,
     },
     cache,
-    context: { ...contextOf(workshop, model), ...circumstancesOf(workshop, base) },
+    scoredWith: { ...scoreContext(context, model), ...scoreInputs(context, base) },
     episodesMax: settings.max_episodes_per_step,
-    keep: async (told) => record?.episode(episodeName(workshop, told), toldInFull(told), told.episode?.trajectory ?? []),
+    keep: async (result) => record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? []),
   })
 }
 
-/** What the scores of a step hold for. */
-function contextOf({ adapter }: Workshop, model: ModelAddress): JsonObject {
+function scoreContext({ adapter }: EvolutionContext, model: ModelAddress): JsonObject {
   return { model: model.model, adapter: adapter.name, adapter_version: adapter.install?.version ?? null }
 }
 
-/**
- * What a score depends on beyond that, so that no side is held to what the other was measured by before the settings changed, or before another
- * component of the same scenario published: a model that learns keeps its name.
- */
-function circumstancesOf({ settings, component }: Workshop, base: Release): JsonObject {
+/** Further inputs of a score: a change of settings, or a release of another component, must not reuse cached scores. */
+function scoreInputs({ settings, component }: EvolutionContext, base: Release): JsonObject {
   const { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s } = settings
   return {
     scored_as: SCORED_AS,
@@ -124,31 +120,31 @@ function circumstancesOf({ settings, component }: Workshop, base: Release): Json
   }
 }
 
-/** Raised when an evaluator of ours comes to score otherwise: what is known from before then is not known any more. */
+/** Raised when a built-in evaluator changes its scoring, to invalidate cached scores. */
 const SCORED_AS = 2
 
-/** What the other components of the release are. */
+/** The content ids of the release's other components. */
 export function othersIn({ components = {} }: Release, component: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(components).filter(([name]) => name !== component))
 }
 
-function episodeName({ tasks }: Workshop, { side, task, repeat }: Told): string {
+function episodeName({ tasks }: EvolutionContext, { side, task, repeat }: EpisodeResult): string {
   const index = tasks.findIndex(({ name }) => name === task.name)
   return `${side}-${index === -1 ? task.name : index}${repeat === 0 ? '' : `-${repeat}`}`
 }
 
-function toldInFull({ side, task, repeat, score, failure, episode, grounds }: Told): JsonObject {
+function episodeRecord({ side, task, repeat, score, failure, episode, note }: EpisodeResult): JsonObject {
   const { exitCode = null, stdout = '', stderr = '', ended = null } = episode ?? {}
-  const evaluation = grounds === null ? {} : { evaluation: { words: grounds.words, ...grounds.more } }
+  const evaluation = note === null ? {} : { evaluation: { words: note.words, ...note.more } }
   return { side, task: task.name, prompt: task.prompt, repeat, score, failure, ...evaluation, exit_code: exitCode, ended, stdout, stderr }
 }
 
-export const metricsOf = (run: Run): JsonObject => ({ ...run.metrics, ...run.models.usage() })
+export const metricsOf = (run: StepRun): JsonObject => ({ ...run.metrics, ...run.models.usage() })
 
-export const stateOf = ({ state, workshop }: Run): JsonObject => printState(state, workshop.settings.max_rejected_history)
+export const stateOf = ({ state, context }: StepRun): JsonObject => printState(state, context.settings.max_rejected_history)
 
-/** What was asked of models is kept whatever came of it. Answers what the row says of the record. */
-export async function endRun({ record, models, workshop }: Run): Promise<JsonObject> {
+/** Records the model calls, whatever the outcome, and returns the record's fields for the row. */
+export async function endRun({ record, models, context }: StepRun): Promise<JsonObject> {
   await record?.write('proposer.json', models.calls)
-  return (await record?.close(workshop.settings.step_record_bytes)) ?? {}
+  return (await record?.close(context.settings.step_record_bytes)) ?? {}
 }

@@ -1,8 +1,8 @@
-/** The `evolution` section of a recipe, as this room reads it. */
+/** The `evolution` section of a recipe. */
 import { z } from 'zod'
 import type { JsonObject } from '../contract/index.ts'
 
-/** The configuration was checked when it was read; this is what the type system needs to know of it. */
+/** The configuration was validated when it was read; this schema gives it a type. */
 const section = z.object({
   binary: z.string().nullable(),
   tasks: z.array(z.json()).nullable(),

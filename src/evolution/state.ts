@@ -1,13 +1,13 @@
-/** What a step leaves for the next one in its row: counts for the gate, what was exposed, what was turned down, what the proposer remembers. */
+/** The state that a step passes to the next in its row: counts for the gate, exposed tasks, rejected changes, the proposer's memory. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { JsonObject, Rejected, Task } from '../contract/index.ts'
-import type { SettledProposal } from './inbox/index.ts'
+import type { SettledProposal } from './inbox/inbox.ts'
 
-/** The rows are the truth about settled proposals; so many of the latest are enough for the inbox to catch up. */
+/** How many settled proposals the inbox needs to reconcile. */
 const SETTLED_PROPOSALS_MAX = 32
 
-/** What did not make it, and where the gate would say the same again. */
+/** A rejected change, with the case in which the gate would decide the same again. */
 interface TurnedDown extends Rejected {
   readonly case?: string
 }
@@ -17,7 +17,7 @@ const list = <T>() => z.array(z.custom<T>()).catch([])
 
 const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A state of another shape is read as far as it fits: it is our own, but it may be older than this code. */
+/** The state may be older than this code: fields that do not fit get their default. */
 const shape = z.object({
   steps: count,
   key: z
@@ -35,9 +35,8 @@ const shape = z.object({
 })
 
 export interface EvolutionState {
-  /** Every step counts, whatever came of it. */
   readonly steps: number
-  /** Decides by lot which failing reports join the gate. Nobody outside may know it: a client who did could choose its side. */
+  /** Seeds the choice of failing reports that join the gate. Secret: a client that knew it could choose the role of its report. */
   readonly key: string
   /** Candidates from traffic that the gate decided on, and how many of them it selected. */
   readonly decided: number
@@ -53,17 +52,16 @@ export interface EvolutionState {
 
 export const readState = (state: JsonObject): EvolutionState => shape.parse(state)
 
-/** What was turned down may be as large as a proposal can be, and every row holds all of it: of more than so much JSON the oldest is forgotten. */
+/** Every row holds all rejected changes; beyond this size the oldest are dropped. */
 const REJECTED_BYTES_MAX = 1024 * 1024
 
-/** As plain data, and no longer than it has to be. */
 export function printState(state: EvolutionState, rejectedMax: number): JsonObject {
   const rejected = newest(state.rejected.slice(-rejectedMax), REJECTED_BYTES_MAX)
   const printed: JsonObject = JSON.parse(JSON.stringify({ ...state, rejected, proposals: state.proposals.slice(-SETTLED_PROPOSALS_MAX) }))
   return printed
 }
 
-/** As many as fit, from the newest on; one that is too large leaves its place to others. */
+/** As many as fit, newest first; one that is too large is skipped. */
 function newest(rejected: readonly TurnedDown[], bytesMax: number): readonly TurnedDown[] {
   let left = bytesMax
   const fits = (each: TurnedDown): boolean => {

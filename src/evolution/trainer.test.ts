@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import native from '../../plugins/adapters/native/index.ts'
 import { isObject, type Json, type JsonObject, type Mutation, type Question, type Selection, type StepResult } from '../contract/index.ts'
-import type { Workshop } from './run.ts'
-import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/workshop.ts'
+import type { EvolutionContext } from './run.ts'
+import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/bench.ts'
 
 const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
 const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
@@ -91,7 +91,7 @@ describe('a step', () => {
     expect(state?.['rejected']).toMatchObject([{ step: 4 }, { step: 5 }])
   })
 
-  it.each<[string, Partial<Workshop['settings']>]>([
+  it.each<[string, Partial<EvolutionContext['settings']>]>([
     ['another time limit', { episode_timeout_s: 20 }],
     ['another module that scores', { evaluator_module: './other.ts' }],
     ['another program', { binary: '/opt/agent' }],
@@ -223,7 +223,7 @@ describe('review', () => {
     for (const mutations of [again, later]) {
       expect(await (await testBench({ propose: () => ({ mutations }) })).step()).toMatchObject({ kind: 'hold' })
       const unsafe = await testBench({ propose: () => ({ mutations }), codeProblem: 'no sandbox' })
-      expect(await unsafe.step()).toMatchObject({ kind: 'skip', reason: expect.stringMatching(/code that a model wrote is not run here/) })
+      expect(await unsafe.step()).toMatchObject({ kind: 'skip', reason: expect.stringMatching(/code written by a model is not run here/) })
       expect(unsafe.played).toEqual([])
     }
   })
@@ -232,7 +232,7 @@ describe('review', () => {
     const bench = await testBench({ ...both(extension), codeProblem: 'no sandbox' })
     expect(await bench.step()).toMatchObject({
       kind: 'skip',
-      reason: expect.stringMatching(/ext: code that a model wrote is not run here: no sandbox/),
+      reason: expect.stringMatching(/ext: code written by a model is not run here: no sandbox/),
     })
     expect(bench.played).toEqual([])
   })
@@ -275,7 +275,7 @@ describe('held-out tasks', () => {
       options: { name: 'rules', config: { text: `Magic. To ${GATE[1]?.prompt} say 7.` } },
     }
     const bench = await testBench({ propose: () => ({ mutations: [copied] }) })
-    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('kept from proposers') })
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('held-out task') })
     expect(bench.played).toEqual([])
     await bench.inbox.offer(proposalFor(copied), 'head')
     expect(await bench.step()).toMatchObject({ kind: 'skip' })
@@ -284,7 +284,10 @@ describe('held-out tasks', () => {
 
   it('that are all seen leave nothing to measure by', async () => {
     const bench = await testBench({ tasks: GATE.slice(0, 1) })
-    expect(await bench.step({ samples: [exposing] })).toMatchObject({ kind: 'skip', reason: expect.stringContaining('no task is left') })
+    expect(await bench.step({ samples: [exposing] })).toMatchObject({
+      kind: 'skip',
+      reason: expect.stringContaining('have seen every task'),
+    })
     expect(await bench.step({ request: REQUEST, samples: [] })).not.toMatchObject({ kind: 'skip' })
   })
 })

@@ -1,34 +1,34 @@
-/** The step: claim a proposal or ask for one, admit it, play both sides, decide, settle. */
+/** The step: claim or request a proposal, admit it, play both sides, decide, settle. */
 import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { admitCandidate, findCandidate, questionOf } from './candidate.ts'
 import { chooseTasks } from './choose-tasks.ts'
 import { MachineProblem, ScorerProblem } from './episodes.ts'
-import { judge, unplayable } from './verdict.ts'
-import { beginRun, endRun, metricsOf, stateOf, type Run, type Workshop } from './run.ts'
+import { judge, unplayable } from './judge.ts'
+import { beginRun, endRun, metricsOf, stateOf, type StepRun, type EvolutionContext } from './run.ts'
 
-export function makeTrainer(workshop: Workshop): Trainer {
+export function makeTrainer(context: EvolutionContext): Trainer {
   return {
     async step(order, report, signal) {
-      const run = await beginRun(workshop, order, report, signal)
+      const run = await beginRun(context, order, report, signal)
       const result = await takeStep(run).catch((error: unknown) => failed(run, error))
       await keepUnplayed(run, result)
       const kept = await endRun(run)
       signal.throwIfAborted()
-      return { ...result, metrics: { ...toldOf(run, result), ...result.metrics, ...kept } }
+      return { ...result, metrics: { ...rowMetrics(run, result), ...result.metrics, ...kept } }
     },
   }
 }
 
-/** The row that names a proposal settles it; a step that failed gives its own back. */
-function toldOf(run: Run, { kind }: StepResult): JsonObject {
+/** A row that names a proposal settles it, so a failed step leaves it out. */
+function rowMetrics(run: StepRun, { kind }: StepResult): JsonObject {
   const { proposal, ...metrics } = metricsOf(run)
   return kind === 'fail' || proposal === undefined ? metrics : { ...metrics, proposal }
 }
 
-/** What the machine could not play is played by the next try: it is not asked for again, and counts as no try of a proposal. */
-async function keepUnplayed(run: Run, result: StepResult): Promise<void> {
-  const { unplayed, inbox } = run.workshop
+/** Keeps the proposal when the machine could not play it: the next attempt uses it, and it does not count as tried. */
+async function keepUnplayed(run: StepRun, result: StepResult): Promise<void> {
+  const { unplayed, inbox } = run.context
   const { origin } = run
   if (result.kind !== 'fail' || result.retry !== true) return unplayed.forget()
   if (origin === null) return
@@ -36,8 +36,8 @@ async function keepUnplayed(run: Run, result: StepResult): Promise<void> {
   else await unplayed.keep(questionOf(run), origin.answer)
 }
 
-async function takeStep(run: Run): Promise<StepResult> {
-  await run.workshop.inbox.reconcile(run.state.proposals)
+async function takeStep(run: StepRun): Promise<StepResult> {
+  await run.context.inbox.reconcile(run.state.proposals)
   const choice = chooseTasks(run)
   if ('skip' in choice) return skipped(run, choice.skip)
   const problem = unplayable(run, choice)
@@ -50,25 +50,21 @@ async function takeStep(run: Run): Promise<StepResult> {
   return judge(run, choice, candidate)
 }
 
-/** Before anybody is asked for a change: without it nothing could be played, and the same change would be paid for again. */
-async function readyProgram({ workshop }: Run): Promise<void> {
+/** Runs before the proposer: without the program nothing can be played, and the proposal would be paid for again. */
+async function readyProgram({ context }: StepRun): Promise<void> {
   try {
-    await workshop.program()
+    await context.program()
   } catch (error) {
     throw new MachineProblem(wordsOf(error), { cause: error })
   }
 }
 
-/** A step that had nothing to try. Its row tells why. */
-function skipped(run: Run, reason: string): StepResult {
+function skipped(run: StepRun, reason: string): StepResult {
   return { kind: 'skip', reason, state: stateOf(run) }
 }
 
-/**
- * What cannot go better the next time is not tried again with the same traffic, and a person's request is not tried twice. Where the machine
- * could not do its part, nothing is known of either: both are kept, and tried again.
- */
-function failed(run: Run, error: unknown): StepResult {
+/** A broken evaluator skips the batch, since a retry would fail too. A request is not retried, unless the machine was the problem. */
+function failed(run: StepRun, error: unknown): StepResult {
   const words = wordsOf(error)
   const metrics = { failed_stage: run.phase }
   if (error instanceof ScorerProblem && run.order.batch.request === null)

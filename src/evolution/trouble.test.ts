@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unavailable, type Draw, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
-import { REQUEST, RULE, taskNamed, testBench } from './testing/workshop.ts'
+import { REQUEST, RULE, taskNamed, testBench } from './testing/bench.ts'
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
 
@@ -262,6 +262,6 @@ describe('what an evaluator says', () => {
       evaluator: { score: async ({ name }, { stdout }) => (name !== 'two' && stdout === 'magic' ? 1 : 0) },
     })
     expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { unsolved_tasks: ['two'] } })
-    expect(bench.lines).toContain('check! neither side has a point in two; see what the evaluator said')
+    expect(bench.lines).toContain("check! both sides score 0 in two; see the evaluator's notes")
   })
 })

@@ -1,4 +1,4 @@
-/** What a proposer answered in a step that could not be played: kept for the next try of the same step, so that nobody pays for it twice. */
+/** Keeps the proposal of a step that could not be played for the next attempt of the same step, so that it is paid for once. */
 import { readFile } from 'node:fs/promises'
 import type { Proposal } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
@@ -8,8 +8,8 @@ interface Kept {
   readonly answer: Proposal
 }
 
-/** On disk, since the thread of a trainer may end while its step rests; in memory too, since the disk may be what is wrong. */
-export class Unplayed {
+/** On disk, since the trainer's thread may end before the retry; in memory too, since the disk may be the problem. */
+export class UnplayedProposal {
   readonly #path: string
   #kept: Kept | null = null
 
@@ -17,7 +17,6 @@ export class Unplayed {
     this.#path = path
   }
 
-  /** The answer to the same question, where there is one. */
   async find(key: string): Promise<Proposal | null> {
     this.#kept ??= await read(this.#path)
     return this.#kept?.key === key ? this.#kept.answer : null
@@ -35,7 +34,7 @@ export class Unplayed {
   }
 }
 
-/** One that cannot be read is none: it only ever saves work. */
+/** An unreadable file counts as missing. */
 async function read(path: string): Promise<Kept | null> {
   try {
     const kept: Kept = JSON.parse(await readFile(path, 'utf8'))

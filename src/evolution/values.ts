@@ -1,4 +1,4 @@
-/** Members of a stranger's JSON, taken for what they should be or for nothing. */
+/** Reads members of untrusted JSON, with an empty value where the type is wrong. */
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
@@ -9,7 +9,7 @@ export const textOf = (value: Json | undefined): string => (typeof value === 'st
 
 export const countOf = (value: Json | undefined): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
 
-/** The texts of a list of parts of one type, or the text itself. */
+/** The joined texts of all parts of one type, or the text itself. */
 export function partsText(content: Json | undefined, type: string): string {
   if (typeof content === 'string') return content
   return objectsOf(content)

@@ -1,9 +1,11 @@
-/** Reads step records back: an inventory of each, and one file of it at a time. Nothing outside of the record is ever read. */
+/** Reads step records: lists the files of a record, and reads one of them. Never reads outside the record's folder. */
 import { constants, type Stats } from 'node:fs'
 import { lstat, open, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, type StepArchive, type StepFile } from '../../contract/index.ts'
-import { STEP_FILE_BYTES_MAX, STEP_LISTED_ENTRIES_MAX } from './limits.ts'
+
+export const STEP_FILE_BYTES_MAX = 4 * 1024 * 1024
+const STEP_LISTED_ENTRIES_MAX = 1000
 
 export function openArchive(directory: string): StepArchive {
   return {
@@ -20,16 +22,16 @@ export function openArchive(directory: string): StepArchive {
 }
 
 const SHOWN = /\.jsonl?$/
-/** As steps name them; whatever else a row may say names no record. */
+/** The names that steps give their records. */
 const RECORD = /^[A-Za-z0-9][A-Za-z0-9._-]*\/\d+(?:-\d+)?$/
 
-/** The record's folder; null when it is gone, or when a link stands in its place. */
+/** The record's folder; null when it is gone or is a symbolic link. */
 async function rootOf(directory: string, record: string): Promise<string | null> {
   const found = RECORD.test(record) ? await lookAt(directory, record) : null
   return found !== null && found.isDirectory() ? join(directory, record) : null
 }
 
-/** What lies at the end of a path below a folder. A link on the way is answered as what it is; null when there is nothing. */
+/** The file at a path below a folder, without following links: a link on the way is returned itself. Null when there is nothing. */
 async function lookAt(folder: string, path: string): Promise<Stats | null> {
   let at = folder
   let found: Stats | null = null
@@ -41,7 +43,7 @@ async function lookAt(folder: string, path: string): Promise<Stats | null> {
   return found
 }
 
-/** Nothing can lie there, either: the way leads through a file, or the name is longer than names are. */
+/** ENOTDIR and ENAMETOOLONG also mean that no such file can exist. */
 const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'])
 
 function nullWhenMissing(error: unknown): null {
@@ -49,7 +51,7 @@ function nullWhenMissing(error: unknown): null {
   throw error
 }
 
-/** Whatever lies there counts, also what is not shown. */
+/** Entries that are not listed count towards the limit too. */
 async function filesIn(root: string): Promise<readonly StepFile[]> {
   const files: StepFile[] = []
   const folders = ['']
@@ -78,7 +80,7 @@ function checkPath(path: string): void {
 
 const badPath = (): Error => invalid('bad_path', 'path: must be one of the listed files, spelt as it is listed')
 
-/** A link that took the place of the file meanwhile is not followed, and nobody waits for the writer of a pipe. */
+/** The file may have been replaced since: a link is not followed, and a pipe does not block. */
 const OPENED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 async function textOf(root: string, path: string): Promise<string | null> {

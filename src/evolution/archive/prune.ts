@@ -1,10 +1,10 @@
-/** Keeps the step records of a scenario within their budget: the oldest go first. */
+/** Keeps the step records of a scenario within a size limit. */
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const RECORD = /^(\d+)(?:-(\d+))?$/
 
-/** Removes the oldest records of the folder until the others fit; `current` stays, whatever its size. */
+/** Removes the oldest records of the folder until the rest fits; `current` always stays. */
 export async function pruneRecords(folder: string, current: string, bytesMax: number): Promise<void> {
   let bytes = await bytesOf(join(folder, current))
   for (const name of await newestFirst(folder)) {
@@ -23,7 +23,6 @@ async function newestFirst(folder: string): Promise<readonly string[]> {
   return records.sort((a, b) => b.step - a.step || b.attempt - a.attempt).map(({ name }) => name)
 }
 
-/** Links are not followed: what they lead to is not part of the record. */
 async function bytesOf(path: string): Promise<number> {
   const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => [])
   const sizes = await Promise.all(entries.filter((entry) => entry.isFile()).map((entry) => sizeOf(join(entry.parentPath, entry.name))))

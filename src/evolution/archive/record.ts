@@ -1,33 +1,32 @@
-/** What one step leaves beside its row: what was asked and answered, what was proposed, and every episode, as files for people to read. */
+/** The record of one step, as files for people to read: model calls, the proposed change, and every episode. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Json, JsonObject } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
-import { STEP_FILE_BYTES_MAX } from './limits.ts'
+import { STEP_FILE_BYTES_MAX } from './open.ts'
 import { pruneRecords } from './prune.ts'
 import { redacted } from './redact.ts'
 
-/** Files and folders of one step: fewer than the route lists, so that none of ours is ever refused there. */
+/** Files and folders of one step: fewer than the route may list. */
 const STEP_ENTRIES_MAX = 900
 const STEP_BYTES_MAX = 64 * 1024 * 1024
-/** How many times the same step may be tried before something else must be wrong. */
 const ATTEMPTS_MAX = 1000
 const EPISODE_NAME_CHARACTERS_MAX = 100
 
 export interface StepRecord {
-  /** What the row says under `step_record`; null when there is nothing to refer to. */
+  /** The row's `step_record`; null when nothing is recorded. */
   readonly name: string | null
-  /** One JSON file. A failure of the disk is noted and ends the recording; no step fails for it. */
+  /** Writes one JSON file. A disk error is noted and ends the recording; the step goes on. */
   write(path: string, value: Json): Promise<void>
-  /** One JSONL file. */
+  /** Writes one JSONL file. */
   lines(path: string, values: readonly Json[]): Promise<void>
   /** `episodes/<name>/episode.json`, and the trajectory beside it. The name is `<side>-<task>[-<repeat>]`. */
   episode(name: string, about: JsonObject, trajectory: readonly JsonObject[]): Promise<void>
-  /** Says what did not fit, makes room among older steps, and answers what the row says of it all. */
+  /** Writes what was dropped, prunes older records, and returns the fields for the row. */
   close(keptBytesMax: number): Promise<JsonObject>
 }
 
-/** Null where recording is off. `secrets` are texts that may stand in none of the files. */
+/** Null where recording is off. `secrets` are redacted in every file. */
 export async function openStepRecord(
   directory: string | null,
   scenarioFolder: string,
@@ -44,7 +43,7 @@ export async function openStepRecord(
   }
 }
 
-/** Never one that is there already: a step that is tried again has its own, and the first one stays as it was. */
+/** A retried step gets a folder of its own; earlier ones stay unchanged. */
 async function freshFolder(folder: string, step: number): Promise<string> {
   await mkdir(folder, { recursive: true })
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
@@ -105,7 +104,7 @@ class Recording implements StepRecord {
     await this.lines(`${folder}/trajectory.jsonl`, trajectory)
   }
 
-  /** A task may be called anything, and be played again. */
+  /** A task may have any name, and may be played more than once. */
   #freeName(name: string): string {
     const plain = name.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, EPISODE_NAME_CHARACTERS_MAX)
     let free = plain
@@ -120,7 +119,7 @@ class Recording implements StepRecord {
     return { step_record: this.name, ...(this.#error !== null && { step_record_error: this.#error }) }
   }
 
-  /** Room is taken before anybody waits: episodes end side by side. */
+  /** Counts the space before the first await, since episodes end concurrently. */
   async #create(path: string, text: string): Promise<void> {
     if (!PATH.test(path)) throw new Error(`${path} is no path of a step record`)
     const bytes = Buffer.byteLength(text)
@@ -146,7 +145,7 @@ class Recording implements StepRecord {
       await writeFile(file, text, { flag: 'wx' })
     } catch (error) {
       this.#stop(error)
-      // Half a file would pass for a whole one.
+      // A partial file would look complete.
       if (!isThere(error)) await rm(file, { force: true }).catch(() => undefined)
     }
   }
@@ -162,7 +161,7 @@ const PATH = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)*[A-Za-z0-9][A-Za-z0-9._-]*\.json
 const foldersOf = (path: string): readonly string[] =>
   path.split('/').flatMap((_, at, parts) => (at === 0 ? [] : [parts.slice(0, at).join('/')]))
 
-/** Where not even the folder could be made: the step goes on, and its row says why nothing of it was kept. */
+/** Used when the folder could not be made: the step goes on, and its row says why it has no record. */
 class NoRecording implements StepRecord {
   readonly name = null
   readonly #error: string

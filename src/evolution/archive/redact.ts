@@ -1,4 +1,4 @@
-/** What is kept of a step, without credentials and without what nobody would read to the end. */
+/** Removes credentials from the data of a step and cuts long texts. */
 import { isObject, JSON_DEPTH_MAX, type Json } from '../../contract/index.ts'
 import { countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
 
@@ -6,14 +6,14 @@ const TEXT_CHARACTERS_MAX = 20_000
 const REDACTED = '[redacted]'
 const TOO_DEEP = `[nested more than ${JSON_DEPTH_MAX} levels deep]`
 
-/** The same value with every text in it fit to keep, names of fields too. `secrets` are texts that may stand nowhere. */
+/** A copy of the value with every text redacted, field names included. `secrets` are removed wherever they occur. */
 export function redacted(value: Json, secrets: readonly string[]): Json {
   const known = secrets.filter((secret) => secret !== '')
   const text = (raw: string): string => cut(withoutCredentials(known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), raw)))
   return walk(value, text, 0)
 }
 
-/** What an agent wrote may be nested as deep as it likes. */
+/** Agents may write JSON of any depth. */
 function walk(value: Json, text: (raw: string) => string, depth: number): Json {
   if (typeof value === 'string') return text(value)
   if (depth >= JSON_DEPTH_MAX && typeof value === 'object' && value !== null) return TOO_DEEP
@@ -25,7 +25,7 @@ function walk(value: Json, text: (raw: string) => string, depth: number): Json {
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
 const WORD = /[^\s"'`,;:=()<>{}[\]\\]+/g
 
-/** Word by word, so that the rest can still be read; a text that is still not clean after that is not kept at all. */
+/** Redacts word by word, so that the rest stays readable; drops the whole text if a credential is still found after that. */
 function withoutCredentials(text: string): string {
   if (!holdsCredential(text)) return text
   const rest = text.replaceAll(PRIVATE_KEY, REDACTED).replaceAll(WORD, (word) => (holdsCredential(word) ? REDACTED : word))
@@ -34,7 +34,7 @@ function withoutCredentials(text: string): string {
 
 const holdsCredential = (text: string): boolean => screenText(text) === 'credential_in_text'
 
-/** Only after the credentials are out: the half of one that is left at the end of a text would pass for a word. */
+/** Runs after redaction: half a credential at the cut would not be recognised. */
 function cut(text: string): string {
   if (text.length <= TEXT_CHARACTERS_MAX) return text
   const first = firstCodePoints(text, TEXT_CHARACTERS_MAX)

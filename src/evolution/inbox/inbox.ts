@@ -1,22 +1,22 @@
-/** The inbox of a scenario: proposals wait here as files until a step takes them, oldest first. */
+/** The inbox of a scenario: keeps proposals as files until a step takes them, oldest first. */
+import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../../contract/index.ts'
 import type { NewProposal } from '../../harness/index.ts'
 import { Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
-import { nextId, PROPOSAL_FILE } from './id.ts'
 import { readProposal, type KeptProposal } from './proposal.ts'
 
-/** A proposal whose step never came to a row is tried this often in all. */
+/** How often a proposal is tried when its steps write no row. */
 const ATTEMPTS_MAX = 3
 const ABORTED = 'aborted three times'
-/** What was refused or settled is kept for people to look at, the newest of each. */
+/** How many refused and settled proposals are kept for people to read. */
 const SHOWN_FILES_MAX = 200
 
 const PLACES = ['claimed', 'refused', 'settled'] as const
 type Place = 'pending' | (typeof PLACES)[number]
 
-/** What a row says of a proposal that it settled. */
+/** A proposal as the row that settled it describes it. */
 export interface SettledProposal {
   readonly id: string
   readonly step: number
@@ -25,8 +25,8 @@ export interface SettledProposal {
 }
 
 /**
- * Proposals are offered in the service's process; the rest is done by the one trainer of the scenario. A move writes the file in its new
- * place before it leaves the old one, so a crash in between leaves it in both, and the next `reconcile` does the move again.
+ * The service's process offers proposals; the scenario's one trainer does everything else. A move writes the new file before it removes the old
+ * one, so a crash leaves both, and the next `reconcile` repeats the move.
  */
 export class Inbox {
   readonly #folder: string
@@ -39,7 +39,7 @@ export class Inbox {
     this.#pendingMax = pendingMax
   }
 
-  /** Keeps the proposal, or says that as many wait as may. In turn: two at once would both take the last place. */
+  /** Keeps the proposal unless the inbox is full. Offers run one at a time: two could both take the last place. */
   offer(proposal: NewProposal, headReleaseId: string): Promise<{ readonly proposal_id: string } | 'full'> {
     return this.#lane.run(async () => {
       try {
@@ -63,8 +63,8 @@ export class Inbox {
   }
 
   /**
-   * Before every step. Rows are the truth about what was settled, also where a power cut took back that it was claimed. Whatever else is
-   * claimed was left by a crash or by a step that never came to a row, and goes back to its old place.
+   * Runs before every step. The rows say which proposals are settled. Any other claimed one was left by a crash or by a step without a row, and
+   * is pending again.
    */
   async reconcile(settled: readonly SettledProposal[]): Promise<void> {
     for (const place of ['claimed', 'pending'] as const)
@@ -78,7 +78,7 @@ export class Inbox {
       }
   }
 
-  /** The oldest, from now on nobody else's; null when none waits. One that cannot be read is set aside: it may not keep others waiting. */
+  /** Claims the oldest; null when none is pending. An unreadable one is refused, so that it does not block the others. */
   async claim(): Promise<KeptProposal | null> {
     this.#ignored = await this.#countForeign()
     for (const id of await this.#idsIn('pending')) {
@@ -89,18 +89,17 @@ export class Inbox {
     return null
   }
 
-  /** A claimed one that no step is to take again. */
   async refuse(id: string, reason: string): Promise<void> {
     const kept = await this.#read('claimed', id)
     if (kept !== null) await this.#move(kept, 'claimed', 'refused', { refused: reason })
   }
 
-  /** A claimed one that could not be tried: it waits in its old place. */
+  /** Puts a claimed proposal back that could not be tried. */
   async release(id: string): Promise<void> {
     await this.#rename(id, 'claimed', 'pending')
   }
 
-  /** How many files the latest claim met that are no proposals. */
+  /** How many files the latest claim found that are not proposals. */
   get ignored(): number {
     return this.#ignored
   }
@@ -120,20 +119,19 @@ export class Inbox {
   }
 
   async #giveBack(kept: KeptProposal): Promise<void> {
-    // It was refused, and the crash came before it left its old place.
+    // A crash interrupted the move to refused.
     if ((await this.#read('refused', kept.proposal_id)) !== null) return removeFile(this.#path('claimed', kept.proposal_id))
     const attempts = kept.attempts + 1
     if (attempts >= ATTEMPTS_MAX) await this.#move({ ...kept, attempts }, 'claimed', 'refused', { refused: ABORTED })
     else await this.#move({ ...kept, attempts }, 'claimed', 'pending', {})
   }
 
-  /** As it is, since nobody can tell what it was. */
+  /** Moves an unreadable file unchanged. */
   async #setAside(place: Place, id: string): Promise<void> {
     if (await this.#rename(id, place, 'refused')) this.#ignored += 1
     await this.#trim('refused')
   }
 
-  /** With what became of it. */
   async #move(kept: KeptProposal, from: Place, to: Place, more: object): Promise<void> {
     await this.#write(to, { ...kept, ...more })
     await removeFile(this.#path(from, kept.proposal_id))
@@ -144,7 +142,7 @@ export class Inbox {
     await writeAtomicFile(this.#path(place, file.proposal_id), `${JSON.stringify(file, null, 2)}\n`)
   }
 
-  /** False when it is gone: a person removed it. */
+  /** False when the file is gone: a person removed it. */
   async #rename(id: string, from: Place, to: Place): Promise<boolean> {
     const path = this.#path(to, id)
     await mkdir(dirname(path), { recursive: true })
@@ -171,7 +169,7 @@ export class Inbox {
   }
 }
 
-/** A folder appears with its first file. */
+/** A missing folder is empty. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
@@ -182,3 +180,16 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Other files in the inbox are not ours. */
+const PROPOSAL_FILE = /^(\d{20}-[0-9a-f]{8})\.json$/
+const TIME_DIGITS = 20
+const NANOSECONDS_PER_MILLISECOND = 1_000_000n
+
+/** The time in nanoseconds, then random digits, so that ids sort by age; newer than `newest` even when the clock was set back. */
+function nextId(newest: string | undefined): string {
+  const now = BigInt(Date.now()) * NANOSECONDS_PER_MILLISECOND + (process.hrtime.bigint() % NANOSECONDS_PER_MILLISECOND)
+  const least = BigInt(newest?.slice(0, TIME_DIGITS) ?? 0) + 1n
+  const time = now > least ? now : least
+  return `${String(time).padStart(TIME_DIGITS, '0')}-${randomBytes(4).toString('hex')}`
+}

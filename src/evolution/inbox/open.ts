@@ -1,4 +1,4 @@
-/** Takes proposals for a scenario: looks at each as strictly as at any other change, and keeps those that may be made. */
+/** Takes proposals for a scenario: checks each like any other change, and keeps the admitted ones. */
 import type { Adapter, Admission, Files, Mutation, Proposals, Release } from '../../contract/index.ts'
 import { admitBeside, entriesIn, parseProposal, type NewProposal } from '../../harness/index.ts'
 import { newId, screenText } from '../../kit/index.ts'
@@ -7,9 +7,8 @@ import type { Inbox } from './inbox.ts'
 export interface ProposalParts {
   readonly inbox: Inbox
   readonly adapter: Adapter
-  /** Why none is taken at all, or null. */
+  /** Why all proposals are refused, or null. */
   readonly problem: string | null
-  /** The content that the tree of a release was published as. */
   readonly read: (release: Release) => Promise<Files>
 }
 
@@ -30,11 +29,11 @@ export function openProposals({ inbox, adapter, problem, read }: ProposalParts):
   }
 }
 
-/** These three end up in a row and on a page, as the words of the tree do. */
+/** These fields are shown in rows and pages. */
 const leakIn = (proposal: NewProposal): string | null =>
   (['reason', 'session', 'release_id'] as const).find((field) => screenText(proposal[field]) === 'credential_in_text') ?? null
 
-/** Without what the admission does not look at: nobody has screened it. */
+/** Drops fields that admission does not check. */
 function plainMutation(mutation: Mutation): Mutation {
   const { id } = mutation
   if (mutation.op === 'remove') return { op: 'remove', id }

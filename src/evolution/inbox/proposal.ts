@@ -8,7 +8,7 @@ export interface KeptProposal extends NewProposal {
   readonly received_at: number
   /** The head it was admitted against. */
   readonly head_release_id: string
-  /** How many steps took it and never came to a row. */
+  /** How many steps took it and wrote no row. */
   readonly attempts: number
 }
 
@@ -23,7 +23,7 @@ const kept = z.object({
   attempts: z.number().int().nonnegative(),
 })
 
-/** What a file of the inbox holds, or null when that is no proposal of this name: a person may have been at it, or a failing disk. */
+/** Null when the file is damaged, or a person edited it into something else. */
 export function readProposal(id: string, text: string): KeptProposal | null {
   try {
     const { mutations, ...rest } = kept.parse(JSON.parse(text))

@@ -1,4 +1,4 @@
-/** What every prompt to a model that writes entries holds, whatever the way it is asked. */
+/** The parts that all prompts to a proposing model share. */
 import { RESERVED_ENTRIES, type Brief } from '../../contract/index.ts'
 import { describeEntries, describeMachine, describeRejected, describeSamples } from './describe.ts'
 import { fence, FENCE_NOTE } from './fence.ts'
@@ -6,7 +6,7 @@ import { describeKinds } from './kinds.ts'
 
 type Shown = Pick<Brief, 'adapter' | 'entries' | 'samples' | 'request' | 'rejected'>
 
-/** The standing part: what a harness is, which kinds of entries there are, and what may not be written. */
+/** The fixed part: what a harness is, the kinds of entries, and the rules. */
 export function groundRules({ adapter }: Pick<Brief, 'adapter'>): string {
   return [
     `You improve the harness of the coding agent ${adapter.name}: the entries around a language model that decide how it works.`,
@@ -23,7 +23,7 @@ export function groundRules({ adapter }: Pick<Brief, 'adapter'>): string {
   ].join('\n\n')
 }
 
-/** The part of this step: what is asked for, where it should work, how the harness did, what is there and what was turned down. */
+/** The part that differs by step: the request, the machine, samples, entries and rejected changes. */
 export function situation({ entries, samples, request, rejected, adapter }: Shown): string {
   const reference = request === null ? null : extensionReference(adapter)
   return [
@@ -43,13 +43,13 @@ export function situation({ entries, samples, request, rejected, adapter }: Show
   ].join('\n\n')
 }
 
-/** What the service ships for whoever writes code for this agent. */
+/** The API reference that the service ships for this agent's extensions. */
 function extensionReference({ shipped }: Brief['adapter']): string | null {
   const text = shipped?.requests?.find(({ id }) => id === 'svc-pi-extension-api')?.config['text']
   return typeof text === 'string' ? text : null
 }
 
-/** How a change says what it needs on the machine of a person. */
+/** How a change declares what it needs on a person's machine. */
 export const REQUIRES_GUIDE = [
   'What only the person can provide is named in requires, a list of at most 8 items {"name", "kind", "check"?, "prompt"?}:',
   '- {"name": "NEWS_API_KEY", "kind": "env", "prompt": "A key of the news service."}: a variable, by its name.',
@@ -57,14 +57,14 @@ export const REQUIRES_GUIDE = [
   '- {"name": "postgres", "kind": "service", "check": "pg_isready", "prompt": "A database on this machine."}: something that must run.',
 ].join('\n')
 
-/** What is asked for where exchanges went badly and nobody asked for anything. */
+/** The task of a step on traffic. */
 export const SMALL_CHANGE = [
   'Propose exactly one small change: one entry, new or replaced, that would have made the worst of these exchanges go better.',
   'Aim at a cause that several of them share. Write a way of working that also holds for tasks nobody has seen yet; do not write down names, numbers or answers out of single exchanges.',
   'The design is one or two sentences.',
 ].join('\n')
 
-/** What is asked for where a person asks. */
+/** The task of a step on a person's request. */
 export const DESIGN_BRIEF = [
   'Work out the change that the person asks for. In the design, in plain paragraphs:',
   '1. Say in your own words what is asked for, each point of it.',

@@ -1,9 +1,9 @@
-/** What a proposer tells a model of the harness, of how it did, and of the machine it is for. All but the machine is text of others: fence it. */
+/** Describes entries, samples, rejected changes and the machine for a prompt. All but the machine is untrusted text: fence it. */
 import { isObject, type Entry, type Json, type JsonObject, type Mutation, type Rejected, type Sample } from '../../contract/index.ts'
 import { isReserved } from '../../harness/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
 import { answerText, userTexts } from '../exchanges.ts'
-import type { Reply } from './reply.ts'
+import type { ProposalReply } from './reply.ts'
 
 const EXCERPT_CHARACTERS = 240
 const EXCHANGE_TEXT_CHARACTERS = 2000
@@ -12,7 +12,7 @@ const SAMPLES_SHOWN_MAX = 24
 const REJECTED_SHOWN_MAX = 10
 const REASON_CHARACTERS = 240
 
-/** One line of JSON each, so that no text in it can begin a line. Those the service keeps are nobody's to change and left out. */
+/** One line of JSON each, so that no text in it can begin a line. Reserved entries are left out: they cannot be changed. */
 export function describeEntries(entries: readonly Entry[]): string {
   const shown = entries.filter(({ id }) => !isReserved(id))
   return shown.length === 0 ? '(no entries yet)' : shown.map((entry) => JSON.stringify(rowOf(entry))).join('\n')
@@ -34,14 +34,14 @@ function shortened(text: string, characters: number): string {
 
 const printed = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
-/** The entries of an answer as far as whoever wrote them needs to know them again. */
-export function describeReply({ entries }: Pick<Reply, 'entries'>): string {
+/** Excerpts of a reply's entries, to remind its author. */
+export function describeReply({ entries }: Pick<ProposalReply, 'entries'>): string {
   return entries
     .map(({ id = null, name = null, config }) => JSON.stringify({ id, name, excerpt: excerptOf(isObject(config) ? config : {}) }))
     .join('\n')
 }
 
-/** The worst first. What was not scored comes last, and nobody is told of more than a prompt can hold. */
+/** Worst first, unscored last, limited to what a prompt can hold. */
 export function describeSamples(samples: readonly Sample[]): string {
   const worst = samples.toSorted((one, other) => (one.score ?? Infinity) - (other.score ?? Infinity) || 0).slice(0, SAMPLES_SHOWN_MAX)
   const more = samples.length - worst.length
@@ -59,7 +59,6 @@ function sampleRow({ exchanges, score, feedback }: Sample): JsonObject {
   }
 }
 
-/** The newest last, as they come. */
 export function describeRejected(rejected: readonly Rejected[]): string {
   return rejected
     .slice(-REJECTED_SHOWN_MAX)
@@ -72,7 +71,7 @@ function changeRow(mutation: Mutation): JsonObject {
   return { op, id, ...(mutation.op !== 'remove' && { excerpt: excerptOf(mutation.options.config ?? {}) }) }
 }
 
-/** In the service's own words: of the report only short names are left, which were held to their shape when it came in. */
+/** Safe to use unfenced: the names in the report were validated when it came in. */
 export function describeMachine(client: JsonObject | undefined): string {
   const { platform, arch, release, commands } = client ?? {}
   const system = [platform, release, arch].filter((part) => typeof part === 'string')

@@ -1,4 +1,4 @@
-/** Proposing: what proposers tell a model and what they make of its answer. */
+/** Proposing: builds prompts and turns a model's reply into mutations. */
 export { DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './briefing.ts'
 export { describeMachine, describeRejected, describeReply, describeSamples } from './describe.ts'
 export { fence } from './fence.ts'

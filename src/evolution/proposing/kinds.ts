@@ -1,4 +1,4 @@
-/** What a model may propose for an agent: fewer kinds than the agent renders, each told with its exact fields and an example. */
+/** The kinds of entries that a model may propose for an agent, each with its fields and an example. */
 import { isObject, type Adapter, type EntryKind, type Json, type JsonObject } from '../../contract/index.ts'
 import { kindsOf } from '../../harness/index.ts'
 
@@ -7,12 +7,11 @@ interface KindGuide {
   readonly example: JsonObject
 }
 
-/** The kinds that a model may write for this agent. */
 function proposableKinds(adapter: Adapter): readonly EntryKind[] {
   return kindsOf(adapter).filter((kind) => guideOf(adapter, kind) !== null)
 }
 
-/** Why a model may not write, or take away, a config of this kind; null when it may. What the adapter refuses is for the admission to say. */
+/** Why a model may not write or remove a config of this kind, or null. Admission checks the adapter's own rules. */
 export function kindProblem(adapter: Adapter, kind: string, config: JsonObject): string | null {
   const kinds = proposableKinds(adapter)
   if (!kinds.some((each) => each === kind)) return `the kind must be one of ${kinds.join(', ')}`
@@ -24,7 +23,7 @@ export function kindProblem(adapter: Adapter, kind: string, config: JsonObject):
     : `a config entry may hold ${rule?.words} alone`
 }
 
-/** For a prompt: one paragraph per kind. */
+/** One paragraph per kind, for a prompt. */
 export function describeKinds(adapter: Adapter): string {
   return kindsOf(adapter)
     .flatMap((kind) => {
@@ -42,7 +41,7 @@ function guideOf({ name }: Adapter, kind: EntryKind): KindGuide | null {
 
 const named = (kind: string, config: JsonObject): JsonObject => ({ id: config['name'] ?? kind, name: kind, config })
 
-/** No loop of the native agent: it replaces everything else at once. */
+/** `native_loop` is left out: it would replace the whole agent. */
 const GUIDES: Readonly<Partial<Record<EntryKind, KindGuide>>> = {
   rules: {
     fields: 'config {"text"}: standing advice to the agent, there from its start. Short and general.',
@@ -86,7 +85,7 @@ const GUIDES: Readonly<Partial<Record<EntryKind, KindGuide>>> = {
   },
   native_graph: {
     fields:
-      'config {"name", "start", "stages", "edges", "max_steps"?}: how an agent goes from stage to stage. Stages: model (outcomes tool_calls, text), tools (done), verify with "check" last_line_integer, last_line_matches and "pattern", or nonempty (pass, fail), message with "text" (done), branch with "cases" (each outcome, and else), compact with "fire_ratio" above "keep_ratio" (done), subagent with "agent" (completed, gave_up, budget, ask), end with "reason" completed or gave_up. Exactly one edge for each outcome of each stage.',
+      'config {"name", "start", "stages", "edges", "max_steps"?}: how an agent goes from setup to setup. Stages: model (outcomes tool_calls, text), tools (done), verify with "check" last_line_integer, last_line_matches and "pattern", or nonempty (pass, fail), message with "text" (done), branch with "cases" (each outcome, and else), compact with "fire_ratio" above "keep_ratio" (done), subagent with "agent" (completed, gave_up, budget, ask), end with "reason" completed or gave_up. Exactly one edge for each outcome of each setup.',
     example: named('native_graph', {
       name: 'think-act',
       start: 'think',
@@ -100,7 +99,7 @@ const GUIDES: Readonly<Partial<Record<EntryKind, KindGuide>>> = {
   },
 }
 
-/** Code is written only for agents whose interface is told here: a guess would be loaded with a person's own rights. */
+/** Code is proposed only for agents whose API is described here: it runs with the user's own rights. */
 const EXTENSIONS: Readonly<Record<string, KindGuide>> = {
   pi: {
     fields:
@@ -128,7 +127,7 @@ const EXTENSIONS: Readonly<Record<string, KindGuide>> = {
   },
 }
 
-/** Settings by which an agent enforces what words could only ask for. Nothing else of an agent's settings is a model's to choose. */
+/** Settings that an agent enforces. A model may change no others. */
 const SETTINGS: Readonly<Record<string, KindGuide & { readonly words: string; readonly fits: (data: JsonObject) => boolean }>> = {
   claude: {
     words: 'permissions.allow of WebSearch and WebFetch',

@@ -3,13 +3,13 @@ import type { Adapter, Entry, Json, JsonObject } from '../../contract/index.ts'
 import { admit, kindsOf } from '../../harness/index.ts'
 import { native, plain } from '../../harness/testing/adapters.ts'
 import { describeKinds, kindProblem } from './kinds.ts'
-import { mutationsOf, type Change } from './mutations.ts'
+import { mutationsOf, type ReplyMutations } from './mutations.ts'
 
 const style: Entry = { id: 'style', name: 'rules', config: { text: 'Be brief.' } }
 const tables: Entry = { id: 'tables.v1', name: 'skill', config: { name: 'tables', text: 'Use pipes.' } }
 const tree: readonly Entry[] = [style, tables, { id: 'svc-requests', name: 'agent_command', config: { name: 'svc', text: 'x' } }]
 
-function changed(entries: readonly JsonObject[], removes: readonly string[] = [], adapter: Adapter = plain): Change {
+function changed(entries: readonly JsonObject[], removes: readonly string[] = [], adapter: Adapter = plain): ReplyMutations {
   return mutationsOf({ design: '', entries, removes, requires: [] }, tree, adapter)
 }
 const rules = (text: string, id?: Json): JsonObject => ({ ...(id !== undefined && { id }), name: 'rules', config: { text } })

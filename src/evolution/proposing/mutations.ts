@@ -1,4 +1,4 @@
-/** From what a model wants to changes of the tree it was shown: what cannot be one is dropped by itself, with the reason. */
+/** Turns a model's reply into mutations of the tree. An invalid item is dropped with a reason; the others stay. */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -13,20 +13,20 @@ import {
 import { isReserved } from '../../harness/index.ts'
 import { screenText } from '../../kit/index.ts'
 import { kindProblem } from './kinds.ts'
-import type { Reply } from './reply.ts'
+import type { ProposalReply } from './reply.ts'
 
 const HASH_CHARACTERS = 12
-/** Kinds that people seldom call by a name: one without an id gets one from its text. */
+/** Kinds that need no name: without an id they get one from a hash of their config. */
 const NAMELESS = new Set(['rules', 'config'])
 
-export interface Change {
+export interface ReplyMutations {
   readonly mutations: readonly Mutation[]
-  /** One sentence for each thing that was left out. It quotes nothing that was refused. */
+  /** One sentence per dropped item. It never quotes refused text. */
   readonly dropped: readonly string[]
 }
 
-/** An entry that is there is updated, any other created; what is removed is removed first, so that an id may change its kind. */
-export function mutationsOf(reply: Reply, entries: readonly Entry[], adapter: Adapter): Change {
+/** Removals come first, so that an id may change its kind. */
+export function mutationsOf(reply: ProposalReply, entries: readonly Entry[], adapter: Adapter): ReplyMutations {
   const tree = new Map(entries.map((entry) => [entry.id, entry]))
   const taken = new Set<string>()
   const mutations: Mutation[] = []
@@ -69,10 +69,10 @@ function changeOf(wanted: JsonObject, tree: Tree, taken: ReadonlySet<string>, ad
   if (old === undefined) return { op: 'create', id, options: { name: kind, config, ...state } }
   if (old.name !== kind) return `the id ${id} is held by an entry of kind ${old.name}`
   const isSame = isDeepStrictEqual(old.config, config) && (disabled ?? old.disabled ?? false) === (old.disabled ?? false)
-  return isSame ? `${id} is in the harness already, just so` : { op: 'update', id, options: { config, ...state } }
+  return isSame ? `${id} is in the harness already, unchanged` : { op: 'update', id, options: { config, ...state } }
 }
 
-/** Without recursion: a config may be nested as deep as JSON can be read. */
+/** Iterative, since a config may be nested deeper than the call stack. */
 function contentProblem(config: JsonObject): string | null {
   const waiting: Json[] = [config]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
@@ -85,7 +85,7 @@ function contentProblem(config: JsonObject): string | null {
   return null
 }
 
-/** An id of the tree as it stands there, else one of letters, digits, _ and -. Null when nothing is left of it. */
+/** An existing id unchanged, else one of letters, digits, _ and -. Null when no character is left. */
 function idOf({ id }: JsonObject, kind: string, config: JsonObject, tree: Tree): string | null {
   const isNameless = NAMELESS.has(kind)
   const given = typeof id === 'string' ? id : typeof config['name'] === 'string' ? config['name'] : ''

@@ -1,4 +1,4 @@
-/** What a proposer hands back: the change with its notes, or the note why there is none. */
+/** Builds the proposal that a proposer returns: the change with notes, or a note why there is none. */
 import type { Brief, JsonObject, Proposal } from '../../contract/index.ts'
 import { firstCodePoints, wordsOf } from '../../kit/index.ts'
 import { undeclaredEnv, type Needs } from './requires.ts'
@@ -10,13 +10,13 @@ const DROPPED_SHOWN_MAX = 20
 /** A change that was admitted. */
 export interface Drafted extends Reviewed {
   readonly refused: Needs['refused']
-  /** What was left out, a sentence each. */
+  /** One sentence per dropped item. */
   readonly dropped: readonly string[]
 }
 export interface Proposed extends Drafted {
-  /** Why nobody looked at it, as a text. Null where nobody had to. */
+  /** A text says why the review failed; null where none was needed. */
   readonly review: Review | string | null
-  /** How many answers it took. */
+  /** How many replies the model wrote. */
   readonly attempts: number
 }
 
@@ -36,16 +36,16 @@ export function proposalOf(proposed: Proposed): Proposal {
   return { mutations, ...(requires.length > 0 && { requires }), notes }
 }
 
-/** No change, and the reason for the row. The one proposal that holds no mutation. */
+/** A proposal without a change, with the reason for the row. */
 export const failureOf = (failure: string): Proposal => ({ mutations: [], notes: { failure } })
 
-/** A person's request is never tried twice, so its row says what went wrong; traffic is tried again when the model is back. */
+/** A request is never retried, so its row holds the error; a step on traffic throws and is retried. */
 export function lostModel({ request }: Pick<Brief, 'request'>, error: unknown): Proposal {
   if (request === null) throw error
   return failureOf(`the model call failed: ${wordsOf(error)}`)
 }
 
-/** The last paragraph says how the change is used, and stays whole where it can. */
+/** Cuts the middle: the last paragraph says how to use the change. */
 function designOf(design: string): string {
   const text = design.trim()
   if (firstCodePoints(text, DESIGN_CHARACTERS_MAX) === text) return text

@@ -1,15 +1,15 @@
-/** What a model answered when it was asked for entries: one JSON array, whatever prose and code fences stand around it. */
+/** Finds the JSON array of entries in a model's reply, with any prose or code fences around it. */
 import { isObject, JSON_DEPTH_MAX, PROPOSAL_MUTATIONS_MAX, type Json, type JsonObject } from '../../contract/index.ts'
 
-/** A longer reply is no list of a few entries, and is not searched. */
+/** A longer reply is refused without searching it. */
 const REPLY_CHARACTERS_MAX = 4 * 1024 * 1024
 const REQUIRES_READ_MAX = 64
-/** Of a text full of brackets no more is tried. */
+/** Limits the work on text full of brackets. */
 const VALUES_TRIED_MAX = 100
 
-/** A reply taken apart; what its entries hold is for `mutationsOf` to judge. */
-export interface Reply {
-  /** '' when it says nothing of it. */
+/** A parsed reply; `mutationsOf` checks the entries. */
+export interface ProposalReply {
+  /** '' when there is none. */
   readonly design: string
   /** To create or to update. */
   readonly entries: readonly JsonObject[]
@@ -18,8 +18,8 @@ export interface Reply {
   readonly requires: readonly Json[]
 }
 
-/** The reply in the text, or why there is none, as a sentence that can be said to who wrote it. */
-export function replyIn(text: string): Reply | string {
+/** The reply, or why there is none, in words that can be sent back to the model. */
+export function replyIn(text: string): ProposalReply | string {
   const found = jsonIn(text)
   if (typeof found === 'string') return found
   const reply = sorted(found)
@@ -28,7 +28,7 @@ export function replyIn(text: string): Reply | string {
   return changes > PROPOSAL_MUTATIONS_MAX ? `the array must hold at most ${PROPOSAL_MUTATIONS_MAX} entries` : reply
 }
 
-/** The first object of the text that reads as JSON, or why there is none. For replies that are one object. */
+/** The first JSON object in the text, or why there is none. */
 export function objectIn(text: string): JsonObject | string {
   const found = valuesIn(text)
   if (typeof found === 'string') return found
@@ -44,12 +44,12 @@ function jsonIn(text: string): readonly Json[] | string {
   return list ?? found.slice(0, 1)
 }
 
-/** An array of objects, or an object: other brackets are those of the prose. */
+/** The start of an array of objects or of an object; other brackets belong to prose. */
 const BEGINNINGS = /\[\s*\{|\{\s*"/g
 
 /**
- * The outermost values that read as JSON. A value within one that does not is never taken: it would be a part of what was meant. Each character
- * is looked at once or twice, whatever the text is.
+ * The outermost JSON values. A value inside one that does not parse is skipped: it is only a part of what was meant. Each character is read at
+ * most twice.
  */
 function valuesIn(text: string): readonly Json[] | string {
   if (text.length > REPLY_CHARACTERS_MAX) return `the reply must be at most ${REPLY_CHARACTERS_MAX} characters`
@@ -69,7 +69,7 @@ function valuesIn(text: string): readonly Json[] | string {
   return found.length > 0 ? found : problem
 }
 
-/** Just past the bracket that closes the one at `start`. Brackets within strings are text. */
+/** The index after the closing bracket of the one at `start`, ignoring brackets in strings. */
 function endOf(text: string, start: number): number | string {
   const marks = /["[\]{}]/g
   marks.lastIndex = start
@@ -89,7 +89,7 @@ function endOf(text: string, start: number): number | string {
   return 'the JSON of the reply breaks off before its end; write a shorter one'
 }
 
-/** Just past the quote that ends the string which begins at `start`; -1 when there is none. */
+/** The index after the closing quote, or -1. */
 function stringEnd(text: string, start: number): number {
   for (let at = start; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1
@@ -106,7 +106,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function sorted(found: readonly Json[]): Reply {
+function sorted(found: readonly Json[]): ProposalReply {
   const objects = found.filter(isObject)
   const removes = objects.filter(isRemove)
   const entries = objects.filter((each) => !isRemove(each) && ('config' in each || 'name' in each))

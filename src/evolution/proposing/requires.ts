@@ -1,4 +1,4 @@
-/** What a model says its change needs on a person's machine: brought into shape, or refused item by item. */
+/** Normalises or refuses, item by item, what a model's change requires on a person's machine. */
 import {
   isObject,
   REQUIRES_ITEMS_MAX,
@@ -17,7 +17,7 @@ export interface Needs {
   readonly refused: readonly JsonObject[]
 }
 
-/** Those that come later are held to the same screens as a person's; here is only mended what models often get wrong. */
+/** Fixes common mistakes of models; the full checks come later, as for a person's requires. */
 export function needsIn(items: readonly Json[]): Needs {
   const judged = items.map(needOf)
   const requires = judged.filter((need) => typeof need !== 'string')
@@ -42,7 +42,7 @@ function needOf(item: Json): JsonObject | string {
   }
 }
 
-/** A shell's test of one variable is that variable. */
+/** A shell test of one variable becomes its name. */
 function variableIn(check: string): string {
   const named = new Set([...check.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
   const [only] = named
@@ -54,17 +54,17 @@ function shownName(item: Json | undefined): Json {
   return typeof name === 'string' && name.length <= NAME_CHARACTERS_MAX && screenText(name) === null ? name : null
 }
 
-/** What a session has by itself, or its agent and the service set. */
-const AT_HAND =
+/** Variables that a session always has, or that the agent or the service sets. */
+const ALWAYS_SET =
   /^(?:HOME|PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TMPDIR|TEMP|TMP|PWD|NODE_ENV|EDITOR|CI|(?:SVC|PI|OPENCODE|CLAUDE|XDG)_\w+)$/
 const READ_BY_NAME = /process\.env(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*['"`]([A-Za-z_]\w*)['"`]\s*\])/g
 const READ_AT_ONCE = /\{([^{}]*)\}\s*=\s*process\.env/g
 
-/** Variables that the written code reads and nothing in requires names: a person would never learn that they are missing. */
+/** Variables that the code reads but requires does not name: nobody would learn that they are missing. */
 export function undeclaredEnv(mutations: readonly Mutation[], requires: readonly JsonObject[]): readonly string[] {
   const declared = new Set(requires.filter(({ kind }) => kind === 'env').flatMap(({ name, check }) => [name, check]))
   const read = mutations.flatMap((mutation) => variablesOf(writtenCode(mutation)))
-  return [...new Set(read)].filter((name) => !declared.has(name) && !AT_HAND.test(name)).toSorted()
+  return [...new Set(read)].filter((name) => !declared.has(name) && !ALWAYS_SET.test(name)).toSorted()
 }
 
 function writtenCode(mutation: Mutation): string {

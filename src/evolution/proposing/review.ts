@@ -1,4 +1,4 @@
-/** A second look at a change that a person asked for: which points of the request it covers. */
+/** Asks a model which points of a person's request a change covers. */
 import type { Json, JsonObject, Model, Mutation, TrainRequest } from '../../contract/index.ts'
 import { firstCodePoints, wordsOf } from '../../kit/index.ts'
 import { fence, FENCE_NOTE } from './fence.ts'
@@ -9,7 +9,7 @@ const TIMEOUT_SECONDS = 120
 const POINTS_MAX = 20
 const POINT_CHARACTERS_MAX = 300
 const CHANGE_CHARACTERS_MAX = 100_000
-/** Broken JSON is asked for once more. */
+/** Invalid JSON is retried once. */
 const ANSWERS_MAX = 2
 
 export interface Review {
@@ -24,7 +24,7 @@ export interface Reviewed {
   readonly design: string
 }
 
-/** The review, or why there is none: nobody's work is thrown away because nobody looked at it. */
+/** The review, or why it failed; a failed review does not discard the change. */
 export async function review(model: Model, request: TrainRequest, change: Reviewed, signal: AbortSignal): Promise<Review | string> {
   try {
     for (let asked = 1; ; asked += 1) {
@@ -58,7 +58,7 @@ function reviewIn(answer: JsonObject): Review | string {
   const { result, covered, uncovered } = answer
   if (result !== 'complete' && result !== 'partial') return 'the review must say complete or partial'
   const open = pointsOf(uncovered)
-  // One that finds something missing is not complete, whatever it says.
+  // A review with uncovered points is partial, whatever it says.
   return { result: open.length > 0 ? 'partial' : result, covered: pointsOf(covered), uncovered: open }
 }
 

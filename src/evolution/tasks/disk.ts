@@ -1,4 +1,4 @@
-/** Texts of a task's folder. What is no plain file of valid text is refused: a task that lost a file on the way measures something else. */
+/** Reads the texts of a task's folder. Anything but plain text files is refused: a task without one of its files measures something else. */
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Files } from '../../contract/index.ts'
@@ -26,7 +26,7 @@ export async function filesBelow(folder: string, bytesMax: number): Promise<File
   for (const entry of found.filter((each) => !each.isDirectory())) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path).split(sep).join('/')
-    if (!entry.isFile()) throw new Error(`${JSON.stringify(name)} is no plain file; put the file itself there`)
+    if (!entry.isFile()) throw new Error(`${JSON.stringify(name)} is not a plain file; put the file itself there`)
     bytes += (await lstat(path)).size
     if (bytes > bytesMax) throw new Error(`its files are more than ${bytesMax} bytes`)
     files[name] = textOf(name, await readFile(path))
@@ -40,7 +40,7 @@ function textOf(name: string, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch (error) {
-    throw new Error(`${JSON.stringify(name)} is no text; have the task make it with a command`, { cause: error })
+    throw new Error(`${JSON.stringify(name)} is not text; let the task create it with a command`, { cause: error })
   }
 }
 

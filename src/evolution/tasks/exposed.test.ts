@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject, Sample, Task, TaskRole } from '../../contract/index.ts'
 import { findAll } from './find-all.ts'
-import { exposedBy } from './index.ts'
+import { exposedBy } from './exposed.ts'
 
 const PROMPT = 'Sort these numbers in ascending order: 100, 98, 29'
 const taskOf = (prompt: string, role: TaskRole = 'gate', name = 't'): Task => ({ name, prompt, role })

@@ -1,13 +1,13 @@
-/** Which held-out tasks a batch gives away: whoever learns from it would be measured by what it has seen. */
+/** Finds the held-out tasks that a batch reveals to the proposer. */
 import type { Sample, Task } from '../../contract/index.ts'
 import { userTexts } from '../exchanges.ts'
 import { findAll } from './find-all.ts'
 import { plain, textsIn } from './texts.ts'
 
-/** A shorter prompt may stand in any text by chance: it counts where a user said just that. */
+/** A shorter prompt may occur by chance: it counts only when it is a user's whole text. */
 const CONTAINED_CHARACTERS_MIN = 20
 
-/** The names of those of role gate or regression that a sample names, or holds the prompt of. */
+/** The names of gate and regression tasks that a sample names or whose prompt it holds. */
 export function exposedBy(samples: readonly Sample[], tasks: readonly Task[]): readonly string[] {
   const heldOut = tasks.filter(({ role }) => role === 'gate' || role === 'regression')
   const prompts = [...new Set(heldOut.map(({ prompt }) => plain(prompt)))]

@@ -1,12 +1,12 @@
-/** The fields that a task may have, each with its rule as the end of a sentence. */
+/** The fields of a task. Each message completes a sentence that begins with the field. */
 import { z } from 'zod'
 import { checkFiles, isRefusal, type Files } from '../../contract/index.ts'
 
-/** Every task that comes from a report begins so, and no other does. */
+/** Reserved for tasks made from reports. */
 export const PROMOTED_PREFIX = 'promoted-'
 
 const NAME_CHARACTERS_MAX = 128
-/** A prompt is one word of a command, and Linux takes none beyond 128 KiB. */
+/** A prompt is one command-line argument, which Linux limits to 128 KiB. */
 const PROMPT_BYTES_MAX = 100_000
 const TASK_FILES_MAX = 1000
 
@@ -21,7 +21,7 @@ const TEXT_RULE = 'must be non-blank text; put quotes around a number'
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const text = z.custom<string>(isText, TEXT_RULE)
 
-const PROMPT_RULE = `must be at most ${PROMPT_BYTES_MAX} bytes and hold no NUL: it is one word of a command; put the rest into files`
+const PROMPT_RULE = `must be at most ${PROMPT_BYTES_MAX} bytes and hold no NUL: it is one command-line argument; put the rest into files`
 const prompt = z
   .custom<string>(isText, `${TEXT_RULE}, and say what the agent is asked`)
   .refine((words) => Buffer.byteLength(words) <= PROMPT_BYTES_MAX && !words.includes('\0'), PROMPT_RULE)
@@ -74,7 +74,7 @@ const shape = {
 }
 const KNOWN = Object.keys(shape).join(', ')
 
-/** Fields it does not know are refused: a word misspelt must not pass for one left out. */
+/** Unknown fields are refused: a misspelt field must not count as absent. */
 export const FIELDS = z.strictObject(shape, {
   error: ({ code }) =>
     code === 'unrecognized_keys' ? `holds an unknown field; there are: ${KNOWN}` : `must be text, or an object of ${KNOWN}`,

@@ -1,9 +1,8 @@
-/** Finds many texts in many others, in the time it takes to read those once. */
+/** Finds many texts in many others in linear time. */
 
 /**
- * Those of the wanted texts, each of `length` characters at least, that stand in one of the others. A few pieces of every wanted text are
- * looked up at each place of the others; only a text that shows all its pieces there is searched for as a whole, and once it is found not
- * again. So what a stranger writes cannot make it slow without giving something away.
+ * The wanted texts, each of at least `length` characters, that occur in the other texts. A rolling hash looks up a few pieces of every wanted
+ * text; only a text whose pieces all occur is searched for whole, and only until it is found. So crafted input cannot make it slow.
  */
 export function findAll(wanted: readonly string[], length: number, texts: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>()
@@ -25,9 +24,9 @@ interface Wanted {
 }
 interface Pieces {
   readonly all: ReadonlySet<number>
-  /** By the piece that a text shares with the fewest others: many tasks begin alike. */
+  /** Each text by its rarest piece, since many tasks begin alike. */
   readonly byRarest: ReadonlyMap<number, readonly Wanted[]>
-  /** A bit of every hash, asked first: most places of a text hold no piece. */
+  /** A Bloom filter, since most positions hold no piece. */
   readonly filter: Uint8Array
 }
 
@@ -44,7 +43,7 @@ function piecesOf(wanted: readonly string[], length: number): Pieces {
   return { all: new Set(sharers.keys()), byRarest: Map.groupBy(cut, rarest), filter }
 }
 
-/** Of the pieces from the first to the last, evenly apart. */
+/** Hashes of evenly spaced pieces. */
 function hashesOf(text: string, length: number): readonly number[] {
   const last = text.length - length
   const starts = Array.from({ length: PIECES_PER_TEXT }, (_, n) => Math.floor((last * n) / (PIECES_PER_TEXT - 1)))
@@ -54,7 +53,7 @@ function hashesOf(text: string, length: number): readonly number[] {
 const FILTER_SIZE = 1 << 20
 const BASE = 0x01000193
 
-/** Of the pieces, those whose hash some place of the text has. The hash of the next place is made from that of the last. */
+/** The hashes of pieces that occur in the text. */
 function shownIn(text: string, { all, filter }: Pieces, length: number): ReadonlySet<number> {
   const shown = new Set<number>()
   if (text.length < length || all.size === 0) return shown

@@ -1,7 +1,7 @@
 /**
- * Tasks that lie in a folder, one folder each: `task.yaml` or `task.json` with the fields, `instruction.md` for the prompt, `workspace/` for
- * the files, `verify/` for those of the verifier. One with a `task.toml` is a task as Harbor lays them out, of which the instruction and
- * `tests/` are read; what it says about images and limits is not.
+ * Reads tasks from a folder, one subfolder each: `task.yaml` or `task.json` holds the fields, `instruction.md` the prompt, `workspace/` the
+ * files, `verify/` the verifier's files. A subfolder with `task.toml` is a Harbor task: its instruction and `tests/` are read, its images and
+ * limits are not.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ const KEY = 'evolution.tasks_dir'
 
 export async function readFolder(directory: string, tasksMax: number): Promise<readonly Task[]> {
   const names = await foldersIn(directory)
-  if (names.length === 0) throw invalid('no_tasks', `${KEY}: there is no folder in it; put one there per task, each with a task.yaml`)
-  if (names.length > tasksMax) throw invalid('too_many_tasks', `${KEY}: there are ${names.length} folders in it; ${tasksMax} at most`)
+  if (names.length === 0) throw invalid('no_tasks', `${KEY}: it holds no folder; add one per task, each with a task.yaml`)
+  if (names.length > tasksMax) throw invalid('too_many_tasks', `${KEY}: it holds ${names.length} folders; at most ${tasksMax} are allowed`)
   const tasks: Task[] = []
   for (const name of names) tasks.push(await readTask(directory, name))
   return tasks
@@ -23,7 +23,7 @@ export async function readFolder(directory: string, tasksMax: number): Promise<r
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    throw invalid('no_tasks', `${KEY}: it cannot be read (${codeOf(error)}); name a folder that is there`)
+    throw invalid('no_tasks', `${KEY}: it cannot be read (${codeOf(error)}); name an existing folder`)
   })
   const folders = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
   return folders.map(({ name }) => name).sort()
@@ -43,13 +43,13 @@ const refused = (name: string, problem: string): Refusal => invalid('task_invali
 const codeOf = (error: unknown): string =>
   error instanceof Error ? ('code' in error && typeof error.code === 'string' ? error.code : error.message) : String(error)
 
-/** What lies there and what is written down, neither of which may say what the other says already. */
+/** Combines the task file with the folder's other files; a field may come from only one of them. */
 async function fieldsIn(folder: string, name: string): Promise<JsonObject> {
   const { written, ofHarbor } = await writtenIn(folder, name)
-  const lying = { ...(await promptIn(folder)), ...(ofHarbor ? await harborFiles(folder, name) : await ownFiles(folder)) }
-  const twice = Object.keys(lying).find((field) => field !== 'verify' && field in written)
-  if (twice !== undefined) throw refused(name, `${twice} is written down and lies in the folder too; keep one of them`)
-  return { name, ...lying, ...written }
+  const inFolder = { ...(await promptIn(folder)), ...(ofHarbor ? await harborFiles(folder, name) : await ownFiles(folder)) }
+  const twice = Object.keys(inFolder).find((field) => field !== 'verify' && field in written)
+  if (twice !== undefined) throw refused(name, `${twice} is in the task file and in the folder; keep one of them`)
+  return { name, ...inFolder, ...written }
 }
 
 interface Written {
@@ -70,14 +70,14 @@ async function writtenIn(folder: string, name: string): Promise<Written> {
   throw refused(name, `${first.kind} must hold an object of fields`)
 }
 
-/** JSON is YAML too. Where the parser stopped is told, and nothing of the text. */
+/** JSON is YAML too. The message gives the position and quotes no text. */
 function parsed(name: string, kind: string, text: string): Json {
   try {
     const value: Json = parse(text, { prettyErrors: false })
-    // A file of comments alone says as little as an empty one.
+    // A file of comments parses to null.
     return value ?? {}
   } catch (error) {
-    throw refused(name, `${kind} does not parse (${error instanceof Error ? error.message.split('\n', 1)[0] : 'it is no YAML'})`)
+    throw refused(name, `${kind} does not parse (${error instanceof Error ? error.message.split('\n', 1)[0] : 'it is not YAML'})`)
   }
 }
 
@@ -86,7 +86,7 @@ async function promptIn(folder: string): Promise<{ readonly prompt?: string }> {
   return prompt === null ? {} : { prompt: prompt.trim() }
 }
 
-/** Where the verifier's files come to lie; nothing that an agent leaves there survives. */
+/** The folder of the verifier's files; an agent's own files there are removed. */
 const VERIFY = 'verify'
 
 async function ownFiles(folder: string): Promise<JsonObject> {
@@ -108,7 +108,7 @@ async function harborFiles(folder: string, name: string): Promise<JsonObject> {
 const under = (folder: string, files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]))
 
-/** By its own shell: files lose who may run them on the way. */
+/** Runs the script through a shell, since file modes are not kept. */
 function commandOf(files: Files, script: string): { readonly verify?: readonly string[] } {
   const text = Object.hasOwn(files, script) ? files[script] : undefined
   if (text === undefined) return {}

@@ -1,7 +1,7 @@
 /** Failing reports that become tasks, and those that must not. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, Sample, Task } from '../../contract/index.ts'
-import { promote, type Promoted } from './index.ts'
+import { promote, type Promoted } from './promote.ts'
 
 const KEY = 'scenario'
 const LIMITS = { tasksMax: 50, perClientMax: 5 }

@@ -1,4 +1,4 @@
-/** What failed becomes tasks: half of them to learn from, half kept from the proposer to measure by. */
+/** Turns failing reports into tasks: half for training, half held out for the gate. */
 import { createHmac } from 'node:crypto'
 import { isObject, type Json, type Sample, type Task } from '../../contract/index.ts'
 import { countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
@@ -9,20 +9,20 @@ import { plain } from './texts.ts'
 export interface PromotionLimits {
   /** How many more tasks there may be. */
   readonly tasksMax: number
-  /** How many one client may bring, over the life of the scenario. */
+  /** How many tasks one client may add over the life of the scenario. */
   readonly perClientMax: number
 }
 export interface Promoted {
   readonly tasks: readonly Task[]
-  /** The samples that no proposer may see: their prompt is one of the gate. */
+  /** Samples hidden from the proposer, because their prompt is a task of the gate. */
   readonly held: readonly Sample[]
-  /** How many were dropped for what they said. */
+  /** How many were dropped for unsafe text. */
   readonly screened: number
-  /** How many tasks each client has brought so far. */
+  /** How many tasks each client has added so far. */
   readonly clients: Readonly<Record<string, number>>
 }
 
-/** `key` is the scenario's own, so that nobody outside can choose which half a report falls into. */
+/** `key` is the scenario's secret, so that no client can choose the half its report falls into. */
 export function promote(
   samples: readonly Sample[],
   existing: readonly Task[],
@@ -50,12 +50,11 @@ export function promote(
   return { tasks, held, screened: failures.length - clean.length, clients: Object.fromEntries(counts) }
 }
 
-/** From here on a score is a success. */
 const PASSING_SCORE = 0.5
 
 const hasFailed = (sample: Sample): boolean => (sample.score === null ? feedbackText(sample) !== '' : sample.score < PASSING_SCORE)
 
-/** Longer ones are documents rather than tasks. */
+/** Longer prompts are documents, not tasks. */
 const PROMPT_CHARACTERS_MAX = 20_000
 
 const isUsable = (prompt: string): boolean =>
@@ -68,7 +67,7 @@ function feedbackText({ feedback }: Sample): string {
   return typeof feedback === 'string' ? feedback.trim() : JSON.stringify(feedback)
 }
 
-/** Only clients that say who they are: the others cannot be told apart. */
+/** Null for clients without a tag: they cannot be distinguished. */
 function clientOf({ exchanges }: Sample, key: string): string | null {
   for (const { metadata } of exchanges) {
     const tags = isObject(metadata) && isObject(metadata['tags']) ? metadata['tags'] : {}
@@ -84,7 +83,7 @@ const DIGEST_HEX_DIGITS = 12
 const digest = (key: string, ...parts: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex').slice(0, DIGEST_HEX_DIGITS)
 
-/** Named by its prompt, so that the same one never comes back under another name; which half it is in depends on the report. */
+/** The name depends on the prompt, so that a prompt never gets a second name; the role depends on the report. */
 function taskOf(sample: Sample, prompt: string, key: string): Task {
   const isForGate = Number.parseInt(digest(key, 'role', ...sample.record_ids), 16) % 2 === 0
   return {
@@ -103,7 +102,7 @@ function rubricOf(sample: Sample): string {
   return said === '' ? known : `${known} What was said of the earlier one, which a good answer gives no cause for:\n${said}`
 }
 
-/** Also one that passed, or that came again later: the prompt is in it all the same. */
+/** Includes samples that passed or came later, since they hold the prompt too. */
 function heldBack(samples: readonly Sample[], tasks: readonly Task[]): readonly Sample[] {
   const gate = tasks.filter(({ name, role }) => role === 'gate' && name.startsWith(PROMOTED_PREFIX))
   const prompts = new Set(gate.map(({ prompt }) => plain(prompt)))

@@ -6,7 +6,7 @@ import verify from '../../../plugins/evaluators/verify/index.ts'
 import local from '../../../plugins/executors/local/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Files, Json, Task } from '../../contract/index.ts'
-import { readTasks } from './index.ts'
+import { readTasks } from './read.ts'
 
 const BUNDLED = join(import.meta.dirname, '../../../plugins/recipes/harness/tasks.json')
 const NOTHING = { tasks: null, tasks_dir: null, evaluator: 'answer' }
@@ -165,17 +165,13 @@ describe('a folder of tasks', () => {
   })
 
   it.each<readonly [string, Files, string]>([
-    ['that is empty', { 'README.md': '' }, 'there is no folder in it'],
+    ['that is empty', { 'README.md': '' }, 'it holds no folder'],
     ['without a description', { 'a/instruction.md': 'p' }, 'task a: has no task.yaml'],
     ['with two descriptions', { 'a/task.yaml': '', 'a/task.json': '{}' }, 'task a: has both task.yaml and task.json'],
     ['with broken YAML', { 'a/task.yaml': 'prompt: [secret' }, 'task a: task.yaml does not parse'],
     ['with a key twice', { 'a/task.yaml': 'prompt: a\nprompt: b' }, 'task a: task.yaml does not parse'],
     ['with a list', { 'a/task.yaml': '- a' }, 'task a: task.yaml must hold an object'],
-    [
-      'with two prompts',
-      { 'a/task.yaml': 'prompt: p', 'a/instruction.md': 'p' },
-      'task a: prompt is written down and lies in the folder too',
-    ],
+    ['with two prompts', { 'a/task.yaml': 'prompt: p', 'a/instruction.md': 'p' }, 'task a: prompt is in the task file and in the folder'],
     ['without a prompt', { 'a/task.yaml': 'answer: "1"' }, 'task a: prompt must be non-blank text'],
     ['with a name that is none', { 'a b/task.yaml': 'prompt: p' }, 'name must start with a letter'],
     ['of Harbor’s without a test', { 'a/task.toml': '', 'a/instruction.md': 'p' }, 'task a: has a task.toml and no tests/test.sh'],
@@ -192,17 +188,17 @@ describe('a folder of tasks', () => {
     const linked = temporaryFolder()
     mkdirSync(join(linked, 'tasks/a/workspace'), { recursive: true })
     symlinkSync('/etc/hostname', join(linked, 'tasks/a/workspace/host'))
-    await expect(lying({ 'a/task.yaml': 'prompt: p' }, linked)).rejects.toThrow('task a: cannot be read ("host" is no plain file')
+    await expect(lying({ 'a/task.yaml': 'prompt: p' }, linked)).rejects.toThrow('task a: cannot be read ("host" is not a plain file')
     const binary = temporaryFolder()
     mkdirSync(join(binary, 'tasks/a/workspace'), { recursive: true })
     writeFileSync(join(binary, 'tasks/a/workspace/image'), Buffer.from([0xff, 0xd8]))
-    await expect(lying({ 'a/task.yaml': 'prompt: p' }, binary)).rejects.toThrow('task a: cannot be read ("image" is no text')
+    await expect(lying({ 'a/task.yaml': 'prompt: p' }, binary)).rejects.toThrow('task a: cannot be read ("image" is not text')
     await expect(lying({ 'a/task.yaml': 'prompt: p', 'a/workspace/x': 'x'.repeat(2 ** 24 + 1) })).rejects.toThrow('its files are more than')
   })
 
   it('is refused where it is not there, without a word about where that is', async () => {
     const refused = readTasks({ ...NOTHING, tasks_dir: './nowhere' }, temporaryFolder(), [])
-    await expect(refused).rejects.toMatchObject({ message: 'evolution.tasks_dir: it cannot be read (ENOENT); name a folder that is there' })
+    await expect(refused).rejects.toMatchObject({ message: 'evolution.tasks_dir: it cannot be read (ENOENT); name an existing folder' })
   })
 })
 

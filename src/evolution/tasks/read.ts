@@ -1,17 +1,17 @@
-/** The tasks that a configuration names: in a list, in a folder, or none, which means the bundled ones. */
+/** Reads the configured tasks, from a list or a folder, or the bundled ones. */
 import { resolve } from 'node:path'
 import { invalid, type Json, type Task } from '../../contract/index.ts'
 import { readFolder } from './folder.ts'
 import { bytesOf, taskFrom } from './task.ts'
 
 const TASKS_MAX = 2000
-/** Every task's files together: they are held in memory, by each thread that trains. */
+/** The files of all tasks, which each training thread holds in memory. */
 const TASKS_BYTES_MAX = 256 * 1024 * 1024
 
 export interface TaskSettings {
   readonly tasks: readonly Json[] | null
   readonly tasks_dir: string | null
-  /** Who scores a task that does not say. */
+  /** The evaluator of tasks that name none. */
   readonly evaluator: string
 }
 
@@ -25,14 +25,15 @@ export async function readTasks(settings: TaskSettings, baseDirectory: string, b
   return all.map((task) => withEvaluator(task, settings.evaluator))
 }
 
-/** A text is a task of the gate that has nothing but its prompt. */
+/** A text is a gate task with that prompt. */
 function listedTask(value: Json, index: number): Task {
   const fields = typeof value === 'string' ? { name: `task-${index + 1}`, prompt: value } : value
   return taskFrom(fields, `evolution.tasks[${index}]`)
 }
 
 function checkTogether(tasks: readonly Task[]): void {
-  if (tasks.length > TASKS_MAX) throw invalid('too_many_tasks', `evolution.tasks: there are ${tasks.length} tasks; ${TASKS_MAX} at most`)
+  if (tasks.length > TASKS_MAX)
+    throw invalid('too_many_tasks', `evolution.tasks: there are ${tasks.length} tasks; at most ${TASKS_MAX} are allowed`)
   const names = tasks.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw invalid('task_twice', `evolution.tasks: two tasks are named ${twice}; rename one of them`)
@@ -40,7 +41,7 @@ function checkTogether(tasks: readonly Task[]): void {
     throw invalid('tasks_too_large', `evolution.tasks: the files of all tasks together must be at most ${TASKS_BYTES_MAX} bytes`)
 }
 
-/** The default evaluator looks for an answer. A task that has none, and says how else it is solved, is scored that way. */
+/** The default evaluator needs an answer; a task without one is scored by its verifier or a judge. */
 function withEvaluator(task: Task, configured: string): Task {
   const data = task.data ?? {}
   if (configured !== 'answer' || 'evaluator' in data || 'answer' in data) return task

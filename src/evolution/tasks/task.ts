@@ -1,4 +1,4 @@
-/** One task out of what somebody wrote, checked field by field. */
+/** Parses and checks one task. */
 import { invalid, isObject, type Json, type Task } from '../../contract/index.ts'
 import { FIELDS, isName } from './fields.ts'
 
@@ -26,7 +26,7 @@ function ruleIn([issue]: readonly Issue[]): string {
   return `${steps.join('').slice(1) || 'it'} ${issue?.message ?? 'is refused'}`
 }
 
-/** What its files hold together, also those that only the verifier sees. */
+/** The size of its files, including the verifier's. */
 export function bytesOf({ files = {}, data = {} }: Task): number {
   const hidden = isObject(data['verify_files']) ? data['verify_files'] : {}
   const texts = [...Object.values(files), ...Object.values(hidden)].filter((text) => typeof text === 'string')

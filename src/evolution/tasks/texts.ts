@@ -1,13 +1,13 @@
-/** The texts of a sample, and as they are held against each other. */
+/** Collects and normalises texts for comparison. */
 import type { Json } from '../../contract/index.ts'
 
-/** All white space but a single blank, which most of it is and which stays as it is. */
+/** All white space but a single space, which is the common case. */
 const SPACING = /[^\S ]\s*| \s+/g
 
-/** Spacing and case make no other text. */
+/** Ignores spacing and case. */
 export const plain = (text: string): string => text.replaceAll(SPACING, ' ').trim().toLowerCase()
 
-/** Every text anywhere in a value; strangers made it, so it may be nested deeper than a call stack. */
+/** Every text in a value. Iterative, since the value may be nested deeper than the call stack. */
 export function* textsIn(value: Json): Generator<string> {
   const waiting: Json[] = [value]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -1,13 +1,13 @@
-/** The agent's program on this machine: the one the configuration names, our own, or the pinned one, installed when an episode first needs it. */
+/** Finds the agent's program: the configured one, our own agent, or the pinned version, installed on first use. */
 import { hash } from 'node:crypto'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, delimiter, join } from 'node:path'
 import { ensureVendor } from '@svc-ai/agent/vendor'
-import { unavailable, type Adapter } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
-import type { Program } from '../episodes.ts'
+import { unavailable, type Adapter } from '../contract/index.ts'
+import { wordsOf } from '../kit/index.ts'
+import type { Program } from './episodes.ts'
 
 export interface ProgramOrder {
   readonly adapter: Adapter
@@ -24,14 +24,17 @@ export async function openProgram({ adapter, binary, directory }: ProgramOrder):
   const { install } = adapter
   if (install !== undefined) return installed({ ...adapter, install }, directory)
   if (adapter.binary !== NATIVE)
-    throw unavailable('no_program', `evolution.binary: adapter ${adapter.name} pins no program; name the one that episodes should run`)
+    throw unavailable(
+      'no_program',
+      `evolution.binary: adapter ${adapter.name} pins no program; set it to the program that episodes should run`,
+    )
   const path = await realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
   return startedAs([process.execPath, path], [dirname(path)], hash('sha256', await readFile(path)))
 }
 
 const NATIVE = 'svc-native'
 
-/** Nothing of the service's own environment but where programs are: its own Node first. */
+/** The environment holds PATH alone, with the service's own Node first. */
 function startedAs(argv: readonly string[], needs: readonly string[], version: string): Program {
   return { argv, needs, version, env: { PATH: [dirname(process.execPath), ...SYSTEM_PATH].join(delimiter) } }
 }
@@ -41,7 +44,7 @@ async function named(path: string): Promise<Program> {
   return startedAs([path], [neededWith(path)], `${path} ${mtimeMs} ${size}`)
 }
 
-/** Most programs are more than one file: a package comes with the packages beside it, any other with its folder, but never a person's whole home. */
+/** The folder a program needs: its node_modules, else its own folder, but never a whole home folder. */
 function neededWith(path: string): string {
   const packages = path.indexOf('/node_modules/')
   if (packages !== -1) return path.slice(0, packages + '/node_modules'.length)
@@ -49,7 +52,7 @@ function neededWith(path: string): string {
   return folder === homedir() || folder === '/' ? path : folder
 }
 
-/** As a person's machine installs it: at its pin, tried, and whole whatever is killed on the way. */
+/** Uses the same installer as people's machines: pinned, verified and atomic. */
 async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, directory: string): Promise<Program> {
   const { install, binary, client } = adapter
   const prefix = join(directory, `${adapter.name}-${install.version}`)
@@ -68,7 +71,7 @@ async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, 
   return startedAs([join(prefix, install.binary_path)], [prefix], `${install.package}@${install.version}`)
 }
 
-/** Nobody is there to be asked, and the step's own failure says what went wrong. */
+/** There is no terminal; the step's failure reports errors. */
 const SILENT = {
   interactive: false,
   print: () => undefined,

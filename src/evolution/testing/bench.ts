@@ -1,4 +1,4 @@
-/** A workshop for tests: a small agent that is played in process, a proposer that offers what it is told to, and folders that go again. */
+/** A trainer for tests, with a small agent played in process, a scripted proposer and temporary folders. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,12 +26,12 @@ import type {
 } from '../../contract/index.ts'
 import { contentOf } from '../../harness/index.ts'
 import { EpisodeCache } from '../cache.ts'
-import { Inbox } from '../inbox/index.ts'
-import type { Workshop } from '../run.ts'
+import { Inbox } from '../inbox/inbox.ts'
+import type { EvolutionContext } from '../run.ts'
 import { makeTrainer } from '../trainer.ts'
-import { Unplayed } from '../unplayed.ts'
+import { UnplayedProposal } from '../unplayed.ts'
 
-/** Reads rules, commands and code, and is told its model in a file. */
+/** Reads rules, commands and code, and its model from a file. */
 const agent: Adapter = {
   name: 'plain',
   binary: 'agent',
@@ -64,12 +64,12 @@ export interface Tools {
   readonly selection?: Selection
   readonly evaluator?: Evaluator
   readonly run?: Executor['run']
-  readonly program?: Workshop['program']
+  readonly program?: EvolutionContext['program']
   readonly adapter?: Adapter
   readonly tasks?: readonly Task[]
-  readonly settings?: Partial<Workshop['settings']>
+  readonly settings?: Partial<EvolutionContext['settings']>
   readonly codeProblem?: string
-  /** Another bench, whose cache this one goes on with. */
+  /** Another bench, whose cache this one reuses. */
   readonly cacheFrom?: Pick<TestBench, 'folder'>
 }
 
@@ -79,20 +79,20 @@ export interface TestBench {
   /** Names of what was played, in order: `candidate one 0`. */
   readonly played: string[]
   readonly lines: string[]
-  /** The current content; a published one takes its place. */
+  /** Runs a step on the current content; a published one replaces it. */
   step(batch?: TestBatch, signal?: AbortSignal): Promise<StepResult>
 }
 
 interface TestBatch {
   readonly samples?: readonly Sample[]
   readonly request?: TrainRequest | null
-  /** Of the release that the step starts from. */
+  /** Components of the base release. */
   readonly components?: Readonly<Record<string, string>>
-  /** Tells one batch from another; without it every step has its own. */
+  /** The batch id; by default every step has its own. */
   readonly id?: string
 }
 
-/** An agent that answers the magic word once its rules tell it to. */
+/** An agent that says the magic word when its rules ask for it. */
 const obedient =
   (played: string[]): Executor['run'] =>
   async (play) => {
@@ -115,7 +115,7 @@ const moreWins: Selection = {
   },
 }
 
-export const SETTINGS: Workshop['settings'] = {
+export const SETTINGS: EvolutionContext['settings'] = {
   binary: null,
   tasks: null,
   tasks_dir: null,
@@ -150,7 +150,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const inbox = new Inbox(join(folder, 'inbox'), 8)
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
-  const workshop: Workshop = {
+  const context: EvolutionContext = {
     settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
     method: {
       proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
@@ -158,7 +158,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
       executor: { run: tools.run ?? obedient(played) },
       contained: true,
       codeProblem: tools.codeProblem ?? null,
-      strangersProblem: null,
+      untrustedProblem: null,
       evaluator: async () => evaluator,
     },
     adapter,
@@ -166,13 +166,13 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     evaluation: { url: 'http://127.0.0.1:9', apiKey: 'evaluation-token' },
     cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
     inbox,
-    unplayed: new Unplayed(join(folder, 'unplayed.json')),
+    unplayed: new UnplayedProposal(join(folder, 'unplayed.json')),
     scenario: 'test',
     component: 'harness',
     folder: 'scenario',
     program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
   }
-  const trainer = makeTrainer(workshop)
+  const trainer = makeTrainer(context)
   const report: Reporter = {
     phase: (name, more) => void lines.push(`phase ${name}${more?.episodes_total === undefined ? '' : ` of ${more.episodes_total}`}`),
     line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),

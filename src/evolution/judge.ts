@@ -1,0 +1,188 @@
+/** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
+import type { Decision, Entry, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
+import { contentOf } from '../harness/index.ts'
+import { caseOf, type HarnessCandidate } from './candidate.ts'
+import type { TaskChoice } from './choose-tasks.ts'
+import { evaluate, futileReason } from './evaluate.ts'
+import type { EpisodeResult } from './episode-runner.ts'
+import { MachineProblem, ScorerProblem } from './episodes.ts'
+import { stateOf, type StepRun } from './run.ts'
+import { runsCode, touchedEntries } from './touched.ts'
+
+/** How many of the candidate's episodes a row lists; the step's record has all. */
+const LISTED_EPISODES_MAX = 8
+
+export async function judge(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate): Promise<StepResult> {
+  const { decision: selections, pairs } = await play(run, choice, candidate)
+  refuseUnscored(run)
+  const decision = healthy(pairs, selections)
+  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), savedMetrics(run, decision))
+  run.report.line('check', decision.reason, !decision.selected)
+  const { unsolved_tasks: unsolved } = run.metrics
+  if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
+  remember(run, choice, candidate, decision)
+  const common = { state: stateOf(run), requires: candidate.requires }
+  if (!decision.selected) return { kind: 'reject', ...common }
+  const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
+  const held = reviewReason(run, candidate)
+  return held === null ? { kind: 'publish', content, ...common } : { kind: 'hold', content, metrics: { held_because: held }, ...common }
+}
+
+/** Throws when no episode of this step has a score and neither side is to blame: nothing is known about the candidate then. */
+function refuseUnscored({ episodes }: StepRun): void {
+  const played = episodes.results.filter(({ side, cached }) => side !== 'trial' && !cached)
+  if (played.some(({ score }) => score !== null)) return
+  const caused = (trouble: 'machine' | 'evaluator'): string | null => played.find((one) => one.trouble === trouble)?.failure ?? null
+  const [machine, evaluator] = [caused('machine'), caused('evaluator')]
+  if (machine !== null) throw new MachineProblem(`no episode has a score; the first ${machine}`)
+  if (evaluator !== null) throw new ScorerProblem(`no episode has a score; the first ${evaluator}`)
+}
+
+/** A candidate that fails a health task is never selected. */
+function healthy(pairs: readonly Pair[], decision: Decision): Decision {
+  const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
+  if (!decision.selected || failing === undefined) return decision
+  const why = failing.candidate === null ? ` (${failing.failures?.candidate ?? 'no score'})` : ''
+  return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}${why}` }
+}
+
+async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate) {
+  const { context, episodes, report } = run
+  const { settings, method } = context
+  run.phase = 'evaluating'
+  report.phase('evaluating', episodesAtMost(run, choice))
+  return evaluate({
+    selection: method.selection,
+    episodes,
+    candidate: entries,
+    current: run.entries,
+    question: questionOf(run, choice),
+    workers: settings.episode_workers,
+    report,
+  })
+}
+
+/** Unknown where the selection draws by itself without a budget. */
+function episodesAtMost({ context: { method, settings }, episodes }: StepRun, { gate }: TaskChoice): { readonly episodes_total?: number } {
+  const all = method.selection.next === undefined ? SIDES * gate.length * settings.episode_repeats : null
+  const known = [all, episodes.left].filter((count) => count !== null)
+  return known.length === 0 ? {} : { episodes_total: Math.min(...known) }
+}
+const SIDES = 2
+
+function questionOf({ context, order, state }: StepRun, { gate }: TaskChoice): Omit<Question, 'pairs' | 'episodesLeft'> {
+  return {
+    kind: order.batch.request === null ? 'traffic' : 'request',
+    tasks: gate,
+    repeats: context.settings.episode_repeats,
+    seed: `${context.scenario}:${order.step}:${order.batch.id}`,
+    history: { decided: state.decided, selected: state.selected },
+  }
+}
+
+/** Why no change from traffic could be selected, or null: then no proposal is asked for. */
+export function unplayable(run: StepRun, choice: TaskChoice): string | null {
+  const question = { ...questionOf(run, choice), pairs: [], episodesLeft: run.episodes.left }
+  return question.kind === 'request' ? null : futileReason(run.context.method.selection, question)
+}
+
+/** Sums and means over the pairs, and the first episodes. A side that was not played is left out. */
+function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[]): JsonObject {
+  const results = episodes.results.filter(({ side }) => side !== 'trial')
+  const played = (side: Side): boolean => results.some((one) => one.side === side)
+  return {
+    ...(played('candidate') && { candidate_score: sumOf(pairs, 'candidate') }),
+    ...(played('current') && { current_score: sumOf(pairs, 'current') }),
+    ...meanMetrics(pairs, results),
+    ...(!played('current') && played('candidate') && { evaluation_sides: ['candidate'] }),
+    episode_failures: results.filter(({ score }) => score === null).length,
+    episode_repeats: context.settings.episode_repeats,
+    episodes_used: episodes.played,
+    episodes_cached: results.filter(({ cached }) => cached).length,
+    ...unsolvedMetrics(pairs),
+    candidate_episodes: results
+      .filter(({ side }) => side === 'candidate')
+      .slice(0, LISTED_EPISODES_MAX)
+      .map(briefly),
+  }
+}
+
+/** Tasks in which both sides scored 0 in every pair. Most likely the evaluator is wrong. */
+function unsolvedMetrics(pairs: readonly Pair[]): JsonObject {
+  const compared = pairs.filter(({ candidate, current }) => candidate !== null && current !== null)
+  const solved = new Set(compared.flatMap(({ task, candidate, current }) => (candidate === 0 && current === 0 ? [] : [task.name])))
+  const unsolved = [...new Set(compared.map(({ task }) => task.name))].filter((name) => !solved.has(name))
+  return unsolved.length === 0 ? {} : { unsolved_tasks: unsolved.slice(0, UNSOLVED_MAX) }
+}
+const UNSOLVED_MAX = 50
+
+const sumOf = (pairs: readonly Pair[], side: Side): number => pairs.reduce((sum, pair) => sum + (pair[side] ?? 0), 0)
+
+/**
+ * Both means are over the pairs that both sides played, so that they are comparable. Where only the candidate was played, the mean is over its
+ * episodes. An episode without a score counts as 0, as in the sums.
+ */
+function meanMetrics(pairs: readonly Pair[], results: readonly EpisodeResult[]): JsonObject {
+  const played = new Set(results.map(({ side, task, repeat }) => episodeOf(side, task.name, repeat)))
+  const by = (side: Side, among: readonly Pair[]): readonly Pair[] =>
+    among.filter(({ task, repeat }) => played.has(episodeOf(side, task.name, repeat)))
+  const alone = by('candidate', pairs)
+  const both = by('current', alone)
+  if (both.length > 0)
+    return { candidate_mean_score: sumOf(both, 'candidate') / both.length, current_mean_score: sumOf(both, 'current') / both.length }
+  return alone.length > 0 ? { candidate_mean_score: sumOf(alone, 'candidate') / alone.length } : {}
+}
+
+const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`
+
+const briefly = ({ task, repeat, score, failure, note }: EpisodeResult): Json => ({
+  task: task.name,
+  score,
+  ...(repeat > 0 && { repeat }),
+  ...(failure !== null && { failure }),
+  ...(note !== null && { evaluation: note.words }),
+})
+
+function decisionMetrics({ context }: StepRun, { selected, reason, metrics = {} }: Decision): JsonObject {
+  const selection = { policy: context.settings.selection, outcome: selected ? 'select' : 'reject', reason }
+  return { ...metrics, selected, published: selected, selection }
+}
+
+/** Episodes saved by the cache and by an early decision, against playing the whole budget. */
+const savedMetrics = ({ episodes }: StepRun, { episodesMax }: Decision): JsonObject =>
+  episodesMax === undefined ? {} : { episodes_saved: Math.max(0, episodesMax - episodes.played) }
+
+/** All that a proposer sees of a rejection: more would let it query the gate. */
+const REJECTED_REASON = 'it was played, and is no better than what is served'
+
+/** Only changes from traffic had to be better, so only they count in the gate's history. */
+function remember(
+  run: StepRun,
+  { gate }: TaskChoice,
+  { mutations, proposalId }: HarnessCandidate,
+  { selected, reason, isOpen = false }: Decision,
+): void {
+  const { step, batch } = run.order
+  const { state } = run
+  const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
+  const rejected = selected
+    ? state.rejected
+    : [...state.rejected, { step, mutations, reason: REJECTED_REASON, ...(!isOpen && { case: caseOf(run, gate) }) }]
+  const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
+  run.state = { ...state, ...counted, rejected, proposals }
+}
+
+/** In `review_kinds`, this kind stands for every entry that an agent would run. */
+const CODE = 'code_extension'
+/** Code that replaces the whole loop is always reviewed. */
+const ALWAYS_REVIEWED = 'native_loop'
+
+/** Why a person must review it before it is served, or null. */
+function reviewReason({ context: { settings, adapter }, entries }: StepRun, candidate: HarnessCandidate): string | null {
+  if (settings.publish === 'review') return 'evolution.publish is review'
+  const reviewed = new Set([...settings.review_kinds, ALWAYS_REVIEWED])
+  const { before, after } = touchedEntries(entries, candidate.entries)
+  const isReviewed = (entry: Entry): boolean => reviewed.has(entry.name) || (reviewed.has(CODE) && runsCode(adapter, entry))
+  const touched = [...before, ...after].find(isReviewed)
+  return touched === undefined ? null : `it changes ${touched.id}, of kind ${touched.name}, which evolution.review_kinds holds for review`
+}
