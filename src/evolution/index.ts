@@ -1,6 +1,6 @@
 /**
  * Evolution: a trainer that proposes changes of a harness, plays both sides of every task, and selects on evidence.
- * It does not publish or serve, and does not know where its steps run.
+ * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
 export * from './proposing/index.ts'
