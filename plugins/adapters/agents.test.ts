@@ -62,7 +62,7 @@ describe('the agents', () => {
   ])('are given no skill or command with a head %s', (_, text) => {
     for (const kind of ['skill', 'agent_command'] as const) {
       const those = agents.filter(({ layout }) => layout.named[kind] !== undefined)
-      const refused = refusing(those, 'bad_front_matter', 'mine: the front matter is no YAML mapping', (adapter) =>
+      const refused = refusing(those, 'bad_front_matter', 'mine: the front matter is not a YAML mapping', (adapter) =>
         renderTree(adapter, [entry('mine', kind, { name: 'mine', text })]),
       )
       expect(refused).toEqual(those.map(({ name }) => name))

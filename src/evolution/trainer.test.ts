@@ -156,7 +156,7 @@ describe('a step', () => {
 
   it.each<[string, Mutation, RegExp]>([
     ['an entry that is not there', { op: 'remove', id: 'nobody' }, /there is no entry nobody/],
-    ['a reserved entry', { op: 'remove', id: 'svc-requests' }, /kept by the service/],
+    ['a reserved entry', { op: 'remove', id: 'svc-requests' }, /reserved for the service/],
     ['nothing', { op: 'update', id: 'base', options: {} }, /nothing would change/],
   ])('whose proposal touches %s is skipped with the rule', async (_what, mutation, reason) => {
     const result = await (await testBench({ propose: () => ({ mutations: [mutation] }) })).step()

@@ -43,9 +43,9 @@ describe('mutations are admitted', () => {
 
 describe('mutations are refused', () => {
   it.each<[string, Json, string]>([
-    ['of a reserved id: create', { op: 'create', id: 'svc-requests', options }, 'mutations[0]: svc-requests is kept by the service'],
-    ['of a reserved id: update', { op: 'update', id: 'svc-version-check', options }, 'mutations[0]: svc-version-check is kept'],
-    ['of a reserved id: remove', { op: 'remove', id: 'svc-pi-extension-api' }, 'mutations[0]: svc-pi-extension-api is kept'],
+    ['of a reserved id: create', { op: 'create', id: 'svc-requests', options }, 'mutations[0]: svc-requests is reserved for the service'],
+    ['of a reserved id: update', { op: 'update', id: 'svc-version-check', options }, 'mutations[0]: svc-version-check is reserved'],
+    ['of a reserved id: remove', { op: 'remove', id: 'svc-pi-extension-api' }, 'mutations[0]: svc-pi-extension-api is reserved'],
     ['in a group', { op: 'create', id: 'tone', options: { ...options, group: 'x' } }, 'mutations[0].options: group must not be set'],
     [
       'with a config that is none',

@@ -1,4 +1,4 @@
-/** Mutations of a tree, whoever wrote them: all of them are admitted, or none. */
+/** Admits mutations of a tree: all of them, or none. */
 import { z } from 'zod'
 import {
   invalid,
@@ -19,7 +19,7 @@ export type AdmittedTree =
   | { readonly admitted: true; readonly entries: readonly Entry[] }
   | { readonly admitted: false; readonly reason: string }
 
-/** The tree that the mutations make of the entries, or the rule that the first bad one breaks. */
+/** The changed tree, or the rule that the first bad mutation breaks. */
 export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[], parses = codeParses): AdmittedTree {
   const malformed = listProblem(mutations)
   if (malformed !== null) return { admitted: false, reason: malformed }
@@ -34,7 +34,7 @@ export function admit(adapter: Adapter, entries: readonly Entry[], mutations: re
   return reason === null ? { admitted: true, entries: tree } : { admitted: false, reason }
 }
 
-/** The same for a thread that others wait for: code, which may keep a parser busy, is looked at beside it, and last. */
+/** The same without blocking the thread: code is parsed in a worker, and last. */
 export async function admitBeside(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[]): Promise<AdmittedTree> {
   const codes = new Set<string>()
   const note = (code: string): boolean => {
@@ -51,7 +51,7 @@ export async function admitBeside(adapter: Adapter, entries: readonly Entry[], m
   return admit(adapter, entries, mutations, (code) => parsing.has(code))
 }
 
-/** Of a stranger's list only the outline is asked for here: what is wrong inside is for the admission to say. */
+/** Checks the outline of an untrusted list; admission checks the rest. */
 export function parseMutations(value: Json): readonly Mutation[] {
   const problem = listProblem(value)
   if (problem !== null) throw invalid('bad_mutations', problem)
@@ -65,7 +65,7 @@ const mutationList = z
     z.looseObject(
       {
         op: z.string({ error: 'must be create, update or remove' }).meta({ description: 'create, update or remove' }),
-        id: z.string({ error: 'must be the text by which the entry is known' }),
+        id: z.string({ error: 'must be the id of the entry, as text' }),
         options: z.looseObject({}, { error: 'must be an object {name, config, disabled}' }).nullish(),
       },
       { error: 'must be an object {op, id, options}' },
@@ -77,7 +77,7 @@ const mutationList = z
 
 const listProblem = (value: unknown): string | null => brokenRule(mutationList, value, 'mutations')
 
-/** A mutation as it may come. */
+/** An untrusted mutation. */
 interface Asked {
   readonly op: string
   readonly id: string
@@ -89,7 +89,7 @@ type Check = (entry: Entry) => string | null
 function changedTree(check: Check, tree: readonly Entry[], { op, id, options }: Asked, at: string): readonly Entry[] | string {
   const problem = idProblem(id)
   if (problem !== null) return `${at}.${problem}`
-  if (isReserved(id)) return `${at}: ${id} is kept by the service, and no mutation may touch it`
+  if (isReserved(id)) return `${at}: ${id} is reserved for the service, and no mutation may change it`
   const shape = shapeProblem({ id, name: '', config: {}, ...options })
   if (shape !== null) return `${at}.options: ${shape}`
   const old = tree.find((entry) => entry.id === id)
@@ -108,7 +108,7 @@ function created(check: Check, tree: readonly Entry[], id: string, options: Aske
   return check(entry) ?? [...tree, entry]
 }
 
-/** What is left out stays as it was. */
+/** Omitted fields stay unchanged. */
 function updated(check: Check, tree: readonly Entry[], old: Entry, options: Asked['options'], at: string): readonly Entry[] | string {
   if (!options) return `${at}.options must hold what is to change`
   const entry = plainEntry({ ...old, ...options, id: old.id })

@@ -1,4 +1,4 @@
-/** Whether code parses, found out in a thread beside this one. */
+/** Checks in a worker thread whether code parses. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,31 +12,30 @@ const PARSES = 2
 const BROKEN = 3
 const LOST = 4
 
-/** Places in what the thread writes and this one reads: what it found, and its number to the system, zero where there is none. */
+/** Indexes into the shared array: the worker's verdict, and its system thread id, 0 where unknown. */
 const VERDICT = 0
 const THREAD = 1
 
 const LOOK_MILLISECONDS = 10
-/** In which Linux counts processor time. */
+/** Linux's unit of CPU time. */
 const TICK_MILLISECONDS = 10
-/** Only a thread that neither starts nor works nor ends is given up by the clock: on a busy machine each of these takes its time. */
+/** A wall-clock limit for a stuck thread only: a busy machine may be slow. */
 const STUCK_SECONDS_MAX = 300
 
 interface Parser {
   readonly worker: Worker
-  /** Written by the thread, waited for here. */
   readonly verdict: Int32Array
 }
 
 /**
- * Node's own parser, which takes types too, is busy for hours with some short texts, and after others never parses anything again. Neither may
- * happen to the service: the parser has a thread and a limit of processor time, and a thread that was broken or late is replaced.
+ * Node's own parser, which strips types, needs hours for some short texts, and after others never parses anything again. So it runs in a worker
+ * with a limit of CPU time, and a broken or late worker is replaced.
  */
 let parser: Parser | null = null
 
 const askers = new Lane()
 
-/** The verdict while this thread goes on. Each code has a parser of its own, one after the other: nothing is left of one that breaks it. */
+/** Does not block this thread. Each code gets a new worker, one at a time, so that a broken parser affects no other code. */
 export function codeParsesBeside(code: string): Promise<boolean> {
   return askers.run(async () => {
     const verdict = openVerdict()
@@ -56,7 +55,7 @@ export function codeParsesBeside(code: string): Promise<boolean> {
   })
 }
 
-/** Waits for the parser: nothing else happens on this thread meanwhile. */
+/** Blocks this thread. */
 export function codeParses(code: string): boolean {
   parser ??= startParser()
   const { worker, verdict } = parser
@@ -80,7 +79,7 @@ function startParser(): Parser {
 
 const openVerdict = (): Int32Array => new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
 
-/** Whether the thread has worked longer on what it is given now than it may, or is gone, or stuck. */
+/** Whether the worker used up its CPU time, is gone, or is stuck. */
 function lateness(verdict: Int32Array): () => boolean {
   const thread = Atomics.load(verdict, THREAD)
   const before = workedMilliseconds(thread)
@@ -88,7 +87,7 @@ function lateness(verdict: Int32Array): () => boolean {
   return () => workedMilliseconds(thread) - before > CODE_CHECK_SECONDS_MAX * 1000 || performance.now() > end
 }
 
-/** Processor time, infinite for a thread that is gone. Where the system does not tell threads apart it is the whole process's. */
+/** CPU time of the thread; infinite when it is gone; of the whole process where the system has no per-thread times. */
 function workedMilliseconds(thread: number): number {
   if (thread === 0) {
     const { user, system } = process.cpuUsage()
@@ -110,7 +109,7 @@ function workedMilliseconds(thread: number): number {
 function startWorker(verdict: Int32Array): Worker {
   const worker = new Worker(PARSER, { eval: true, name: 'parser', workerData: verdict, env: {}, execArgv: ['--no-warnings'] })
   worker.unref()
-  // A thread that dies leaves its verdict open, and is replaced for that.
+  // A worker that dies leaves no verdict and is replaced.
   worker.on('error', () => undefined)
   return worker
 }
@@ -122,7 +121,7 @@ function endParser({ worker }: Parser): void {
   void worker.terminate()
 }
 
-/** What is no error of syntax is a failure of the parser itself. */
+/** Any error but a SyntaxError is a failure of the parser itself. */
 const PARSER = `
   const { readlinkSync } = require('node:fs')
   const { stripTypeScriptTypes } = require('node:module')

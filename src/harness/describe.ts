@@ -1,4 +1,4 @@
-/** What is told of an adapter to whoever chooses one. */
+/** Describes an adapter for the routes. */
 import { NAMED_KINDS, type Adapter, type EntryKind, type JsonObject } from '../contract/index.ts'
 
 export function describeAdapter(adapter: Adapter): JsonObject {
@@ -13,14 +13,14 @@ export function describeAdapter(adapter: Adapter): JsonObject {
   }
 }
 
-/** What is installed; how its dependencies are locked is for the install script alone. */
+/** Without the lock file, which only the install script needs. */
 function pinOf({ install }: Adapter): JsonObject | null {
   if (install === undefined) return null
   const { lock: _, ...pin } = install
   return { ...pin }
 }
 
-/** The kinds of entries that it has a place for. */
+/** The kinds of entries that it renders. */
 export function kindsOf({ layout }: Adapter): readonly EntryKind[] {
   const named = NAMED_KINDS.filter((kind) => layout.named[kind] !== undefined)
   return layout.rules === undefined ? ['config', ...named] : ['config', 'rules', ...named]

@@ -1,4 +1,4 @@
-/** The fields that more than one kind of entry has, each with its rule as the end of a sentence, and how such a sentence begins. */
+/** Schemas of fields that several kinds of entries have. Each message completes a sentence that begins with the field. */
 import { z } from 'zod'
 import { ENTRY_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 
@@ -8,7 +8,7 @@ export const NAME_RULE = `must start with a letter or digit and go on with those
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= ENTRY_NAME_CHARACTERS_MAX && NAME.test(value)
 
-/** The first rule of a schema that a value breaks, with the way to the field; null when it keeps them all. */
+/** The first rule that a value breaks, with the path of the field; null when it is valid. */
 export function brokenRule(schema: z.ZodType, value: unknown, at: string): string | null {
   const [issue] = schema.safeParse(value).error?.issues ?? []
   if (issue === undefined) return null
@@ -31,7 +31,7 @@ export function distinct<T>(item: z.ZodType<T>, max = Infinity): z.ZodType<T[]> 
   return z.array(item, { error }).refine((list) => list.length <= max && new Set(list).size === list.length, { error })
 }
 
-/** Fields it does not know are refused: a word misspelt must not pass for one left out. They are not repeated: they may hold anything. */
+/** Unknown fields are refused: a misspelt field must not count as absent. The message does not quote them: they may hold anything. */
 export function strict<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
   const fields = Object.keys(shape).join(', ')
   return z.strictObject(shape, {

@@ -104,18 +104,18 @@ describe('a graph is refused', () => {
         stages: { think: { kind: 'model' } },
         edges: [edge('think', 'text', 'think'), edge('think', 'tool_calls', 'think')],
       },
-      'config.stages must each have a way to an end',
+      'config.stages must each lead to an end',
     ],
-    ['that goes round without the model', circling(), 'config.edges must not lead round a circle without a model stage'],
+    ['that goes round without the model', circling(), 'config.edges must not form a cycle without a model stage'],
     [
       'with a pattern for a check that takes none',
       withStage({ kind: 'verify', check: 'nonempty', pattern: 'a' }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be there for',
+      'config.stages.extra.pattern must be given for',
     ],
     [
       'with a check without its pattern',
       withStage({ kind: 'verify', check: 'last_line_matches' }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be there for',
+      'config.stages.extra.pattern must be given for',
     ],
     [
       'with a pattern that is none',

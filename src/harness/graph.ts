@@ -1,4 +1,4 @@
-/** The graph of a native agent: stages, and for each outcome of a stage the one that comes next. */
+/** The graph of a native agent: stages, and an edge to the next stage for each outcome. */
 import { z } from 'zod'
 import { GRAPH_CASES_MAX, GRAPH_EDGES_MAX, GRAPH_STAGES_MAX, NATIVE_STEPS_MAX, PATTERN_CHARACTERS_MAX } from '../contract/index.ts'
 import { countCodePoints } from '../kit/index.ts'
@@ -24,7 +24,7 @@ const verify = strict({
   pattern: pattern.optional(),
   message: text.optional(),
 }).refine(({ check, pattern: given }) => (check === 'last_line_matches') === (given !== undefined), {
-  error: 'must be there for the check last_line_matches, and for no other',
+  error: 'must be given for the check last_line_matches, and for no other',
   path: ['pattern'],
 })
 
@@ -84,9 +84,9 @@ const shape = strict({
 })
 type Graph = z.infer<typeof shape>
 
-/** A graph that ends: whatever happens there is a next stage, and no way round that the model is not asked on. */
+/** Every outcome has a next stage, every stage can reach an end, and every cycle calls the model. */
 export const graph = shape.check((checked) => {
-  const problem = wayProblem(checked.value)
+  const problem = pathProblem(checked.value)
   if (problem !== null) checked.issues.push({ code: 'custom', input: checked.value, path: [problem.field], message: problem.rule })
 })
 
@@ -95,7 +95,7 @@ interface Problem {
   readonly rule: string
 }
 
-function wayProblem(checked: Graph): Problem | null {
+function pathProblem(checked: Graph): Problem | null {
   const { start, stages } = checked
   const names = Object.keys(stages)
   if (!names.includes(start)) return { field: 'start', rule: 'must name one of the stages' }
@@ -104,10 +104,10 @@ function wayProblem(checked: Graph): Problem | null {
   const onward = nextOf(checked)
   if (reachable([start], onward).size < names.length) return { field: 'stages', rule: 'must all be reachable from start' }
   const ends = names.filter((each) => stages[each]?.kind === 'end')
-  if (reachable(ends, backwards(names, onward)).size < names.length) return { field: 'stages', rule: 'must each have a way to an end' }
+  if (reachable(ends, backwards(names, onward)).size < names.length) return { field: 'stages', rule: 'must each lead to an end' }
   const silently: Next = (each) => onward(each).filter((next) => stages[next]?.kind !== 'model')
-  const isCircle = names.some((each) => reachable(silently(each), silently).has(each))
-  return isCircle ? { field: 'edges', rule: 'must not lead round a circle without a model stage' } : null
+  const hasCycle = names.some((each) => reachable(silently(each), silently).has(each))
+  return hasCycle ? { field: 'edges', rule: 'must not form a cycle without a model stage' } : null
 }
 
 function edgesProblem({ stages, edges }: Graph): string | null {
@@ -147,7 +147,7 @@ const backwards =
   (each) =>
     names.filter((other) => onward(other).includes(each))
 
-/** These and everything that can be reached from them. */
+/** The starts and everything reachable from them. */
 export function reachable(starts: readonly string[], next: Next): ReadonlySet<string> {
   const reached = new Set<string>()
   const waiting = [...starts]

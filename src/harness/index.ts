@@ -1,7 +1,6 @@
 /**
- * Harness: given entries and an adapter, answers with files; given mutations, with new entries or the rule that refused; given a release, with
- * the script that installs it.
- * Does not run agents, keep anything, or touch the chain.
+ * Harness: renders entries to files, admits or refuses mutations, and writes the install script of a release.
+ * Does not run agents, store anything, or change the chain.
  */
 export { admit, admitBeside, isReserved, parseMutations } from './admission.ts'
 export { describeAdapter, kindsOf } from './describe.ts'

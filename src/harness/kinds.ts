@@ -1,4 +1,4 @@
-/** The rules that an entry keeps by itself, whatever else is in its tree. */
+/** The rules of a single entry, independent of the rest of its tree. */
 import {
   ENTRY_CODE_BYTES_MAX,
   ENTRY_DATA_BYTES_MAX,
@@ -16,7 +16,7 @@ import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
 
-/** The rule that an entry breaks, as a sentence that names the field, or null. A disabled one keeps the same rules: it may be in force tomorrow. */
+/** The rule that an entry breaks, naming the field, or null. Disabled entries keep the same rules: they may be enabled later. */
 export function entryProblem(adapter: Adapter, entry: Entry, parses = codeParses): string | null {
   const id = idProblem(entry.id)
   if (id !== null) return `an entry's ${id}`
@@ -24,7 +24,7 @@ export function entryProblem(adapter: Adapter, entry: Entry, parses = codeParses
   return problem === null ? null : `${entry.id}: ${problem}`
 }
 
-/** A refused id is not repeated: it may be anything, also a key that was pasted there. */
+/** The message does not quote a refused id: it may be a pasted key. */
 export function idProblem(id: unknown): string | null {
   if (!isName(id)) return `id ${NAME_RULE}`
   return isCredential(id) ? 'id looks like a credential; choose another, and rotate it if it is real' : null
@@ -52,7 +52,7 @@ function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof c
   )
 }
 
-/** Before anything that takes longer the longer a text is. */
+/** Comes before checks that take longer for longer texts. */
 function sizeProblem({ text, code, ...data }: JsonObject): string | null {
   if (bytesOf(text) > ENTRY_TEXT_BYTES_MAX) return `config.text must be at most ${ENTRY_TEXT_BYTES_MAX} bytes`
   if (bytesOf(code) > ENTRY_CODE_BYTES_MAX) return `config.code must be at most ${ENTRY_CODE_BYTES_MAX} bytes`
@@ -69,7 +69,6 @@ function settingsProblem({ name, layout }: Adapter, { target = 'primary', data }
   return isObject(data) ? secretField(data, 'config.data') : null
 }
 
-/** As the native agent calls it. */
 const RUN_TURN = /^export\s+(?:async\s+)?function\s+runTurn\s*(?:<[^>(]*>\s*)?\(\s*[\p{ID_Start}$_{[.]/mu
 
 function codeProblem(kind: EntryKind, { code }: JsonObject, parses: typeof codeParses): string | null {

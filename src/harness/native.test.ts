@@ -45,11 +45,11 @@ describe('a native tree', () => {
     ],
     ['a stage with an agent that is not there', [graph('g', { s: { kind: 'subagent', agent: 'b' } })], 'g: config.stages.s.agent names b,'],
     ['a disabled tool', [agent('a', { tools: ['read'] }), { ...tool, disabled: true }], 'a: config.tools names read,'],
-    ['agents that follow each other', [agent('a', before('b')), agent('b', before('a'))], 'a: the agent would come back to itself'],
+    ['agents that follow each other', [agent('a', before('b')), agent('b', before('a'))], 'a: the agent hands over to itself'],
     [
       'an agent whose graph asks it',
       [agent('a', { graph: 'g' }), graph('g', { s: { kind: 'subagent', agent: 'b' } }), agent('b', before('a'))],
-      'a: the agent would come back to itself',
+      'a: the agent hands over to itself',
     ],
     ['two loops', [loop('a'), loop('b')], 'b: a tree has one native_loop, and a is there'],
     ['settings of another file', [settings({ data: {} })], 'settings: config.target must be models'],

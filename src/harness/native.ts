@@ -1,16 +1,16 @@
-/** What the entries of a native tree say of each other: everything named must be there, and nobody may wait for himself. */
+/** Rules between the entries of a native tree: every named entry must exist, and agents may not form a cycle. */
 import { isObject, type Entry, type Json, type JsonObject } from '../contract/index.ts'
 import { reachable } from './graph.ts'
 import { RESERVED_TOOLS } from './schemas.ts'
 
-/** The graph that an agent without one of its own runs; the native agent has it itself. */
+/** The native agent's own graph, the default. */
 const BUILT_IN_GRAPH = 'seed'
-/** Where the model answers is said when an episode or a session starts, never by the tree. */
+/** The model's address is set when an episode or session starts, never by the tree. */
 const BOUND_FIELDS = ['api', 'base_url', 'api_key', 'model']
 
-/** Of the entries in force: each rule that is broken, naming the entry. */
+/** Every broken rule among the enabled entries, naming the entry. */
 export function nativeProblems(entries: readonly Entry[]): readonly string[] {
-  return [...settings(entries), ...missing(entries), ...circles(entries), ...secondLoops(entries)]
+  return [...settings(entries), ...missing(entries), ...cycles(entries), ...secondLoops(entries)]
 }
 
 const named = (entries: readonly Entry[], kind: string): readonly Entry[] => entries.filter((entry) => entry.name === kind)
@@ -73,13 +73,12 @@ function stagesOf({ stages }: JsonObject): readonly [string, JsonObject][] {
   return all.flatMap(([name, stage]): [string, JsonObject][] => (isObject(stage) ? [[name, stage]] : []))
 }
 
-/** One text, or the texts of a list. */
 function textsOf(value: Json | undefined): readonly string[] {
   return [value].flat().filter((each): each is string => typeof each === 'string')
 }
 
-/** An agent hands over to those after it, and to those that the stages of its graph ask. */
-function circles(entries: readonly Entry[]): readonly string[] {
+/** An agent hands over to its `then` agents and to the subagents of its graph. */
+function cycles(entries: readonly Entry[]): readonly string[] {
   const agents = new Map(named(entries, 'native_agent').map((entry) => [nameOf(entry), entry]))
   const graphs = new Map(named(entries, 'native_graph').map((entry) => [nameOf(entry), entry]))
   const next = (name: string): readonly string[] => {
@@ -90,7 +89,7 @@ function circles(entries: readonly Entry[]): readonly string[] {
   }
   return [...agents]
     .filter(([name]) => reachable(next(name), next).has(name))
-    .map(([, { id }]) => `${id}: the agent would come back to itself through those it hands over to; break the circle`)
+    .map(([, { id }]) => `${id}: the agent hands over to itself through other agents; break the cycle`)
 }
 
 function secondLoops(entries: readonly Entry[]): readonly string[] {

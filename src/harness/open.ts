@@ -1,4 +1,4 @@
-/** A recipe's harness, from its configuration: the agent it is for, what a new scenario serves, and how releases reach clients. */
+/** Opens a recipe's harness: its adapter, the seed of a new scenario, and the files that clients pull. */
 import { z } from 'zod'
 import {
   invalid,
@@ -18,11 +18,11 @@ export interface Harness {
   readonly adapter: Adapter
   /** The content of a new scenario's first release. */
   readonly seed: Files
-  /** What a scenario's surface gives to clients. */
+  /** The `files` of a scenario's surface. */
   readonly files: (read: ScenarioScope['read'], component?: string) => NonNullable<Surface['files']>
 }
 
-/** The configuration was checked when it was read; this is what the type system needs to know of it. */
+/** The configuration was validated when it was read; this schema gives it a type. */
 const section = z.object({
   adapter: z.string(),
   seed: z.array(z.custom<Entry>()),
@@ -33,7 +33,7 @@ const section = z.object({
 export async function openHarness(config: JsonObject, parts: Parts): Promise<Harness> {
   const configured = section.parse(config['evolution'])
   const adapter = await parts.plugin('adapter', configured.adapter)
-  // A tree that nobody configured is the agent's own.
+  // Without a configured seed the adapter's own is used.
   const settings = { ...configured, seed: configured.seed.length === 0 ? (adapter.seed ?? []) : configured.seed }
   const seed = seedContent(adapter, seedTree(adapter, settings))
   const shipped = shippedEntries(adapter, settings)

@@ -1,4 +1,4 @@
-/** A proposal as it comes: changes of a tree, with the account its author gives of them. */
+/** Parses a proposal: mutations of a tree, with a reason, a session and a release. */
 import { z } from 'zod'
 import {
   invalid,
@@ -13,7 +13,7 @@ import { countCodePoints } from '../kit/index.ts'
 import { LIST_RULE, parseMutations } from './admission.ts'
 import { brokenRule } from './fields.ts'
 
-/** Its author's account is shown on pages and kept in a row: an account, not an essay. */
+/** Pages show the reason, and a row keeps it. */
 const REASON_CHARACTERS_MAX = 4000
 
 export interface NewProposal {
@@ -24,13 +24,13 @@ export interface NewProposal {
 }
 
 const account = z.object({
-  // Nothing hangs on it: an author need not give a reason.
+  // May be empty.
   reason: atMost(REASON_CHARACTERS_MAX, z.string({ error: 'must be text; say in words what the change is for' })),
   session: atMost(RECORD_ID_CHARACTERS_MAX, notBlank('must be text; name the session that proposes')),
   release_id: atMost(RECORD_ID_CHARACTERS_MAX, notBlank('must be text; name the release the session runs')),
 })
 
-const id = z.string({ error: 'must be the text by which the entry is known' })
+const id = z.string({ error: 'must be the id of the entry, as text' })
 const options = z.looseObject(
   {
     name: z.string({ error: 'must be the text that names its kind' }),
@@ -40,7 +40,7 @@ const options = z.looseObject(
   { error: 'must be an object {name, config, disabled}' },
 )
 
-/** What a mutation must carry to be one at all, whatever tree it is for. */
+/** The shape of mutations, independent of the tree. */
 const proposedMutations = z
   .array(
     z.discriminatedUnion(
@@ -57,10 +57,10 @@ const proposedMutations = z
   .min(1, { error: LIST_RULE })
   .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
 
-/** The whole of it. Whether the change may be made is for the admission to say. */
+/** Admission decides whether the change may be made. */
 export const proposalBody = account.extend({ mutations: proposedMutations })
 
-/** Throws Refusal 'invalid' for what is no proposal; fields of others are dropped. */
+/** Throws Refusal 'invalid' for a malformed proposal; drops unknown fields. */
 export function parseProposal(body: JsonObject): NewProposal {
   if (Buffer.byteLength(JSON.stringify(body)) > PROPOSAL_BYTES_MAX)
     throw bad(`a proposal must be at most ${PROPOSAL_BYTES_MAX} bytes of JSON; propose less at once`)

@@ -37,7 +37,7 @@ describe('a tree becomes files', () => {
     expect(JSON.parse(bound('openai'))).toEqual({ url: 'http://m', model: 'm-1', key: 'k', more: true })
     expect(JSON.parse(bound('anthropic'))).toEqual({ url: 'http://m', api: 'messages', more: true })
     expect(bound('responses'), 'an API that the agent does not speak').toBe(bound('openai'))
-    expect(() => renderTree(native, [], model)).toThrow('adapter native cannot be told which model to ask')
+    expect(() => renderTree(native, [], model)).toThrow('adapter native has no way to set the model')
   })
 
   it.each<[string, readonly Entry[], string]>([
@@ -53,10 +53,10 @@ describe('a tree becomes files', () => {
       [{ id: 'a', name: 'native_loop', config: { name: 'a', code: '1' } }],
       'a: adapter plain does not render native_loop',
     ],
-    ['a device for a name', [skill('a', 'CON')], "a: config.name is no file's name on some systems"],
-    ['a device with an extension', [skill('a', 'com1.txt')], "a: config.name is no file's name on some systems"],
-    ['a name that ends in a dot', [skill('a', 'x.')], "a: config.name is no file's name on some systems"],
-    ['a path outside', [skill('a', '../../x')], "a: config.name is no file's name on some systems"],
+    ['a device for a name', [skill('a', 'CON')], 'a: config.name is not a valid file name on some systems'],
+    ['a device with an extension', [skill('a', 'com1.txt')], 'a: config.name is not a valid file name on some systems'],
+    ['a name that ends in a dot', [skill('a', 'x.')], 'a: config.name is not a valid file name on some systems'],
+    ['a path outside', [skill('a', '../../x')], 'a: config.name is not a valid file name on some systems'],
     ['a text that is none', [{ id: 'a', name: 'rules', config: {} }], 'a: config.text must be text'],
   ])('never with %s', (_, entries, problem) => {
     expect(() => renderTree(plain, entries)).toThrow(problem)

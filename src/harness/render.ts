@@ -1,4 +1,4 @@
-/** A tree to files, by an adapter's layout: pure, and the same for every adapter but for its last word. */
+/** Renders a tree to files by an adapter's layout. Pure; an adapter's `finish` may change the result. */
 import {
   checkFiles,
   invalid,
@@ -19,7 +19,7 @@ import { nativeProblems } from './native.ts'
 import { printJson } from './support/print.ts'
 import { configIn } from './support/settings.ts'
 
-/** The files of the entries in force. With a model, the files by which an agent finds it: they hold its key and are never kept. */
+/** The files of the enabled entries. With a model they hold its address and key, and must not be stored. */
 export function renderTree(adapter: Adapter, entries: readonly Entry[], model?: ModelAddress): Files {
   const inForce = entries.filter(({ disabled }) => disabled !== true)
   const binding = model === undefined ? [] : bindingOf(adapter, model)
@@ -38,10 +38,10 @@ export function renderTree(adapter: Adapter, entries: readonly Entry[], model?: 
   return files
 }
 
-/** In the model's own API where the adapter speaks it, else in the one it prefers: the service answers all three. */
+/** Uses the model's API where the adapter supports it, else the adapter's first: the service answers all of them. */
 function bindingOf({ bindings, name }: Adapter, model: ModelAddress): readonly ConfigPatch[] {
   const bind = bindings[model.api] ?? Object.values(bindings)[0]
-  if (bind === undefined) throw invalid('no_binding', `adapter ${name} cannot be told which model to ask`)
+  if (bind === undefined) throw invalid('no_binding', `adapter ${name} has no way to set the model`)
   return bind(model)
 }
 
@@ -75,7 +75,7 @@ function rulesFile({ name, layout }: Adapter, entries: readonly Entry[]): Files 
   return { [layout.rules]: `${texts.join('\n\n')}\n` }
 }
 
-/** Two entries on one path would silently lose one of them, on some file systems also when only the case differs. */
+/** Two entries with one path would lose one of them, on some file systems also when only the case differs. */
 function namedFiles(adapter: Adapter, entries: readonly Entry[]): Files {
   const owners = new Map(takenPaths(adapter).map((path): [string, string] => [folded(path), "the adapter's own file"]))
   const files: [string, string][] = []
@@ -103,15 +103,14 @@ function pathOf({ name: adapter, layout }: Adapter, kind: NamedKind, name: strin
   const template = layout.named[kind]
   if (template === undefined) throw invalid('unknown_kind', `${id}: adapter ${adapter} does not render ${kind}`)
   const path = template.replaceAll('{name}', () => name)
-  if (path.split('/').some((segment) => ELSEWHERE.test(segment)))
-    throw invalid('bad_path', `${id}: config.name is no file's name on some systems; choose another`)
+  if (path.split('/').some((segment) => INVALID_ON_WINDOWS.test(segment)))
+    throw invalid('bad_path', `${id}: config.name is not a valid file name on some systems; choose another`)
   return path
 }
 
-/** What Windows takes for a device, with or without an extension, and the dots that it leaves out at the end. */
-const ELSEWHERE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/i
+/** Windows device names, with or without an extension, and trailing dots, which Windows drops. */
+const INVALID_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/i
 
-/** Code and texts as they are; what is data is printed as such. */
 function bodyOf(entry: Entry): string {
   if (entry.name === 'native_graph' || entry.name === 'native_agent') return printJson(entry.config)
   return textOf(entry, 'code' in entry.config ? 'code' : 'text')
@@ -133,13 +132,13 @@ function refuseNative(entries: readonly Entry[]): void {
   if (problem !== undefined) throw invalid('bad_native_tree', problem)
 }
 
-/** What an adapter without a last word of its own gets. */
+/** The files of an adapter without `finish`. */
 export function printed({ layout }: Pick<Adapter, 'layout'>, { config, files }: Draft): Files {
   const settings = Object.entries(config).map(([target, data]) => [layout.config[target]?.path ?? target, printJson(data)])
   return { ...Object.fromEntries(settings), ...files }
 }
 
-/** Also of what the adapter added: two paths that some file system takes for one would lose a file there. */
+/** Includes files that the adapter added: equal paths on some file system would lose a file there. */
 function checkDistinct(paths: readonly string[]): void {
   const files = new Map<string, string>()
   for (const path of paths) {

@@ -1,12 +1,12 @@
-/** What the config of each kind of entry holds. */
+/** The schema of each kind's config. */
 import { z } from 'zod'
 import { NATIVE_FOLLOWERS_MAX, NATIVE_STEPS_MAX, NATIVE_TOOL_CALLS_MAX, type EntryKind, type Json } from '../contract/index.ts'
 import { distinct, name, strict, text, wholeNumber } from './fields.ts'
 import { graph } from './graph.ts'
 
-/** The native agent has these itself. */
+/** Built into the native agent. */
 export const RESERVED_TOOLS = ['harness_inspect', 'harness_propose', 'harness_try']
-const TOOL_RULE = `must not be one of ${RESERVED_TOOLS.join(', ')}: the native agent has those itself`
+const TOOL_RULE = `must not be one of ${RESERVED_TOOLS.join(', ')}: they are built into the native agent`
 const CAPABILITIES = ['read', 'write', 'exec', 'network'] as const
 const EVENTS = ['pre_step', 'pre_execute', 'request_error', 'post_execute'] as const
 const ITSELF_RULE = 'must not name the agent itself'
@@ -25,7 +25,7 @@ const agent = strict({
   skills: distinct(name).optional(),
   max_steps: wholeNumber(NATIVE_STEPS_MAX).optional(),
   max_tool_calls: wholeNumber(NATIVE_TOOL_CALLS_MAX).optional(),
-  // oxlint-disable-next-line unicorn/no-thenable -- the interface's word; it holds a schema, and nobody waits for this object
+  // oxlint-disable-next-line unicorn/no-thenable -- the interface's name; this object holds schemas and is never awaited
   then: distinct(name, NATIVE_FOLLOWERS_MAX).optional(),
 }).refine((config) => config.then?.includes(config.name) !== true, { error: ITSELF_RULE, path: ['then'] })
 

@@ -1,10 +1,10 @@
-/** What no entry may hold: texts that cannot be stored, credentials, and code that would write over a person's terminal. */
+/** Checks entries for invalid Unicode, credentials, and code that writes to the terminal. */
 import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../contract/index.ts'
 import { firstCodePoints, screenText } from '../kit/index.ts'
 
 const PATH_CHARACTERS_SHOWN_MAX = 200
 
-/** Without recursion, since it comes before everything that recurses. */
+/** Not recursive: it protects the recursive checks. */
 export function isTooDeep(value: Json): boolean {
   let level: readonly Json[] = [value]
   for (let depth = 0; depth <= JSON_DEPTH_MAX && level.length > 0; depth += 1) level = level.flatMap(membersOf)
@@ -16,7 +16,7 @@ function membersOf(value: Json): readonly Json[] {
   return isObject(value) ? Object.values(value) : []
 }
 
-/** The first text that is no valid Unicode, or is shaped like a key that a vendor hands out. Names of fields are texts too. */
+/** The first text, field names included, that is invalid Unicode or looks like a vendor's key. */
 export function textProblem(value: Json, path: string): string | null {
   for (const [at, text] of textsIn(value, path)) {
     if (!text.isWellFormed()) return `${shown(at)} holds half a surrogate pair; send valid Unicode`
@@ -39,15 +39,14 @@ const fieldsOf = (value: Json): readonly [string, Json][] => (typeof value === '
 
 const below = (value: Json, path: string, key: string): string => (Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`)
 
-/** A field of this name holds a secret, or the name of a variable that does: both are a matter of the machine, not of the tree. */
+/** Fields that hold a secret or the name of its variable: both belong to the machine, not to the tree. */
 const SECRET_FIELD = /(?:(?:key|token|secret|password)s?|keys?[_-]?env)$/i
-/** Such as the most tokens of an answer. */
+/** Such as `max_tokens`. */
 const NUMBER = /^\s*\d+(?:\.\d+)?\s*$/
 
-/** The first field that is named like a secret and holds a literal. */
 export function secretField(data: JsonObject, path: string): string | null {
   const at = secretBelow(data, path)
-  return at === null ? null : `${shown(at)} is named like a secret and holds a literal; leave it out: credentials are no part of a tree`
+  return at === null ? null : `${shown(at)} is named like a secret and holds a literal; leave it out: credentials do not belong in a tree`
 }
 
 function secretBelow(value: Json, path: string): string | null {
@@ -71,11 +70,11 @@ const shown = (path: string): string =>
 const CONSOLE =
   /\bconsole\s*\??\.\s*(?:log|error|warn|info|debug|trace|dir|table|group|groupEnd|time|timeEnd|count|assert)\s*\(|\bprocess\s*\.\s*(?:stdout|stderr)\s*\.\s*write\b/
 
-/** In a session with a user interface the agent owns the terminal; a line that writes to it must stand under a look at `hasUI`. */
+/** In an interactive session the agent owns the terminal; code that writes to it must check `hasUI` first. */
 export function consoleProblem(code: string, path: string): string | null {
   const lines = code.split(/\r?\n/)
   const at = lines.findIndex((line, index) => CONSOLE.test(line) && !isGuarded(lines, index))
-  return at === -1 ? null : `${path} writes to the console in line ${at + 1}; ask for hasUI in that line or the one before, or take it out`
+  return at === -1 ? null : `${path} writes to the console in line ${at + 1}; check hasUI in that line or the one before, or remove it`
 }
 
 function isGuarded(lines: readonly string[], index: number): boolean {

@@ -1,4 +1,4 @@
-/** The tree that a scenario starts with, and what becomes of a tree when the service ships something newer in it. */
+/** The tree that a scenario starts with, and updates of the entries that the service ships. */
 import { canonicalJson, invalid, isRefusal, type Adapter, type Entry, type Files, type Shipped } from '../contract/index.ts'
 import { isReserved } from './admission.ts'
 import { entryProblem } from './kinds.ts'
@@ -6,12 +6,12 @@ import { contentOf, entriesIn, plainEntry } from './tree.ts'
 
 export interface SeedSettings {
   readonly seed: readonly Entry[]
-  /** Null: where the adapter ships the entries. */
+  /** Null: on where the adapter ships entries. */
   readonly version_check: boolean | null
   readonly requests: boolean | null
 }
 
-/** The configured entries, then those the service ships. What it throws names the key of the configuration. */
+/** The configured entries, then the shipped ones. Errors name the configuration key. */
 export function seedTree(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
   for (const [index, entry] of settings.seed.entries()) {
     const problem = seedProblem(adapter, settings.seed.slice(0, index), entry)
@@ -20,7 +20,7 @@ export function seedTree(adapter: Adapter, settings: SeedSettings): readonly Ent
   return [...settings.seed.map(plainEntry), ...shippedEntries(adapter, settings)]
 }
 
-/** Some rules say themselves what to do. */
+/** Rules with a fix hold a semicolon. */
 export const withCure = (problem: string): string =>
   problem.includes('; ') ? problem : `${problem}; correct the entry in the configuration`
 
@@ -41,9 +41,8 @@ export function shippedEntries(adapter: Adapter, settings: SeedSettings): readon
 }
 
 /**
- * What the service ships may be an entry, or the way entries become files: a newer adapter renders the same tree to other files.
- * Null also when the content is no tree for this adapter, or when what is shipped does not go with what people put there meanwhile: then the
- * tree is served as it was, since nothing that we ship is worth a scenario that cannot be loaded.
+ * The updated content, or null. A newer adapter may also render the same tree to other files. Null too when the content is not a tree of this
+ * adapter, or the shipped entries conflict with it: serving the old tree is better than a scenario that cannot be loaded.
  */
 export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], content: Files): Shipped | null {
   try {

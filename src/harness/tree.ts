@@ -1,14 +1,13 @@
-/** A tree as content: its rendered files, and the entries they were rendered from beside them, so that a release holds everything the next one starts from. */
+/** A tree as content: its rendered files and its entries, from which the next release starts. */
 import { invalid, isObject, TREE_BYTES_MAX, TREE_ENTRIES_MAX, type Adapter, type Entry, type Files, type Json } from '../contract/index.ts'
 import { renderTree } from './render.ts'
 import { printJson } from './support/print.ts'
 
-/** Where the entries are when the adapter has no place for them. Clients that pull the tree are not given this file. */
+/** Holds the entries where the adapter's layout has no file for them. Clients do not pull it. */
 const ENTRIES_FILE = '.svc-tree.json'
 
 const entriesPath = ({ layout }: Adapter): string => layout.tree ?? ENTRIES_FILE
 
-/** What a release of this tree holds. */
 export function contentOf(adapter: Adapter, entries: readonly Entry[]): Files {
   if (entries.length > TREE_ENTRIES_MAX) throw invalid('tree_too_large', `a tree must have at most ${TREE_ENTRIES_MAX} entries`)
   const path = entriesPath(adapter)
@@ -22,16 +21,15 @@ export function contentOf(adapter: Adapter, entries: readonly Entry[]): Files {
 
 const jsonOf = (entry: Entry): Json => ({ ...plainEntry(entry) })
 
-/** An entry with what it has to have and nothing else: one that is not disabled says nothing of it. */
+/** The entry without unknown fields, and without `disabled: false`. */
 export const plainEntry = ({ id, name, config, disabled }: Entry): Entry => ({ id, name, config, ...(disabled === true && { disabled }) })
 
-/** The entries a content was made from. */
 export function entriesIn(adapter: Adapter, content: Files): readonly Entry[] {
   const path = entriesPath(adapter)
   const text = Object.hasOwn(content, path) ? content[path] : undefined
   if (text === undefined) throw invalid('no_entries', `the release holds no ${path}: it was not rendered from a tree for ${adapter.name}`)
   const entries = listIn(text)
-  if (entries === null) throw invalid('no_entries', `${path} of the release is no list of entries`)
+  if (entries === null) throw invalid('no_entries', `${path} of the release is not a list of entries`)
   return entries
 }
 
@@ -48,18 +46,18 @@ function isEntry(value: Json): value is Json & Entry {
   return isObject(value) && typeof value['id'] === 'string' && typeof value['name'] === 'string' && isObject(value['config'])
 }
 
-/** Files that were rendered elsewhere, with the entries they were rendered from beside them; where the files hold those already they stay as they are. */
+/** Adds the entries to files rendered elsewhere, unless the files hold them already. */
 export function withEntries(adapter: Adapter | undefined, files: Files, entries: readonly Entry[]): Files {
   const path = adapter === undefined ? ENTRIES_FILE : entriesPath(adapter)
   return Object.hasOwn(files, path) ? files : { ...files, [path]: printJson(entries.map(jsonOf)) }
 }
 
-/** The entries in what may be a list of them; null when it is none. */
+/** Null when the value is not a list of entries. */
 export function entriesFrom(value: Json | undefined): readonly Entry[] | null {
   return Array.isArray(value) && value.every(isEntry) ? value : null
 }
 
-/** What clients pull of a content. */
+/** The files that clients pull. */
 export function pulledFiles(content: Files): Files {
   const { [ENTRIES_FILE]: _, ...files } = content
   return files

@@ -96,9 +96,9 @@ describe('a proposal', () => {
       { op: 'create', id: 'a', options: { name: 'native_agent', config: { name: 'a', prompt: 'p', tools: ['nowhere'] } } },
       'names nowhere',
     ],
-    ['touches svc-version-check', rule('svc-version-check'), 'is kept by the service'],
-    ['touches svc-requests', { op: 'remove', id: 'svc-requests' }, 'is kept by the service'],
-    ['touches svc-pi-extension-api', { op: 'update', id: 'svc-pi-extension-api', options: {} }, 'is kept by the service'],
+    ['touches svc-version-check', rule('svc-version-check'), 'is reserved for the service'],
+    ['touches svc-requests', { op: 'remove', id: 'svc-requests' }, 'is reserved for the service'],
+    ['touches svc-pi-extension-api', { op: 'update', id: 'svc-pi-extension-api', options: {} }, 'is reserved for the service'],
   ])('that %s is not admitted, and told the rule [proposal.rule-1]', async (_, mutation, reason) => {
     const { release_id } = await plain.head()
     const { status, json } = await propose(plain, [rule('fine'), mutation])

@@ -1,22 +1,22 @@
-/** How a trial went, for the agent that asked for it. The logs of agents differ; what is told is what they have in common. */
+/** Describes a trial for the proposing agent, using what the logs of all agents have in common. */
 import { isObject, type Json, type JsonObject, type Trial } from '../../../src/contract/index.ts'
 
 const TEXT_CHARACTERS_MAX = 4000
 const CALLS_SHOWN_MAX = 30
 const CALL_CHARACTERS_MAX = 300
 const STDERR_CHARACTERS_MAX = 2000
-/** A log is looked through from its end. */
+/** Only the last events are read. */
 const EVENTS_READ_MAX = 500
 const DEPTH_MAX = 6
 
 export function describeTrial({ score, failure, episode }: Trial): string {
-  const told = { score, ...(failure !== null && { failure }) }
-  if (episode === null) return JSON.stringify(told)
+  const result = { score, ...(failure !== null && { failure }) }
+  if (episode === null) return JSON.stringify(result)
   const { trajectory, stdout, stderr, exitCode, ended } = episode
   const events = trajectory.slice(-EVENTS_READ_MAX).flatMap((event) => partsOf(event, DEPTH_MAX))
   return JSON.stringify(
     {
-      ...told,
+      ...result,
       exit_code: exitCode,
       ...(ended !== undefined && { ended }),
       final_text: (events.map(spokenIn).findLast((text) => text !== '') ?? stdout.trim()).slice(-TEXT_CHARACTERS_MAX).toWellFormed(),
@@ -28,7 +28,7 @@ export function describeTrial({ score, failure, episode }: Trial): string {
   )
 }
 
-/** The event and everything in it, in the order it stands there. */
+/** The event and all objects in it, in order. */
 function partsOf(value: Json, depth: number): readonly JsonObject[] {
   if (depth === 0 || typeof value !== 'object' || value === null) return []
   const inside = Object.values(value).flatMap((member: Json) => partsOf(member, depth - 1))
@@ -46,7 +46,7 @@ function spokenIn({ role, type, content, text }: JsonObject): string {
     .trim()
 }
 
-/** Whatever has a name and something that it was called with. */
+/** Any object with a name and arguments. */
 function callIn({ name, input, arguments: given, args }: JsonObject): readonly string[] {
   const called = input ?? given ?? args
   if (typeof name !== 'string' || called === undefined) return []

@@ -1,6 +1,6 @@
 /**
- * Agent: the served model works on the harness as on a folder of files, has its changes checked and tried, and hands back what was admitted.
- * Does not run anything it writes, but for trials, which the step plays.
+ * Agent: the served model edits the harness as files, checks and tries its changes, and returns the admitted change.
+ * Does not run anything it writes, except in trials, which the step plays.
  */
 import { define, unavailable, type Brief, type Proposal } from '../../../src/contract/index.ts'
 import { failureOf, lostModel, proposalOf, review } from '../../../src/evolution/index.ts'
@@ -24,7 +24,7 @@ export default define('proposer', {
   },
 })
 
-/** An agent that looked and left everything as it was has nothing to offer; a person who asked is told so. */
+/** No change: null for traffic, a note for a person's request. */
 function nothing(brief: Brief, problem: string | null, failure: unknown): Proposal | null {
   if (failure !== undefined) return lostModel(brief, failure)
   if (problem === null && brief.request === null) return null

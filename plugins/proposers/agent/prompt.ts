@@ -1,4 +1,4 @@
-/** What the agent is told before it begins. */
+/** The agent's first messages. */
 import type { Brief, ChatMessage, Task } from '../../../src/contract/index.ts'
 import { DESIGN_BRIEF, fence, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from '../../../src/evolution/index.ts'
 

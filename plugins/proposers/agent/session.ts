@@ -1,33 +1,32 @@
-/** The agent at work: turn after turn, until it says that it is done or its limits are reached. */
+/** Runs the agent turn by turn until it calls finish or reaches its limits. */
 import type { Brief, ChatCall, ChatMessage, Model } from '../../../src/contract/index.ts'
 import type { Drafted } from '../../../src/evolution/index.ts'
 import { messagesOf } from './prompt.ts'
 import { openTools, TOOLS, type Toolbox } from './tools.ts'
 import { openWorkspace } from './workspace.ts'
 
-export interface Limits {
+export interface SessionLimits {
   readonly turnsMax: number
   readonly seconds: number
 }
 
-export interface Session {
-  /** The change that was admitted last. */
+export interface AgentSession {
+  /** The last admitted change. */
   readonly checked: Drafted | null
-  /** Why the session ended before the agent said so; null when it did. */
+  /** Why the session ended early; null when the agent finished. */
   readonly problem: string | null
-  /** What the model failed with, when that is the problem. */
+  /** The model's error, when that ended it. */
   readonly failure?: unknown
 }
 
 const TURN_TOKENS_MAX = 32_768
 const TURN_SECONDS_MAX = 600
-/** A model that only talks does not know its tools. */
 const IDLE_TURNS_MAX = 3
 const CALLS_PER_TURN_MAX = 16
-/** Of a longer conversation the oldest answers of tools are left out. */
+/** Beyond this, the oldest tool results are left out. */
 const CONVERSATION_CHARACTERS_MAX = 400_000
 
-export async function work(brief: Brief, model: Model, limits: Limits): Promise<Session> {
+export async function work(brief: Brief, model: Model, limits: SessionLimits): Promise<AgentSession> {
   const tools = openTools(brief, openWorkspace(brief))
   const limit = AbortSignal.timeout(limits.seconds * 1000)
   const over = AbortSignal.any([brief.signal, limit])
@@ -47,7 +46,7 @@ async function converse(
   tools: Toolbox,
   model: Model,
   messages: ChatMessage[],
-  { turnsMax }: Limits,
+  { turnsMax }: SessionLimits,
   over: AbortSignal,
 ): Promise<string | null> {
   let idle = 0
@@ -68,17 +67,17 @@ async function converse(
   return tools.isFinished ? null : `not done after ${turnsMax} turns`
 }
 
-/** A tool that fails is the agent's to know: a trial cannot always be played. */
+/** The agent sees a tool's failure: a trial cannot always be played. */
 async function resultOf(tools: Toolbox, call: ChatCall, index: number): Promise<string> {
   if (index >= CALLS_PER_TURN_MAX) return `not done: at most ${CALLS_PER_TURN_MAX} calls in one turn`
   try {
     return await tools.run(call)
   } catch (error) {
-    return `it failed: ${error instanceof Error ? error.message : 'without saying why'}`
+    return `it failed: ${error instanceof Error ? error.message : 'for an unknown reason'}`
   }
 }
 
-/** Whatever is still under way then is nobody's any more. */
+/** Rejects when aborted, and ignores the pending result. */
 async function until<T>(over: AbortSignal, pending: Promise<T>): Promise<T> {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const end = (): void => reject(over.reason)

@@ -1,4 +1,4 @@
-/** The tools of the agent: it looks, writes, has its work checked and tried, and says when it is done. */
+/** The agent's tools: read, write, check, try, finish. */
 import { isObject, type Brief, type ChatCall, type ChatTool, type Json, type JsonObject, type Task } from '../../../src/contract/index.ts'
 import { fence, type Drafted } from '../../../src/evolution/index.ts'
 import { describeTrial } from './episode.ts'
@@ -46,9 +46,9 @@ export const TOOLS: readonly ChatTool[] = [
 ]
 
 export interface Toolbox {
-  /** What the call came to, for the agent to read. */
+  /** The result, for the agent to read. */
   run(call: ChatCall): Promise<string>
-  /** The change that was admitted last. */
+  /** The last admitted change. */
   readonly checked: Drafted | null
   readonly isFinished: boolean
 }
@@ -58,7 +58,7 @@ export function openTools(brief: Brief, workspace: Workspace): Toolbox {
   let isFinished = false
   let trials = 0
 
-  /** The reason why the files are no change yet, or null. */
+  /** Why the files are not a valid change yet, or null. */
   const check = (): string | null => {
     const change = workspace.change()
     const problem = change === null ? 'nothing is changed yet' : typeof change === 'string' ? change : brief.check(change.mutations)
@@ -81,7 +81,7 @@ export function openTools(brief: Brief, workspace: Workspace): Toolbox {
     const isUntouched = workspace.change() === null
     const problem = isUntouched ? null : check()
     if (problem !== null) return `not finished: ${problem}`
-    // Whoever takes everything back proposes nothing, whatever was checked before.
+    // An agent that undid everything proposes nothing.
     if (isUntouched) checked = null
     isFinished = true
     return 'finished'
@@ -154,7 +154,7 @@ function edit(workspace: Workspace, path: string, old: string, replacement: stri
   return workspace.write(path, pieces.join(replacement))
 }
 
-/** One of the step's, by its name, or one that the agent wrote. Nobody scores that one, but how it went is told. */
+/** A task of the step by name, or the agent's own prompt, which gets no score. */
 function taskOf({ task, prompt }: JsonObject, tasks: readonly Task[], trials: number): Task | string {
   if (typeof prompt === 'string' && prompt.trim() !== '') return { name: `own-${trials + 1}`, prompt, role: 'train' }
   const found = tasks.find(({ name }) => name === task)

@@ -1,4 +1,4 @@
-/** The harness as files that an agent reads and writes, kept in memory: nothing of it is ever run here. */
+/** The harness as in-memory files that an agent reads and writes. Nothing here is run. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   ENTRY_CODE_BYTES_MAX,
@@ -15,7 +15,7 @@ import { isReserved } from '../../../src/harness/index.ts'
 const DESIGN = 'design.md'
 const REQUIRES = 'harness/requires.json'
 
-/** Kinds that are one text, and where in their config it stands. Any other is the JSON of its config. */
+/** Kinds that are one text, and its config field. The others are files of JSON. */
 const TEXTS: Readonly<Record<string, { readonly field: string; readonly ending: string }>> = {
   rules: { field: 'text', ending: 'md' },
   skill: { field: 'text', ending: 'md' },
@@ -23,13 +23,13 @@ const TEXTS: Readonly<Record<string, { readonly field: string; readonly ending: 
   code_extension: { field: 'code', ending: 'ts' },
 }
 
-/** Answers are for the agent to read: what was done, or what it must do instead. */
+/** Results are texts for the agent. */
 export interface Workspace {
   list(): string
   read(path: string): string | null
   write(path: string, text: string): string
   remove(path: string): string
-  /** The change that the files are by now, or why they are none. Null when they say what they said at first. */
+  /** The change that the files make, or why they are not valid; null when nothing changed. */
   change(): Drafted | string | null
 }
 
@@ -79,13 +79,12 @@ interface Place {
   readonly id: string
 }
 
-/** The file name is the id, without its ending. */
 function placeOf(path: string): Place | null {
   const [, kind = '', id = '', ending = ''] = /^harness\/([a-z_]+)\/([^/\\]+)\.([a-z]+)$/.exec(path) ?? []
   return id !== '' && ending === (TEXTS[kind]?.ending ?? 'json') ? { kind, id } : null
 }
 
-/** A file as it was is no change, one that is gone is a removal, one of an id that another kind had is both. */
+/** A missing file is a removal; a file whose id another kind had is a removal and a creation. */
 function changeOf(
   files: ReadonlyMap<string, string>,
   mine: ReadonlyMap<string, Entry>,
@@ -109,7 +108,7 @@ function changeOf(
   return { mutations, dropped, ...needsIn(items), design: files.get(DESIGN) ?? '' }
 }
 
-/** A text has the name that its entry had, or that of its file. */
+/** Keeps the entry's name, or takes the file's. */
 function configOf({ kind, id }: Place, text: string, old: Entry | undefined): JsonObject | null {
   const form = TEXTS[kind]
   if (form === undefined) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { plain } from '../../../src/harness/testing/adapters.ts'
-import { editId, memoryOf, openArchive, treeId, withCandidate, withScore, type Archive, type Candidate } from './archive.ts'
+import { editId, memoryOf, openArchive, treeId, withCandidate, withScore, type ReflectArchive, type EditCandidate } from './archive.ts'
 import { briefOf, ruleOf } from './testing.ts'
 
-const empty: Archive = { round: 1, base: treeId([]), tasks: [], candidates: [] }
+const empty: ReflectArchive = { round: 1, base: treeId([]), tasks: [], candidates: [] }
 
-function candidateOf(id: string, given: Partial<Candidate> = {}): Candidate {
+function candidateOf(id: string, given: Partial<EditCandidate> = {}): EditCandidate {
   const mutations = [ruleOf(id, `Mind the ${id}.`)]
   return {
     id: editId(mutations),
@@ -23,7 +23,7 @@ function candidateOf(id: string, given: Partial<Candidate> = {}): Candidate {
   }
 }
 
-const opened = (archive: Archive, given: Parameters<typeof briefOf>[1] = {}): Archive =>
+const opened = (archive: ReflectArchive, given: Parameters<typeof briefOf>[1] = {}): ReflectArchive =>
   openArchive(briefOf(plain, { memory: memoryOf(archive), ...given }))
 
 describe('memory', () => {

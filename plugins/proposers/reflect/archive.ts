@@ -1,4 +1,4 @@
-/** What was tried before, for whom it did better, and what became of it: kept from one step to the next within bounds. */
+/** The archive of tried edits, their scores and outcomes, kept in memory between steps within bounds. */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson, isObject, type Brief, type Entry, type Json, type JsonObject, type Mutation } from '../../../src/contract/index.ts'
@@ -6,49 +6,54 @@ import { canonicalJson, isObject, type Brief, type Entry, type Json, type JsonOb
 const CANDIDATES_KEPT_MAX = 24
 const MEMORY_BYTES_MAX = 200 * 1024
 const TASKS_KEPT_MAX = 500
-/** The last scores of a task by which it counts as failing, wavering or solved. */
+/** How many recent scores of a task are kept. */
 const SCORES_KEPT_MAX = 3
-/** Memory that says otherwise was written by another version, and is not read. */
+/** Memory of another version is ignored. */
 const SHAPE = 'reflect/1'
 
-export interface Archive {
-  /** How often this proposer was asked. */
+export interface ReflectArchive {
+  /** How many times this proposer has run. */
   readonly round: number
-  /** The tree that this step starts from. */
+  /** The id of the tree that this step starts from. */
   readonly base: string
   readonly tasks: readonly TaskPast[]
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly EditCandidate[]
 }
-/** How the served tree did on a task of late, the newest last. */
+/** The served tree's recent scores on a task, newest last. */
 export interface TaskPast {
   readonly task: string
   readonly recent: readonly number[]
 }
-export interface Candidate {
-  /** Of its changes: the same changes are the same candidate. */
+export interface EditCandidate {
+  /** A hash of its mutations. */
   readonly id: string
   readonly mutations: readonly Mutation[]
-  /** Why and how, in the words of whoever wrote it. */
+  /** Why and how, in the model's words. */
   readonly design: string
   readonly reflection: string
   readonly requires: readonly Json[]
   readonly parents: readonly string[]
   readonly round: number
-  /** The tree its scores were measured on. */
+  /** The id of the tree that its scores were measured on. */
   readonly base: string
-  /** `shelved`: never offered. `unknown`: offered, and nothing was heard of it. */
+  /** `shelved`: never offered. `unknown`: offered, result not known. */
   readonly outcome: 'shelved' | 'unknown' | 'published' | 'rejected'
   readonly scores: readonly TaskScore[]
 }
 export interface TaskScore {
   readonly task: string
   readonly score: number
-  /** What the tree without the change had there. */
+  /** The score without the change. */
   readonly current: number
 }
 
-/** What earlier rounds left that still means something on this tree. */
-export function openArchive({ memory, entries, rejected, check }: Pick<Brief, 'memory' | 'entries' | 'rejected' | 'check'>): Archive {
+/** Reads the archive and keeps the candidates that still apply to this tree. */
+export function openArchive({
+  memory,
+  entries,
+  rejected,
+  check,
+}: Pick<Brief, 'memory' | 'entries' | 'rejected' | 'check'>): ReflectArchive {
   const base = treeId(entries)
   const past = readMemory(memory)
   const refused = new Set(rejected.map(({ mutations }) => editId(mutations)))
@@ -70,7 +75,7 @@ const idOf = (value: readonly object[]): string => {
 interface Memory {
   readonly round: number
   readonly tasks: readonly TaskPast[]
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly EditCandidate[]
 }
 const count = z.int().min(0)
 const finite = z.number()
@@ -105,7 +110,11 @@ function isMutation(value: unknown): value is Mutation {
   return (mutation['op'] === 'create' || mutation['op'] === 'update') && isObject(mutation['options'])
 }
 
-function outcomeOf({ id, mutations, outcome }: Candidate, entries: readonly Entry[], refused: ReadonlySet<string>): Candidate['outcome'] {
+function outcomeOf(
+  { id, mutations, outcome }: EditCandidate,
+  entries: readonly Entry[],
+  refused: ReadonlySet<string>,
+): EditCandidate['outcome'] {
   if (holds(entries, mutations)) return 'published'
   return refused.has(id) ? 'rejected' : outcome
 }
@@ -117,29 +126,29 @@ const holds = (entries: readonly Entry[], mutations: readonly Mutation[]): boole
     return entry !== undefined && treeId([{ ...entry, ...mutation.options }]) === treeId([entry])
   })
 
-/** A candidate that was never offered and brought nothing says nothing about another tree: there it may be what was missing. */
-const isTelling = (candidate: Candidate, base: string): boolean =>
+/** A shelved candidate without gain says nothing about another tree, where it may help. */
+const isTelling = (candidate: EditCandidate, base: string): boolean =>
   candidate.base === base || candidate.outcome === 'rejected' || gainOf(candidate) > 0
 
-/** By how much it did better than the tree without it, over all tasks that both played. */
-export const gainOf = ({ scores }: Pick<Candidate, 'scores'>): number =>
+/** Its gain over the tree without it, summed over its tasks. */
+export const gainOf = ({ scores }: Pick<EditCandidate, 'scores'>): number =>
   scores.reduce((sum, { score, current }) => sum + score - current, 0)
 
-/** The archive with a candidate in it, instead of what was known of the same changes. */
-export const withCandidate = (archive: Archive, candidate: Candidate): Archive => ({
+/** Adds a candidate, replacing an earlier one with the same mutations. */
+export const withCandidate = (archive: ReflectArchive, candidate: EditCandidate): ReflectArchive => ({
   ...archive,
   candidates: [...archive.candidates.filter(({ id }) => id !== candidate.id), candidate],
 })
 
-/** The archive with one more score of the served tree. */
-export function withScore(archive: Archive, task: string, score: number): Archive {
+/** Adds one score of the served tree. */
+export function withScore(archive: ReflectArchive, task: string, score: number): ReflectArchive {
   const before = archive.tasks.find((past) => past.task === task)?.recent ?? []
   const recent = [...before, score].slice(-SCORES_KEPT_MAX)
   return { ...archive, tasks: [...archive.tasks.filter((past) => past.task !== task), { task, recent }] }
 }
 
-/** The archive as memory: the best of each task first, then the rest from the newest on, as far as they fit. */
-export function memoryOf(archive: Archive): JsonObject {
+/** Prints the archive as memory: the best candidates of each task first, then the newest, as many as fit. */
+export function memoryOf(archive: ReflectArchive): JsonObject {
   const { round, candidates } = archive
   const tasks = archive.tasks.slice(-TASKS_KEPT_MAX)
   const ranked = candidates.toSorted(
@@ -147,7 +156,7 @@ export function memoryOf(archive: Archive): JsonObject {
   )
   const shell = { shape: SHAPE, round, tasks, candidates: [] }
   if (bytesOf(shell) > MEMORY_BYTES_MAX) return { shape: SHAPE, round, tasks: [], candidates: [] }
-  const kept: Candidate[] = []
+  const kept: EditCandidate[] = []
   let bytes = bytesOf(shell)
   for (const candidate of ranked.slice(0, CANDIDATES_KEPT_MAX)) {
     const more = bytesOf(candidate) + 1
@@ -160,7 +169,7 @@ export function memoryOf(archive: Archive): JsonObject {
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
 
-const isBestSomewhere = ({ scores }: Candidate, candidates: readonly Candidate[]): boolean =>
+const isBestSomewhere = ({ scores }: EditCandidate, candidates: readonly EditCandidate[]): boolean =>
   scores.some(({ task, score, current }) => score > current && candidates.every((other) => (scoreOn(other, task) ?? score) <= score))
 
-export const scoreOn = ({ scores }: Candidate, task: string): number | undefined => scores.find((each) => each.task === task)?.score
+export const scoreOn = ({ scores }: EditCandidate, task: string): number | undefined => scores.find((each) => each.task === task)?.score

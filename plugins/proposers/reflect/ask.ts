@@ -1,10 +1,10 @@
-/** Asks the model for one edit, and again with the reason as long as it answers what cannot be used or is known already. */
+/** Asks the model for one edit, and again with the reason when the edit is invalid or not new. */
 import type { Brief, ChatMessage, Model } from '../../../src/contract/index.ts'
 import { mutationsOf, needsIn, replyIn } from '../../../src/evolution/index.ts'
-import { editId, type Archive } from './archive.ts'
-import type { Draft } from './draft.ts'
+import { editId, type ReflectArchive } from './archive.ts'
+import type { EditDraft } from './draft.ts'
 import { excerpt } from './excerpt.ts'
-import { EDIT_ENTRIES_MAX, messagesFor, shownEntries, type Evidence } from './prompt.ts'
+import { EDIT_ENTRIES_MAX, messagesFor, shownEntries, type PromptEvidence } from './prompt.ts'
 import { editWords, isSameIdea } from './words.ts'
 
 const ASKS_MAX = 3
@@ -14,8 +14,8 @@ const REPLY_CHARACTERS_SHOWN = 4000
 const REFLECTION_CHARACTERS_MAX = 2000
 const DESIGN_CHARACTERS_MAX = 4000
 
-/** A draft that fits the tree and is new, or null. Throws when the model never answered; one that falls silent later has no more to say. */
-export async function ask(brief: Brief, model: Model, archive: Archive, evidence: Evidence): Promise<Draft | null> {
+/** A valid new draft, or null. Throws when the first call fails; a later failure gives null. */
+export async function ask(brief: Brief, model: Model, archive: ReflectArchive, evidence: PromptEvidence): Promise<EditDraft | null> {
   const messages: ChatMessage[] = [...messagesFor(brief, evidence)]
   for (let asked = 1; asked <= ASKS_MAX; asked += 1) {
     const text = await answer(model, messages).catch((error: unknown) => {
@@ -38,8 +38,8 @@ export async function ask(brief: Brief, model: Model, archive: Archive, evidence
 const answer = (model: Model, messages: readonly ChatMessage[]): Promise<string> =>
   model.chat(messages, { tokensMax: ANSWER_TOKENS_MAX, timeoutSeconds: ANSWER_TIMEOUT_SECONDS })
 
-/** What the reply proposes, or why that is of no use. */
-function draftIn(text: string, brief: Brief, archive: Archive, evidence: Evidence): Draft | string {
+/** The reply's draft, or why it cannot be used. */
+function draftIn(text: string, brief: Brief, archive: ReflectArchive, evidence: PromptEvidence): EditDraft | string {
   const reply = replyIn(text)
   if (typeof reply === 'string') return reply
   const { mutations, dropped } = mutationsOf(reply, brief.entries, brief.adapter)
@@ -59,29 +59,28 @@ function draftIn(text: string, brief: Brief, archive: Archive, evidence: Evidenc
   }
 }
 
-/** The middle that was left out of the prompt would be lost. */
-function unseenProblem(mutations: Draft['mutations'], { entries }: Brief): string | null {
+/** Updating an entry that was cut in the prompt would lose its middle. */
+function unseenProblem(mutations: EditDraft['mutations'], { entries }: Brief): string | null {
   const cut = new Set(shownEntries(entries).flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
   return mutations.some(({ op, id }) => op === 'update' && cut.has(id))
     ? 'it replaces an entry that is too long to be shown whole; add another entry instead'
     : null
 }
 
-/** A person may ask for what was turned down before; nobody else is heard twice with the same idea on the same tree. */
+/** Refuses an idea that was already tried or rejected on this tree. Not used for a person's request. */
 function knownProblem(
-  mutations: Draft['mutations'],
+  mutations: EditDraft['mutations'],
   { entries, rejected }: Brief,
-  archive: Archive,
-  { candidates }: Evidence,
+  archive: ReflectArchive,
+  { candidates }: PromptEvidence,
 ): string | null {
   const words = editWords(mutations, entries)
   if (words.size === 0) return 'it changes nothing'
   const elsewhere = new Set(archive.candidates.filter(({ base }) => base !== archive.base).map(({ id }) => id))
   const turnedDown = rejected.filter((each) => !elsewhere.has(editId(each.mutations)))
-  const isKnown = (other: { readonly mutations: Draft['mutations'] }): boolean => isSameIdea(words, editWords(other.mutations, entries))
+  const isKnown = (other: { readonly mutations: EditDraft['mutations'] }): boolean => isSameIdea(words, editWords(other.mutations, entries))
   if (turnedDown.some(isKnown)) return 'it is all but the same as one that was turned down'
   return candidates.some(isKnown) ? 'it is all but the same as one that was tried already' : null
 }
 
-/** What stands before the array. */
 const proseIn = (text: string): string => (/^[^]*?(?=\[\s*\{)/.exec(text)?.[0] ?? '').replaceAll(/```\w*/g, '').trim()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Sample, Task } from '../../../src/contract/index.ts'
 import { plain } from '../../../src/harness/testing/adapters.ts'
-import { treeId, type Archive, type Candidate, type TaskPast } from './archive.ts'
+import { treeId, type ReflectArchive, type EditCandidate, type TaskPast } from './archive.ts'
 import { chooseTasks } from './coreset.ts'
 import { briefOf, taskOf } from './testing.ts'
 
@@ -14,7 +14,7 @@ const sampleOf = (id: string, given: Partial<Sample> = {}): Sample => ({
   ...given,
 })
 
-const archiveOf = (past: readonly TaskPast[], candidates: readonly Candidate[] = []): Archive => ({
+const archiveOf = (past: readonly TaskPast[], candidates: readonly EditCandidate[] = []): ReflectArchive => ({
   round: 1,
   base: treeId([]),
   tasks: past,
@@ -34,7 +34,7 @@ it('takes turns between what was lost or wavers and what nobody has seen', () =>
 
 it('leaves a task on which edits were tried in vain to others', () => {
   const past = ['t1', 't2'].map((task) => ({ task, recent: [0] }))
-  const vain: Candidate = {
+  const vain: EditCandidate = {
     id: 'c',
     mutations: [],
     design: '',

@@ -1,44 +1,44 @@
-/** An edit before it was tried, and how one is tried. */
+/** A drafted edit, and how it is tried. */
 import type { Episode, Task } from '../../../src/contract/index.ts'
-import { editId, type Archive, type Candidate, type TaskScore } from './archive.ts'
+import { editId, type ReflectArchive, type EditCandidate, type TaskScore } from './archive.ts'
 import { WON } from './coreset.ts'
 import type { Trials } from './trials.ts'
 
-export type Draft = Pick<Candidate, 'mutations' | 'design' | 'reflection' | 'requires' | 'parents'>
+export type EditDraft = Pick<EditCandidate, 'mutations' | 'design' | 'reflection' | 'requires' | 'parents'>
 
-/** A task as it went, without an edit or with one. */
-export interface Run {
+/** The runs of one task, with or without an edit. */
+export interface TaskRun {
   readonly task: Task
-  /** The scores of its episodes, at least one; the last is that of the episode shown. */
+  /** The scores of its episodes, at least one; the last belongs to `episode`. */
   readonly rolls: readonly number[]
   readonly failure: string | null
   readonly episode: Episode | null
-  /** The candidate that was played; null for the tree as it is. */
+  /** The candidate's id; null for the current tree. */
   readonly edit: string | null
 }
-export const meanOf = ({ rolls }: Run): number => rolls.reduce((sum, score) => sum + score, 0) / rolls.length
+export const meanOf = ({ rolls }: TaskRun): number => rolls.reduce((sum, score) => sum + score, 0) / rolls.length
 
 interface Tried {
-  readonly candidate: Candidate
-  readonly runs: readonly Run[]
+  readonly candidate: EditCandidate
+  readonly runs: readonly TaskRun[]
 }
 
-/** How far a step has come. */
+/** The state of a step's search. */
 export interface Search {
-  readonly archive: Archive
-  /** The tree as it is, one run per task. */
-  readonly current: readonly Run[]
+  readonly archive: ReflectArchive
+  /** The current tree, one run per task. */
+  readonly current: readonly TaskRun[]
   /** What this step tried, in order. */
   readonly tried: readonly Tried[]
 }
 
 /**
- * Plays the edit on the tasks that the current tree played, those it lost first. One that is there to improve and mended none of them is not
- * played on the others. What can be scored without the edit and not with it counts as nothing.
+ * Plays the edit on the current tree's tasks, the worst first. An edit that should improve and fixes none of the failing ones is not played on
+ * the others. A task that has no score with the edit counts as 0.
  */
-export async function tryDraft(draft: Draft, { current, archive }: Search, trials: Trials, aim: 'improve' | 'keep'): Promise<Tried> {
+export async function tryDraft(draft: EditDraft, { current, archive }: Search, trials: Trials, aim: 'improve' | 'keep'): Promise<Tried> {
   const id = editId(draft.mutations)
-  const runs: Run[] = []
+  const runs: TaskRun[] = []
   const scores: TaskScore[] = []
   for (const before of current.toSorted((a, b) => meanOf(a) - meanOf(b))) {
     const isStuck = scores.length > 0 && scores.every(({ score, current: without }) => without < WON && score <= without)

@@ -1,4 +1,4 @@
-/** Long texts in a prompt: what does not fit loses its middle, and what is short is never cut for the sake of what is long. */
+/** Shortens long texts for a prompt by cutting their middle; short texts are kept whole. */
 import type { Episode, Json } from '../../../src/contract/index.ts'
 
 const ITEMS_SHOWN_MAX = 400
@@ -6,10 +6,10 @@ const MEMBERS_SHOWN_MAX = 200
 const TEXT_CHARACTERS_MAX = 8000
 const EPISODE_CHARACTERS_MAX = 64 * 1024
 const OUTPUT_CHARACTERS_MAX = 4000
-/** For the sentence that says how much is missing. */
+/** Room for the note that says how much is missing. */
 const MARK_CHARACTERS = 48
 
-/** Its head and its tail: an episode is told by how it began and how it ended. */
+/** Keeps the head and the tail. */
 export function excerpt(text: string, characters: number): string {
   if (text.length <= characters) return text
   const half = Math.max(0, Math.floor((characters - MARK_CHARACTERS) / 2))
@@ -17,7 +17,7 @@ export function excerpt(text: string, characters: number): string {
   return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters left out …\n${tail}`.toWellFormed()
 }
 
-/** All of them within so many characters together. Whatever needs less than its share leaves the rest to the others. */
+/** Shortens the texts to a total size. A text that needs less than its share leaves the rest to the others. */
 export function fitted(texts: readonly string[], characters: number): readonly string[] {
   const shares = new Map<number, number>()
   const shortest = texts.map((text, index) => ({ index, length: text.length })).toSorted((a, b) => a.length - b.length)
@@ -30,7 +30,7 @@ export function fitted(texts: readonly string[], characters: number): readonly s
   return texts.map((text, index) => excerpt(text, shares.get(index) ?? 0))
 }
 
-/** Everything the agent did, one line of JSON per item, so that no text in it can begin a line. */
+/** The episode, one line of JSON per item, so that no text in it can begin a line. */
 export function episodeText({ trajectory, stdout, stderr, exitCode, ended }: Episode): string {
   const lines = trajectory.length <= ITEMS_SHOWN_MAX ? trajectory : trajectory.slice(0, ITEMS_SHOWN_MAX / 2)
   const last = trajectory.length <= ITEMS_SHOWN_MAX ? [] : trajectory.slice(-ITEMS_SHOWN_MAX / 2)
@@ -53,7 +53,7 @@ export function line(value: Json | object): string {
   }
 }
 
-/** While it is printed: a text of gigabytes is never printed whole. */
+/** Shortens while printing, so that a huge text is never printed whole. */
 function shortened(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return excerpt(value, TEXT_CHARACTERS_MAX)
   return Array.isArray(value) && value.length > MEMBERS_SHOWN_MAX ? value.slice(-MEMBERS_SHOWN_MAX) : value

@@ -1,6 +1,6 @@
 /**
- * Reflect: plays the current tree on a few hard tasks, has the model study what was lost beside what was won, tries its edits before the gate
- * does, and remembers across steps what was tried, where it helped and what was turned down. Does not decide: that is the selection's.
+ * Reflect: plays the current tree on a few hard tasks, shows the model failing and passing runs, tries its edits before the gate does, and
+ * remembers across steps what was tried, where it helped and what was rejected. Does not decide: the selection does.
  */
 import { define } from '../../../src/contract/index.ts'
 import { reflect } from './reflect.ts'

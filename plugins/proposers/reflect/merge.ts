@@ -1,10 +1,10 @@
-/** Two candidates that help with different tasks, as one: what both are good for is found without asking anybody. */
+/** Merges two candidates that help with different tasks, without a model call. */
 import type { Mutation } from '../../../src/contract/index.ts'
-import { editId, scoreOn, type Archive, type Candidate } from './archive.ts'
-import type { Draft } from './draft.ts'
+import { editId, scoreOn, type ReflectArchive, type EditCandidate } from './archive.ts'
+import type { EditDraft } from './draft.ts'
 
-/** The pair that promises most, which nobody tried yet and the tree can take; null when there is none. */
-export function mergeIn(archive: Archive, isOpen: (mutations: readonly Mutation[]) => boolean): Draft | null {
+/** The most promising untried pair that the tree admits, or null. */
+export function mergeIn(archive: ReflectArchive, isOpen: (mutations: readonly Mutation[]) => boolean): EditDraft | null {
   const parents = archive.candidates.filter(
     ({ base, outcome }) => base === archive.base && (outcome === 'shelved' || outcome === 'rejected'),
   )
@@ -18,24 +18,24 @@ export function mergeIn(archive: Archive, isOpen: (mutations: readonly Mutation[
   return best ?? null
 }
 
-/** Each does better than the tree without it where the other does not, and they touch different entries. */
-function isComplementary(one: Candidate, other: Candidate): boolean {
+/** Each improves a task that the other does not, and they touch different entries. */
+function isComplementary(one: EditCandidate, other: EditCandidate): boolean {
   const ids = new Set(one.mutations.map(({ id }) => id))
   return other.mutations.every(({ id }) => !ids.has(id)) && isBetterSomewhere(one, other) && isBetterSomewhere(other, one)
 }
 
-const isBetterSomewhere = (one: Candidate, other: Candidate): boolean =>
+const isBetterSomewhere = (one: EditCandidate, other: EditCandidate): boolean =>
   one.scores.some(({ task, score, current }) => score > current && score > (scoreOn(other, task) ?? current))
 
-/** The gain over the current tree, should each task go as well as with the better of the two. */
-function promiseOf(one: Candidate, other: Candidate): number {
+/** The gain if each task goes as well as with the better of the two. */
+function promiseOf(one: EditCandidate, other: EditCandidate): number {
   const best = new Map<string, number>()
   for (const { task, score, current } of [...one.scores, ...other.scores])
     best.set(task, Math.max(best.get(task) ?? -Infinity, score - current))
   return [...best.values()].reduce((sum, gain) => sum + gain, 0)
 }
 
-const merged = (one: Candidate, other: Candidate): Draft => ({
+const merged = (one: EditCandidate, other: EditCandidate): EditDraft => ({
   mutations: [...one.mutations, ...other.mutations],
   design: [one.design, other.design].filter((design) => design !== '').join('\n\n'),
   reflection: 'Two earlier edits, each of which did better on different tasks.',

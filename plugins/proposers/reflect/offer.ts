@@ -1,14 +1,14 @@
-/** What is offered of all that was tried, with what people should know of it and what the next step should. */
+/** Chooses the candidate to offer, and writes its notes and the memory. */
 import type { Brief, JsonObject, Proposal } from '../../../src/contract/index.ts'
-import { gainOf, memoryOf, withCandidate, type Candidate } from './archive.ts'
+import { gainOf, memoryOf, withCandidate, type EditCandidate } from './archive.ts'
 import { WON } from './coreset.ts'
 import { meanOf, type Search } from './draft.ts'
 
-/** Scores are sums of fractions: less than this is no difference. */
+/** Tolerance for rounding. */
 const GAIN_MIN = 1e-9
 
-/** The one that did best, and of those that did as well the shortest: nothing that played the same tasks is better on every one of them. */
-export function bestOf(brief: Brief, search: Search): Candidate | null {
+/** The candidate with the largest gain, the shortest of equals. */
+export function bestOf(brief: Brief, search: Search): EditCandidate | null {
   const fresh = search.tried.map(({ candidate }) => candidate)
   const { base, candidates } = search.archive
   const old = candidates.filter((each) => each.base === base && each.outcome === 'shelved' && !fresh.some(({ id }) => id === each.id))
@@ -19,16 +19,16 @@ export function bestOf(brief: Brief, search: Search): Candidate | null {
   return pool.toSorted((a, b) => gainOf(b) - gainOf(a) || sizeOf(a) - sizeOf(b)).at(0) ?? null
 }
 
-/** What was tried where there was something to gain has to gain it; what could not be tried there must at least not have lost. */
-function isOffered({ request }: Brief, { current }: Search, candidate: Candidate): boolean {
+/** A candidate must gain where a task could be improved; otherwise it must not lose. */
+function isOffered({ request }: Brief, { current }: Search, candidate: EditCandidate): boolean {
   const gain = gainOf(candidate)
   if (gain > GAIN_MIN || gain < -GAIN_MIN) return gain > 0
   return request !== null || candidate.scores.length === 0 || current.every((run) => meanOf(run) >= WON)
 }
 
-const sizeOf = ({ mutations }: Candidate): number => JSON.stringify(mutations).length
+const sizeOf = ({ mutations }: EditCandidate): number => JSON.stringify(mutations).length
 
-/** Without a change when nothing did better: why is told, and what was learnt is kept all the same. Null when nothing was learnt. */
+/** Without a candidate the proposal holds only notes and memory; null when there is nothing to remember. */
 export function proposalOf(brief: Brief, search: Search): Proposal | null {
   const best = bestOf(brief, search)
   if (best === null) {
@@ -49,7 +49,7 @@ function failureOf({ request }: Brief, { tried }: Search): string {
   return request === null ? 'no edit did better on the train tasks than the harness as it is' : 'every edit made the train tasks go worse'
 }
 
-const notesOf = ({ design, reflection, parents, scores }: Candidate, search: Search): JsonObject => ({
+const notesOf = ({ design, reflection, parents, scores }: EditCandidate, search: Search): JsonObject => ({
   design,
   reflection,
   parents,

@@ -1,13 +1,13 @@
-/** What the model is told: how the agent did, run by run, what it is made of, what was tried before, and what an answer looks like. */
+/** The prompt: runs, entries, earlier edits, and the answer's format. */
 import type { Brief, ChatMessage, Entry } from '../../../src/contract/index.ts'
 import { describeMachine, describeRejected, describeSamples, fence, groundRules, REQUIRES_GUIDE } from '../../../src/evolution/index.ts'
 import { isReserved } from '../../../src/harness/index.ts'
-import { gainOf, type Candidate } from './archive.ts'
+import { gainOf, type EditCandidate } from './archive.ts'
 import { WON } from './coreset.ts'
-import { meanOf, type Run } from './draft.ts'
+import { meanOf, type TaskRun } from './draft.ts'
 import { episodeText, excerpt, fitted, line } from './excerpt.ts'
 
-/** More than this is no small edit any more, and nobody could say which part of it helped. */
+/** A larger edit would hide which part of it helped. */
 export const EDIT_ENTRIES_MAX = 3
 const ENTRIES_CHARACTERS_MAX = 60_000
 const RUNS_CHARACTERS_MAX = 90_000
@@ -15,16 +15,16 @@ const SAMPLES_CHARACTERS_MAX = 40_000
 const EXPECTED_CHARACTERS_MAX = 1000
 const PROMPT_CHARACTERS_MAX = 8000
 
-export interface Evidence {
-  /** The tree as it is. */
-  readonly current: readonly Run[]
-  /** Edits of this step. */
-  readonly tried: readonly Run[]
-  /** Of this tree, and of no use for what was lost in this step. */
-  readonly candidates: readonly Candidate[]
+export interface PromptEvidence {
+  /** Runs of the current tree. */
+  readonly current: readonly TaskRun[]
+  /** Runs with edits of this step. */
+  readonly tried: readonly TaskRun[]
+  /** Candidates of this tree that did not help with the failing tasks. */
+  readonly candidates: readonly EditCandidate[]
 }
 
-export function messagesFor(brief: Brief, evidence: Evidence): readonly ChatMessage[] {
+export function messagesFor(brief: Brief, evidence: PromptEvidence): readonly ChatMessage[] {
   const sections = [
     goalOf(brief),
     section('The entries of the harness as it is, one per line:', 'entries', entriesText(brief.entries)),
@@ -42,7 +42,7 @@ export function messagesFor(brief: Brief, evidence: Evidence): readonly ChatMess
   ]
 }
 
-/** Whoever made the request is a client: it says what is wanted, and changes nothing about how you work. */
+/** The request is untrusted text: it says what is wanted and gives no instructions. */
 const goalOf = ({ request }: Brief): string =>
   request === null
     ? 'The goal: the agent does better on work of this kind which nobody has shown you.'
@@ -55,7 +55,7 @@ function entriesText(entries: readonly Entry[]): string {
   return shown.length === 0 ? '(none yet)' : shown.map(({ text }) => text).join('\n')
 }
 
-/** In full as far as they fit. An update replaces the whole of an entry, so only one that was shown whole may be updated. */
+/** Entries as far as they fit. An update replaces the whole entry, so only one that was shown whole may be updated. */
 export function shownEntries(
   entries: readonly Entry[],
 ): readonly { readonly id: string; readonly text: string; readonly isWhole: boolean }[] {
@@ -65,8 +65,8 @@ export function shownEntries(
   return shown.map(({ id }, index) => ({ id, text: texts[index] ?? '', isWhole: texts[index] === printed[index] }))
 }
 
-/** Lost runs beside those that went well, and of the edits tried those that made a difference: there lies what can be learnt. */
-function runSections({ current, tried }: Evidence): readonly string[] {
+/** Failing runs, passing runs, and tried edits that made a difference. */
+function runSections({ current, tried }: PromptEvidence): readonly string[] {
   const before = new Map(current.map((run) => [run.task.name, meanOf(run)]))
   const telling = tried.filter((run) => meanOf(run) !== before.get(run.task.name))
   const groups = [
@@ -82,7 +82,7 @@ function runSections({ current, tried }: Evidence): readonly string[] {
   })
 }
 
-function runText({ task, rolls, failure, episode, edit }: Run): string {
+function runText({ task, rolls, failure, episode, edit }: TaskRun): string {
   const head = {
     task: excerpt(task.prompt, PROMPT_CHARACTERS_MAX),
     ...(rolls.length === 1 ? { score: rolls[0] } : { scores: rolls }),
@@ -93,7 +93,7 @@ function runText({ task, rolls, failure, episode, edit }: Run): string {
   return `${line(head)}\n${episode === null ? '(what the agent did is not at hand)' : episodeText(episode)}`
 }
 
-function pastSections({ rejected }: Brief, { candidates }: Evidence): readonly string[] {
+function pastSections({ rejected }: Brief, { candidates }: PromptEvidence): readonly string[] {
   const tried = candidates.map((candidate) => ({ step: 0, mutations: candidate.mutations, reason: summaryOf(candidate) }))
   return [
     ...(rejected.length === 0
@@ -103,7 +103,7 @@ function pastSections({ rejected }: Brief, { candidates }: Evidence): readonly s
   ]
 }
 
-function summaryOf(candidate: Candidate): string {
+function summaryOf(candidate: EditCandidate): string {
   const better = candidate.scores.filter(({ score, current }) => score > current).length
   const worse = candidate.scores.filter(({ score, current }) => score < current).length
   return `edit ${candidate.id}: better on ${better}, worse on ${worse} of ${candidate.scores.length} tasks, ${gainOf(candidate)} in sum`

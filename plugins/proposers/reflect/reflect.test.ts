@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Brief, Entry, JsonObject, Proposal, Sample, TrainRequest } from '../../../src/contract/index.ts'
 import { plain } from '../../../src/harness/testing/adapters.ts'
 import { reflect } from './reflect.ts'
-import { briefOf, modelOf, replyOf, ruleOf, taskOf, trialOf, type Play } from './testing.ts'
+import { briefOf, modelOf, replyOf, ruleOf, taskOf, trialOf, type PlayScore } from './testing.ts'
 
 const SETTINGS = { trialsMax: 12, candidatesMax: 3 }
 const samples: readonly Sample[] = [{ record_ids: ['r1'], exchanges: [], score: 0, feedback: 'wrong' }]
@@ -10,17 +10,17 @@ const tasks = [taskOf('a'), taskOf('b')]
 const request: TrainRequest = { id: 't1', text: 'Greet me by name.', session: 's', release_id: 'r', requires: [] }
 
 /** Only the tree as it is can be scored. */
-const unlessChanged: Play = (entries) => (entries.length > 0 ? null : 1)
+const unlessChanged: PlayScore = (entries) => (entries.length > 0 ? null : 1)
 const spent = (): Promise<never> => Promise.reject(new Error('no episodes left'))
 
 const propose = (brief: Brief): Promise<Proposal | null> => reflect(brief, SETTINGS)
 const idsOf = (proposal: Proposal | null): readonly string[] => (proposal?.mutations ?? []).map(({ id }) => id)
 
 describe('with train tasks', () => {
-  it('offers the edit that mends what was lost, with what it did for each task', async () => {
-    const served = modelOf(replyOf('both', 'It mends a and mends b.'))
+  it('offers the edit that fixes what was lost, with what it did for each task', async () => {
+    const served = modelOf(replyOf('both', 'It fixes a and fixes b.'))
     const proposal = await propose(briefOf(plain, { samples, tasks, models: { served } }))
-    expect(proposal?.mutations).toEqual([ruleOf('both', 'It mends a and mends b.')])
+    expect(proposal?.mutations).toEqual([ruleOf('both', 'It fixes a and fixes b.')])
     expect(proposal?.notes).toMatchObject({ design: 'Teach both.', reflection: 'The runs lack a habit.', parents: [], tried: 1, kept: 1 })
     expect(proposal?.notes?.['train_scores']).toEqual(expect.arrayContaining([{ task: 'a', score: 1, current: 0 }]))
   })
@@ -29,15 +29,15 @@ describe('with train tasks', () => {
     const idle = ['Be friendly.', 'Keep calm at work.', 'Breathe in deeply.'].map((text, index) => replyOf(`idle-${index}`, text))
     const proposal = await propose(briefOf(plain, { samples, tasks, models: { served: modelOf(...idle) } }))
     expect(proposal?.mutations).toEqual([])
-    const served = modelOf(replyOf('again', 'Be friendly!'), replyOf('new', 'It mends a and mends b.'))
+    const served = modelOf(replyOf('again', 'Be friendly!'), replyOf('new', 'It fixes a and fixes b.'))
     const next = await propose(briefOf(plain, { samples, tasks, models: { served }, memory: proposal?.memory ?? {} }))
     expect(idsOf(next)).toEqual(['new'])
     expect(served.asked[1]?.at(-1)?.content).toContain('tried already')
   })
 
   it('offers nothing that breaks more than it mends', async () => {
-    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It mends b.' } }]
-    const served = modelOf(replyOf('trade', 'It mends a, it breaks b.'), replyOf('worse', 'Simply breaks b.'))
+    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It fixes b.' } }]
+    const served = modelOf(replyOf('trade', 'It fixes a, it breaks b.'), replyOf('worse', 'Simply breaks b.'))
     const proposal = await propose(briefOf(plain, { entries, samples, tasks, models: { served } }))
     expect(proposal?.mutations).toEqual([])
   })
@@ -48,7 +48,7 @@ describe('with train tasks', () => {
   })
 
   it('joins two edits that help with different tasks, without asking anybody', async () => {
-    const served = modelOf(replyOf('first', 'This one mends a.'), replyOf('second', 'That other rule mends b.'))
+    const served = modelOf(replyOf('first', 'This one fixes a.'), replyOf('second', 'That other rule fixes b.'))
     const proposal = await propose(briefOf(plain, { samples, tasks, models: { served } }))
     expect(idsOf(proposal).toSorted()).toEqual(['first', 'second'])
     expect(proposal?.notes?.['parents']).toHaveLength(2)
@@ -56,21 +56,21 @@ describe('with train tasks', () => {
   })
 
   it('joins an edit that was turned down alone with one that adds to it', async () => {
-    const first = await propose(briefOf(plain, { samples, tasks, models: { served: modelOf(replyOf('first', 'This one mends a.')) } }))
+    const first = await propose(briefOf(plain, { samples, tasks, models: { served: modelOf(replyOf('first', 'This one fixes a.')) } }))
     expect(idsOf(first)).toEqual(['first'])
     const rejected = [{ step: 1, mutations: first?.mutations ?? [], reason: 'too little' }]
-    const served = modelOf(replyOf('second', 'That other rule mends b.'))
+    const served = modelOf(replyOf('second', 'That other rule fixes b.'))
     const next = await propose(briefOf(plain, { samples, tasks, rejected, memory: first?.memory ?? {}, models: { served } }))
     expect(idsOf(next)).toEqual(['first', 'second'])
   })
 
   it('tries what an earlier step shelved on the new tree first', async () => {
-    const weak = replyOf('weak', 'This one mends a.')
-    const strong = replyOf('strong', 'This here mends a, mends c and mends d.')
+    const weak = replyOf('weak', 'This one fixes a.')
+    const strong = replyOf('strong', 'This here fixes a, fixes c and fixes d.')
     const four = [...tasks, taskOf('c'), taskOf('d')]
     const first = await propose(briefOf(plain, { samples, tasks: four, models: { served: modelOf(weak, strong) } }))
     expect(idsOf(first)).toEqual(['strong'])
-    const entries: readonly Entry[] = [{ id: 'other', name: 'rules', config: { text: 'It mends b, mends c and mends d.' } }]
+    const entries: readonly Entry[] = [{ id: 'other', name: 'rules', config: { text: 'It fixes b, fixes c and fixes d.' } }]
     const served = modelOf()
     const next = await propose(briefOf(plain, { entries, samples, tasks: four, memory: first?.memory ?? {}, models: { served } }))
     expect(idsOf(next)).toEqual(['weak'])
@@ -78,7 +78,7 @@ describe('with train tasks', () => {
   })
 
   it('plays a hopeless edit on no task that was won', async () => {
-    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It mends b.' } }]
+    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It fixes b.' } }]
     const brief = briefOf(plain, { entries, samples, tasks, models: { served: modelOf(replyOf('idle', 'Be friendly.')) } })
     await propose(brief)
     expect(brief.played.filter((each) => each.startsWith('idle'))).toEqual(['idle/a'])
@@ -111,19 +111,19 @@ describe('with train tasks', () => {
   })
 
   it('shows the runs that were lost, those that were won and what they are scored by', async () => {
-    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It mends b.' } }]
-    const served = modelOf(replyOf('fix', 'It mends a.'))
+    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It fixes b.' } }]
+    const served = modelOf(replyOf('fix', 'It fixes a.'))
     const scored = [{ ...taskOf('a'), data: { answer: 'forty-two' } }, taskOf('b')]
     await propose(briefOf(plain, { entries, samples, tasks: scored, models: { served } }))
     const text = served.asked[0]?.at(-1)?.content ?? ''
     expect(text.indexOf('Do the a task.')).toBeLessThan(text.indexOf('Do the b task.'))
     expect(text).toContain('forty-two')
-    expect(text).toContain('"text":"It mends b."')
+    expect(text).toContain('"text":"It fixes b."')
   })
 })
 
 describe('an edit of no use', () => {
-  const usable = replyOf('good', 'It mends a and mends b.')
+  const usable = replyOf('good', 'It fixes a and fixes b.')
 
   it.each([
     ['no JSON', 'I would rather not.'],
@@ -146,20 +146,20 @@ describe('an edit of no use', () => {
 
   it('may be what was tried on other tasks, and is then tried on these', async () => {
     const first = await propose(
-      briefOf(plain, { samples, tasks: [taskOf('b')], models: { served: modelOf(replyOf('late', 'It mends a.')) } }),
+      briefOf(plain, { samples, tasks: [taskOf('b')], models: { served: modelOf(replyOf('late', 'It fixes a.')) } }),
     )
     expect(idsOf(first)).toEqual([])
-    const served = modelOf(replyOf('late', 'It mends a.'))
+    const served = modelOf(replyOf('late', 'It fixes a.'))
     const next = await propose(briefOf(plain, { samples, tasks: [taskOf('a')], memory: first?.memory ?? {}, models: { served } }))
     expect(idsOf(next)).toEqual(['late'])
     expect(next?.notes?.['train_scores']).toHaveLength(2)
   })
 
   it('may be what was turned down on another tree', async () => {
-    const first = await propose(briefOf(plain, { samples, tasks, models: { served: modelOf(replyOf('late', 'It mends a.')) } }))
+    const first = await propose(briefOf(plain, { samples, tasks, models: { served: modelOf(replyOf('late', 'It fixes a.')) } }))
     const rejected = [{ step: 1, mutations: first?.mutations ?? [], reason: 'no better' }]
     const entries: readonly Entry[] = [{ id: 'other', name: 'rules', config: { text: 'A tree of its own.' } }]
-    const served = modelOf(replyOf('late', 'It mends a.'))
+    const served = modelOf(replyOf('late', 'It fixes a.'))
     const next = await propose(briefOf(plain, { entries, samples, tasks, rejected, memory: first?.memory ?? {}, models: { served } }))
     expect(idsOf(next)).toEqual(['late'])
   })
@@ -167,7 +167,7 @@ describe('an edit of no use', () => {
   it('is one that replaces an entry of which only a part was shown', async () => {
     const text = 'A long page.\n'.repeat(4900)
     const entries: readonly Entry[] = ['one', 'two'].map((id) => ({ id, name: 'rules', config: { text } }))
-    const served = modelOf(replyOf('one', 'It mends a and mends b.'), usable)
+    const served = modelOf(replyOf('one', 'It fixes a and fixes b.'), usable)
     expect(idsOf(await propose(briefOf(plain, { entries, samples, tasks, models: { served } })))).toEqual(['good'])
   })
 })
@@ -179,7 +179,7 @@ describe('a budget that is spent', () => {
   })
 
   it('of calls: what was tried so far is offered', async () => {
-    const served = modelOf(replyOf('half', 'It mends a.'))
+    const served = modelOf(replyOf('half', 'It fixes a.'))
     expect(idsOf(await propose(briefOf(plain, { samples, tasks, models: { served } })))).toEqual(['half'])
   })
 
@@ -189,7 +189,7 @@ describe('a budget that is spent', () => {
 
   it('never plays more than its settings allow', async () => {
     const many = Array.from({ length: 30 }, (_, index) => taskOf(`t${index}`))
-    const replies = Array.from({ length: 9 }, (_, index) => replyOf(`e${index}`, `Number ${index} mends t${index}, word${index}.`))
+    const replies = Array.from({ length: 9 }, (_, index) => replyOf(`e${index}`, `Number ${index} fixes t${index}, word${index}.`))
     const brief = briefOf(plain, { samples, tasks: many, models: { served: modelOf(...replies) } })
     await propose(brief)
     expect(brief.played.length).toBeLessThanOrEqual(SETTINGS.trialsMax)
@@ -243,18 +243,18 @@ describe('a request', () => {
   })
 
   it('is answered with an edit that breaks no task, if there is one', async () => {
-    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It mends a and mends b.' } }]
+    const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It fixes a and fixes b.' } }]
     const served = modelOf(replyOf('rude', 'Greet, which breaks b.'), replyOf('kind', 'Greet the person.'))
     expect(idsOf(await propose(briefOf(plain, { entries, request, tasks, models: { served } })))).toEqual(['kind'])
   })
 
   it('leaves no idea behind for those who did not ask', async () => {
-    const first = await propose(briefOf(plain, { request, tasks, models: { served: modelOf(replyOf('wish', 'It mends a.')) } }))
+    const first = await propose(briefOf(plain, { request, tasks, models: { served: modelOf(replyOf('wish', 'It fixes a.')) } }))
     expect(first?.memory?.['candidates']).toEqual([])
   })
 
   it('is never answered with what was tried for others', async () => {
-    const shelved = modelOf(replyOf('weak', 'This one mends a.'), replyOf('strong', 'The other mends a, mends b.'))
+    const shelved = modelOf(replyOf('weak', 'This one fixes a.'), replyOf('strong', 'The other fixes a, fixes b.'))
     const past = await propose(briefOf(plain, { samples, tasks, models: { served: shelved } }))
     const proposal = await propose(
       briefOf(plain, { request, tasks, memory: past?.memory ?? {}, models: { served: modelOf('no', 'no', 'no') } }),

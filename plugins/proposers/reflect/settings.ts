@@ -5,7 +5,7 @@ import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 const TRIALS_MAX_DEFAULT = 12
 const CANDIDATES_MAX_DEFAULT = 3
 
-export interface Settings {
+export interface ReflectSettings {
   /** Episodes that one step may play before it proposes. */
   readonly trialsMax: number
   /** Edits that one step may try. */
@@ -19,7 +19,7 @@ const section = z
   })
   .prefault({})
 
-export function readSettings({ reflect }: JsonObject): Settings {
+export function readSettings({ reflect }: JsonObject): ReflectSettings {
   const { data } = section.safeParse(reflect ?? {})
   if (data === undefined)
     throw invalid('bad_setting', 'evolution.reflect must be {trials_max, candidates_max}: whole numbers, candidates_max 1 or more')

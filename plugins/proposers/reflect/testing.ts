@@ -1,4 +1,4 @@
-/** Verbs for the tests of this folder: a brief over a real tree, tasks that a rule mends, a model that says what it is told to. */
+/** Test support: a brief over a real tree, tasks that a rule fixes, and a scripted model. */
 import type { Adapter, Brief, ChatMessage, Entry, JsonObject, Model, Mutation, Task, Trial } from '../../../src/contract/index.ts'
 import { admit } from '../../../src/harness/index.ts'
 
@@ -6,11 +6,10 @@ export const taskOf = (name: string, prompt = `Do the ${name} task.`): Task => (
 
 export const ruleOf = (id: string, text: string): Mutation => ({ op: 'create', id, options: { name: 'rules', config: { text } } })
 
-/** What a model writes to propose a rule. */
 export const replyOf = (id: string, text: string): string =>
   `The runs lack a habit.\n${JSON.stringify([{ design: `Teach ${id}.` }, { id, name: 'rules', config: { text } }])}`
 
-/** Says these things in order, then fails as a spent budget does. */
+/** Returns the replies in order, then fails like a spent budget. */
 export function modelOf(...replies: readonly string[]): Model & { readonly asked: (readonly ChatMessage[])[] } {
   const asked: (readonly ChatMessage[])[] = []
   return {
@@ -22,17 +21,17 @@ export function modelOf(...replies: readonly string[]): Model & { readonly asked
       if (reply === undefined) throw new Error('the budget is spent')
       return reply
     },
-    turn: () => Promise.reject(new Error('nobody asks for turns')),
+    turn: () => Promise.reject(new Error('turns are not used here')),
   }
 }
 
-/** One who plays: the score of a task on a tree. */
-export type Play = (entries: readonly Entry[], task: Task) => number | null
+/** The score of a task on a tree. */
+export type PlayScore = (entries: readonly Entry[], task: Task) => number | null
 
-/** Won where a text of the tree holds the word `mends <task>`, lost where one holds `breaks <task>`. */
-const byRules: Play = (entries, { name }) => {
+/** 1 where a text of the tree holds `fixes <task>` and none holds `breaks <task>`. */
+const byRules: PlayScore = (entries, { name }) => {
   const texts = JSON.stringify(entries)
-  return texts.includes(`mends ${name}`) && !texts.includes(`breaks ${name}`) ? 1 : 0
+  return texts.includes(`fixes ${name}`) && !texts.includes(`breaks ${name}`) ? 1 : 0
 }
 
 export function trialOf(score: number | null, reply = 'done'): Trial {
@@ -40,7 +39,7 @@ export function trialOf(score: number | null, reply = 'done'): Trial {
   return { score, failure: null, episode: { exitCode: 0, stdout: reply, stderr: '', trajectory } }
 }
 
-export function briefOf(adapter: Adapter, given: Partial<Brief> & { readonly play?: Play }): Brief & { readonly played: string[] } {
+export function briefOf(adapter: Adapter, given: Partial<Brief> & { readonly play?: PlayScore }): Brief & { readonly played: string[] } {
   const { play = byRules, entries = [], ...rest } = given
   const played: string[] = []
   const treeOf = (mutations: readonly Mutation[]): readonly Entry[] | string => {

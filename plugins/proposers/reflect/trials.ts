@@ -1,4 +1,4 @@
-/** The episodes a step may play to find out: counted, and once they are spent it goes on with what it knows. */
+/** Counts the episodes that a step may play; when they are spent, the step goes on with what it knows. */
 import type { Brief, Mutation, Task, Trial } from '../../../src/contract/index.ts'
 
 export class Trials {
@@ -14,7 +14,7 @@ export class Trials {
     return this.#left
   }
 
-  /** Null when there is none left, here or in the step's own budget. */
+  /** Null when no episode is left, here or in the step's budget. */
   async play(mutations: readonly Mutation[], task: Task): Promise<Trial | null> {
     if (this.#left <= 0) return null
     this.#left -= 1

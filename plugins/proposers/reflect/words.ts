@@ -1,24 +1,21 @@
-/** Which words an edit brings and takes, so that the same idea in other clothes is known again before anybody pays to play it. */
+/** Compares edits by the words they add and remove, so that a rephrased idea is not played again. */
 import { isObject, type Entry, type Json, type Mutation } from '../../../src/contract/index.ts'
 
-/** Edits that share so much of their words are one idea. */
+/** From this similarity on, two edits are the same idea. */
 const SAME_FROM = 0.8
-/** Words beyond these are not compared: a text is known by its beginning. */
+/** Only the beginning of a text is compared. */
 const TEXT_CHARACTERS_READ = 256 * 1024
 
 export const isSameIdea = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean => similarity(one, other) >= SAME_FROM
 
-/** From 0, nothing in common, to 1, the same words. */
+/** The Jaccard index, from 0 to 1. */
 export function similarity(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const common = [...one].filter((word) => other.has(word)).length
   const all = one.size + other.size - common
   return all === 0 ? 1 : common / all
 }
 
-/**
- * What the mutations change of these entries, as words. Only the lines that differ count: two edits of one long page are alike in all but what
- * matters. Empty when nothing changes.
- */
+/** The words that the mutations add or remove. Only changed lines count, since edits of one long page share most lines. */
 export function editWords(mutations: readonly Mutation[], entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(
     mutations.flatMap((mutation) =>
@@ -42,7 +39,7 @@ const linesOf = ({ config, disabled }: Pick<Entry, 'config' | 'disabled'>): read
   ...(disabled === true ? ['disabled true'] : []),
 ]
 
-/** Every text of the value line by line, everything else with the name of its field. Without recursion: it may be nested as deep as JSON can be. */
+/** Every text line by line, other values with their field name. Iterative, since the value may be nested deeper than the call stack. */
 function leavesOf(config: Json): readonly string[] {
   const lines: string[] = []
   const waiting: [string, Json][] = [['', config]]

@@ -39,7 +39,7 @@ function practiceModel(): Model {
       const { body } = await ask('chat', { model: 'm', messages: plainer }, runtime)
       return textAt(body, 'choices', 0, 'message', 'content')
     },
-    turn: () => Promise.reject(new Error('nobody asks for turns')),
+    turn: () => Promise.reject(new Error('turns are not used here')),
   }
 }
 
@@ -91,7 +91,7 @@ function trialIn(entries: readonly Entry[], tasks: readonly PracticeTask[], name
   return trialOf(isRight(task, reply) ? 1 : 0, reply)
 }
 
-it.each(FAMILIES)('finds what mends the family %s from its train tasks, step by step, and others of it are mended too', async (family) => {
+it.each(FAMILIES)('finds what fixes the family %s from its train tasks, step by step, and others of it are mended too', async (family) => {
   const tasks = tasksOf(family)
   const held = tasks.slice(5)
   const { entries } = await live(tasks, tasks.slice(0, 5), STEPS_MAX)
@@ -99,7 +99,7 @@ it.each(FAMILIES)('finds what mends the family %s from its train tasks, step by 
   expect(scoreOf(entries, held)).toBe(1)
 })
 
-it('goes on finding mends where many families are mixed, and seldom offers what is none', async () => {
+it('goes on finding fixes where many families are mixed, and seldom offers what is none', async () => {
   const tasks = FAMILIES.flatMap(tasksOf)
   const train = tasks.filter((_, index) => index % 2 === 0)
   const { entries, offered, published } = await live(tasks, train, MIXED_STEPS_MAX)

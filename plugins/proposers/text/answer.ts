@@ -1,4 +1,4 @@
-/** From the words of a model to a change that the tree admits, or the reason why they cannot be used. */
+/** Reads a model's answer as an admitted change, or says why it cannot be used. */
 import type { Brief } from '../../../src/contract/index.ts'
 import { mutationsOf, needsIn, replyIn, type Drafted } from '../../../src/evolution/index.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Text: the served model writes entries as one JSON array, from exchanges that went badly or from what a person asked for, and is asked again
- * for what cannot be used. Does not play anything.
+ * Text: the served model writes entries as one JSON array, from failing exchanges or a person's request, and is asked again when its answer
+ * cannot be used. Does not play anything.
  */
 import { define, unavailable, type Brief, type ChatMessage, type Model, type Proposal } from '../../../src/contract/index.ts'
 import { failureOf, lostModel, proposalOf, review, type Proposed } from '../../../src/evolution/index.ts'
@@ -9,7 +9,7 @@ import { planOf } from './plan.ts'
 import { againOf, messagesOf } from './prompt.ts'
 
 const ANSWERS_MAX = 3
-/** A person's request may take whole programs to write; one small change does not. */
+/** A person's request may need whole programs. */
 const REQUEST_OPTIONS = { tokensMax: 65_536, timeoutSeconds: 600 }
 const TRAFFIC_OPTIONS = { tokensMax: 8192, timeoutSeconds: 120 }
 
@@ -25,7 +25,7 @@ export default define('proposer', {
   },
 })
 
-/** Up to three answers. The one that leaves the fewest points of a request open is kept, also when a later call fails. */
+/** Asks for up to three answers and keeps the one with the fewest open points, also when a later call fails. */
 async function write(brief: Brief, model: Model, asked: readonly ChatMessage[]): Promise<Proposal> {
   const messages = [...asked]
   let kept: Proposed | null = null
@@ -68,5 +68,5 @@ async function answer(
 
 const uncovered = ({ review: seen }: Proposed): readonly string[] => (seen === null || typeof seen === 'string' ? [] : seen.uncovered)
 
-/** One that nobody looked at is kept only where there is no other. */
+/** An answer without a review is the last choice. */
 const openPoints = (proposed: Proposed): number => (typeof proposed.review === 'string' ? Infinity : uncovered(proposed).length)

@@ -1,4 +1,4 @@
-/** A first look at a request: its steps, and which of them need something that the harness lacks. */
+/** Asks the model for the steps of a request and what the harness lacks for them. */
 import { isObject, type Brief, type Json, type Model } from '../../../src/contract/index.ts'
 import { groundRules, objectIn, situation } from '../../../src/evolution/index.ts'
 
@@ -11,7 +11,7 @@ const TASK = [
   'Answer with one JSON object and nothing else: {"steps": [{"step": "…", "needs": "…" or null}]}.',
 ].join('\n')
 
-/** Null when there is none to go by: the request itself says enough. */
+/** Null when there is no plan: the request alone is enough. */
 export async function planOf(brief: Brief, model: Model): Promise<readonly string[] | null> {
   try {
     const messages = [

@@ -1,4 +1,4 @@
-/** What the model is told: the standing rules, the step at hand, and what to answer with. */
+/** The prompt: rules, the step's situation, and the answer's format. */
 import type { Brief, ChatMessage } from '../../../src/contract/index.ts'
 import {
   describeReply,
@@ -31,7 +31,7 @@ export function messagesOf(brief: Brief, plan: readonly string[] | null): readon
   ]
 }
 
-/** The answer as far as it is needed to mend it, and what is wrong with it. */
+/** The excerpt of an answer, and what is wrong with it. */
 export function againOf(text: string, reason: string): readonly ChatMessage[] {
   const reply = replyIn(text)
   const shown = typeof reply === 'string' ? text.slice(0, REPLY_SHOWN_CHARACTERS).toWellFormed() : describeReply(reply)

@@ -1,4 +1,4 @@
-/** Selects whatever could be played at all. For trying things out, and where a person reviews every release. */
+/** Selects every candidate that ran. For experiments, and where a person reviews every release. */
 import { define } from '../../../src/contract/index.ts'
 
 export default define('selection', {

@@ -1,15 +1,15 @@
-/** The gate's own tasks: a candidate from traffic must be better on them. */
+/** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
 import { intervalOf } from './interval.ts'
 import { logEvidenceMax } from './leanings.ts'
 import { levelOf } from './levels.ts'
-import type { Settings } from './settings.ts'
-import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type Seen, type Stage } from './stage.ts'
+import type { EvidenceSettings } from './settings.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type SeenPair, type TestStage } from './stage.ts'
 import { Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
 import { counted, evidenceOf, outlook, standing, weighed } from './words.ts'
 
-/** `pairsKept` of the budget are for what comes after. */
-export function openGate(pairs: readonly Pair[], question: Question, { alpha }: Settings, pairsKept: number): Stage {
+/** `pairsKept` of the budget are reserved for the regression stage. */
+export function openGate(pairs: readonly Pair[], question: Question, { alpha }: EvidenceSettings, pairsKept: number): TestStage {
   const tasks = tasksOf(question, 'gate')
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
@@ -50,7 +50,7 @@ function tasksNeeded(level: number): number {
   return tasks
 }
 
-function evidenceOfGate(exam: Superiority, seen: readonly Seen[], terms: Terms, { history }: Question, alpha: number): JsonObject {
+function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Terms, { history }: Question, alpha: number): JsonObject {
   const gains = seen.map(({ difference, weight }, place) => ({
     value: difference * Math.min(WEIGHT_MAX, weight),
     weightMax: place < exam.firstRoundPairs ? 1 : WEIGHT_MAX,

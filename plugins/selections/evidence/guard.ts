@@ -2,15 +2,20 @@
 import type { JsonObject, Pair, Question, Task } from '../../../src/contract/index.ts'
 import { intervalOf } from './interval.ts'
 import { NonInferiority } from './noninferiority.ts'
-import type { Settings } from './settings.ts'
-import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, type Seen, type Stage } from './stage.ts'
+import type { EvidenceSettings } from './settings.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, type SeenPair, type TestStage } from './stage.ts'
 import { counted, evidenceOf, outlook, weighed } from './words.ts'
 
-export function openGuard(pairs: readonly Pair[], tasks: readonly Task[], question: Question, { alpha, margin }: Settings): Stage {
+export function openGuard(
+  pairs: readonly Pair[],
+  tasks: readonly Task[],
+  question: Question,
+  { alpha, margin }: EvidenceSettings,
+): TestStage {
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0)
   const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
-  // With nothing to be no worse than, a pair speaks for neither side: a candidate is not harmless because nobody could look.
+  // A pair without a current score is no evidence: a candidate is not harmless because nothing could be compared.
   for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -margin)
   return {
     draws: drawsOf(exam.next(), tasks),
@@ -38,17 +43,17 @@ function reasonOf(exam: NonInferiority, margin: number, tasks: number): string {
   }
 }
 
-function uncomparedWords(seen: readonly Seen[]): string {
+function uncomparedWords(seen: readonly SeenPair[]): string {
   const blind = uncomparedOf(seen)
-  return blind === 0 ? '' : `; in ${blind} of ${counted(seen.length, 'pair')} what is served had no score, so they say nothing`
+  return blind === 0 ? '' : `; in ${blind} of ${counted(seen.length, 'pair')} the served side had no score, so they do not count`
 }
 
-const uncomparedOf = (seen: readonly Seen[]): number => seen.filter(({ isCompared }) => !isCompared).length
+const uncomparedOf = (seen: readonly SeenPair[]): number => seen.filter(({ isCompared }) => !isCompared).length
 
 function evidenceOfGuard(
   exam: NonInferiority,
-  seen: readonly Seen[],
-  { alpha, margin }: Settings,
+  seen: readonly SeenPair[],
+  { alpha, margin }: EvidenceSettings,
   tasks: number,
   pairsMax: number,
 ): JsonObject {

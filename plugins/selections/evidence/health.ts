@@ -1,12 +1,12 @@
-/** The health tasks: before anything else a candidate must pass each of them, whoever asked for the change. */
+/** The health tasks: every candidate must pass each of them first. */
 import type { Pair, Question } from '../../../src/contract/index.ts'
-import type { Stage } from './stage.ts'
+import type { TestStage } from './stage.ts'
 import { tasksOf } from './stage.ts'
 import { counted } from './words.ts'
 
 const PASSED_SCORE = 1
 
-export function openHealth(pairs: readonly Pair[], question: Question): Stage {
+export function openHealth(pairs: readonly Pair[], question: Question): TestStage {
   const tasks = tasksOf(question, 'health')
   const played = new Map(pairs.map(({ task, candidate }) => [task.name, candidate]))
   const failed = tasks.filter(({ name }) => played.has(name) && (played.get(name) ?? 0) < PASSED_SCORE)

@@ -46,7 +46,9 @@ describe('evidence', async () => {
     expect(pairs).toHaveLength(12)
     expect(decision).toEqual({
       selected: true,
-      reason: expect.stringMatching(/^better on 9 of 12 tasks, worse on none: evidence \d+ of the 41 needed$/),
+      reason: expect.stringMatching(
+        /^better on 9 of 12 tasks, worse on none: the evidence is strong enough \(1 in \d+ by luck, 1 in 41 needed\)$/,
+      ),
       metrics: {
         evidence: {
           test: 'superiority',
@@ -80,7 +82,7 @@ describe('evidence', async () => {
       asked(tasks, { history: { decided: 30, selected: 0 } }),
       asked(tasks, { history: { decided: 30, selected: 10 } }),
     ]
-    const thresholds = levels.map((question) => /the (\d+) needed/.exec(playSelection(selection, question, better).decision.reason)?.[1])
+    const thresholds = levels.map((question) => /1 in (\d+) needed/.exec(playSelection(selection, question, better).decision.reason)?.[1])
     const [fresh, tried, trusted] = thresholds.map(Number)
     expect(tried).toBeGreaterThan(Number(trusted))
     expect(trusted).toBeGreaterThan(Number(fresh))
@@ -182,7 +184,7 @@ describe('evidence', async () => {
 
     it('is selected where nothing is protected, and says so', () => {
       const { decision } = playSelection(selection, asked([], { kind: 'request' }), same)
-      expect(decision).toEqual({ selected: true, reason: expect.stringMatching(/no task of role regression or gate is there/) })
+      expect(decision).toEqual({ selected: true, reason: expect.stringMatching(/there is no task of role regression or gate/) })
     })
 
     it.each<[string, SimulatedGate]>([
@@ -192,7 +194,7 @@ describe('evidence', async () => {
       const { decision } = playSelection(selection, asked(tasksOf('gate', 12), { kind: 'request' }), gate)
       expect(decision).toMatchObject({
         selected: false,
-        reason: expect.stringMatching(/what is served had no score, so they say nothing$/),
+        reason: expect.stringMatching(/the served side had no score, so they do not count$/),
       })
       expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility', uncompared: expect.any(Number) })
     })

@@ -1,6 +1,6 @@
 /**
- * Evidence: publishes what was shown to be better, at a rate of mistakes that stays within alpha over a scenario's whole life, and stops as soon
- * as that is clear either way. Scores count from 0 to 1. Does not play, score or keep anything. docs/decisions/0016-evidence.md has the reasons.
+ * Evidence: selects what is shown to be better by sequential e-value tests, keeps false publications within alpha over a scenario's life, and
+ * stops early either way. Scores count from 0 to 1. Does not play, score or store anything. docs/decisions/0016-evidence.md has the reasons.
  */
 import { define } from '../../../src/contract/index.ts'
 import { examine } from './examine.ts'

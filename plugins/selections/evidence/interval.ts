@@ -1,17 +1,17 @@
-/** Where the mean difference lies, at whatever moment one looks: every mean that bets against it have not yet ruled out. */
+/** An anytime-valid confidence interval of the mean difference: all means that betting has not yet ruled out. */
 import { Wealth } from './wealth.ts'
 
 export interface Gain {
   /** The difference times its weight. */
   readonly value: number
-  /** The weight it could have had at most: the value is no lower than minus this, and no higher than this. */
+  /** The largest weight it could have had, which bounds the value. */
   readonly weightMax: number
 }
 
 const STAKES = [0.1, 0.3, 0.6, 0.95]
 const STEP = 0.01
 
-/** Misses the true mean with a chance of alpha at most, half of it on each side. */
+/** Misses the true mean with probability alpha at most, half of it on each side. */
 export function intervalOf(gains: readonly Gain[], alpha: number): [number, number] {
   const low = lowestOf(gains, alpha / 2)
   const high = -lowestOf(
@@ -28,7 +28,7 @@ function lowestOf(gains: readonly Gain[], level: number): number {
   return Math.max(-1, kept - STEP)
 }
 
-/** What they own who bet that the mean is above this one. */
+/** The log wealth of bets that the mean is above this one. */
 function logAgainst(mean: number, gains: readonly Gain[]): number {
   const wealth = new Wealth(STAKES)
   for (const { value, weightMax } of gains) wealth.add(value - mean, 1 / Math.max(STEP, weightMax + mean))

@@ -1,37 +1,37 @@
-/** The second look: every task counts once, so that playing one again and again cannot pass for more tasks. */
+/** Evidence over tasks: every task counts once, so that repeats of one task do not count as more tasks. */
 import { DOUBT, logMean } from './wealth.ts'
 
-/** What was seen of one task. Differences are taken without their sign wherever it is decided what to play. */
-export interface Tally {
+/** Sums over the pairs of one task. */
+export interface TaskTally {
   readonly draws: number
   readonly sum: number
   readonly squares: number
 }
 
 const SCALES = [0.5, 1, 2]
-/** Until so many repeats were seen, nothing is said about what further ones would show; fewer will do where not one of them differed. */
+/** Repeats needed before the effect of more is predicted; fewer are enough where none of them differed. */
 const REPEATS_MIN = 40
 const REPEATS_ALIKE_MIN = 12
 const ROUNDING = 1e-9
 
-/** From -1 to 1: the mean difference by the root of the mean square. Repeats that agree leave it as it was. */
-const leaningOf = ({ draws, sum, squares }: Tally): number => (squares === 0 ? 0 : sum / Math.sqrt(draws * squares))
+/** From -1 to 1: the mean difference divided by the root mean square. Equal repeats do not change it. */
+const leaningOf = ({ draws, sum, squares }: TaskTally): number => (squares === 0 ? 0 : sum / Math.sqrt(draws * squares))
 
-/** The logarithm of the evidence over tasks, against a change by which each of them was as likely to lose as to gain. */
-export const logEvidenceOf = (tallies: readonly Tally[]): number => evidence(tallies.filter(({ sum }) => sum !== 0).map(leaningOf))
+/** The log e-value over tasks, against the hypothesis that each task is as likely to lose as to gain. */
+export const logEvidenceOf = (tallies: readonly TaskTally[]): number => evidence(tallies.filter(({ sum }) => sum !== 0).map(leaningOf))
 
-/** The most that so many tasks can show. */
+/** The largest log e-value that this number of tasks can reach. */
 export const logEvidenceMax = (tasks: number): number => logMean(SCALES.map((scale) => tasks * logShare(scale)))
 
 function evidence(leanings: readonly number[]): number {
   return logMean(SCALES.map((scale) => sumOf(leanings, (leaning) => logShare(scale * leaning))))
 }
 
-/** A leaning and its opposite share 2: a fair coin between the two is expected to leave things as they are. */
+/** A leaning and its opposite sum to 2, so that the expectation under a fair coin is 1. */
 const logShare = (leaning: number): number => Math.LN2 - Math.log1p(Math.exp(-2 * leaning))
 
-/** What further repeats could bring the evidence to: their noise gone, and what they lean to as high as what was seen allows. */
-export function logReachOf(tallies: readonly Tally[]): number {
+/** The largest log e-value that more repeats could plausibly reach, without noise. */
+export function logReachOf(tallies: readonly TaskTally[]): number {
   const telling = tallies.filter(({ squares }) => squares > 0)
   const again = telling.filter(({ draws }) => draws > 1)
   const within = sumOf(again, ({ draws, sum, squares }) => squares - sum ** 2 / draws)
@@ -42,7 +42,7 @@ export function logReachOf(tallies: readonly Tally[]): number {
   return evidence(settled(telling, noise))
 }
 
-function settled(telling: readonly Tally[], noise: number): readonly number[] {
+function settled(telling: readonly TaskTally[], noise: number): readonly number[] {
   const leanings = telling.map(leaningOf)
   const mean = sumOf(leanings, (leaning) => leaning) / leanings.length
   const spread = sumOf(leanings, (leaning) => (leaning - mean) ** 2) / leanings.length

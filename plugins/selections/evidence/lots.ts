@@ -1,26 +1,23 @@
-/** Which task is played next: by lot, the same lots for the same step. */
+/** Draws the tasks to play next, seeded by the step. */
 import { hash } from 'node:crypto'
-import type { Tally } from './leanings.ts'
+import type { TaskTally } from './leanings.ts'
 
 const LOT_HEX_DIGITS = 12
 
-/** Every task once, in an order by lot. */
+/** All tasks in random order. */
 export function orderOf(seed: string, tasks: number): readonly number[] {
   const lots = Array.from({ length: tasks }, (_, task) => ({ task, lot: lotOf(`${seed} order`, task) }))
   return lots.toSorted((a, b) => a.lot - b.lot).map(({ task }) => task)
 }
 
-export interface Chosen {
+export interface ChosenTask {
   readonly task: number
-  /** Makes up for how likely this task was to be drawn; at most 2. */
+  /** The inverse of the task's relative probability; at most 2. */
   readonly weight: number
 }
 
-/**
- * So many lots at once. A task whose sides differed before is more likely to be drawn, and so is one not seen yet; none is ever less than half
- * as likely as by plain chance.
- */
-export function choose(seed: string, drawn: number, count: number, tallies: readonly Tally[]): readonly Chosen[] {
+/** Draws `count` tasks. Tasks whose sides differed, and unseen ones, are more likely; none is less than half as likely as uniform. */
+export function choose(seed: string, drawn: number, count: number, tallies: readonly TaskTally[]): readonly ChosenTask[] {
   const tellings = tallies.map(({ draws, squares }) => Math.sqrt((squares + 0.5) / (draws + 1)))
   const all = tellings.reduce((sum, telling) => sum + telling, 0)
   const chances = tellings.map((telling) => 0.5 / tallies.length + (0.5 * telling) / all)
@@ -39,6 +36,5 @@ function taskAt(lot: number, chances: readonly number[]): number {
   return chances.length - 1
 }
 
-/** From 0 up to 1. */
 const lotOf = (seed: string, drawn: number): number =>
   Number.parseInt(hash('sha256', `${seed} ${drawn}`).slice(0, LOT_HEX_DIGITS), 16) / 16 ** LOT_HEX_DIGITS

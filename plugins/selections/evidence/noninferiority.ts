@@ -1,11 +1,11 @@
-/** Whether a candidate is no worse than a margin allows, on tasks that are protected: played in whole rounds, every task once in each. */
+/** Tests that a candidate is not worse than a margin on protected tasks, which are played in whole rounds. */
 import { reachOf, Wealth } from './wealth.ts'
-import type { Stop, Turn } from './superiority.ts'
+import type { StopReason, PairDraw } from './superiority.ts'
 
 export interface GuardTerms {
   readonly tasks: number
   readonly margin: number
-  /** How likely a candidate that is worse by the margin may pass. */
+  /** The probability that a candidate worse by the margin passes. */
   readonly level: number
   readonly pairsMax: number
 }
@@ -27,8 +27,8 @@ export class NonInferiority {
     this.#played[task]?.push(difference)
   }
 
-  /** Judged between rounds alone: within one, the tasks still to come are not like those that were played. */
-  get stopped(): Stop | null {
+  /** Decides between rounds only: within one, the remaining tasks differ from those played. */
+  get stopped(): StopReason | null {
     const { tasks, pairsMax } = this.#terms
     const roundOver = this.pairs === this.#rounds * tasks
     if (!roundOver && this.pairs < pairsMax) return null
@@ -37,7 +37,7 @@ export class NonInferiority {
     return this.pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
   }
 
-  next(): readonly Turn[] {
+  next(): readonly PairDraw[] {
     if (this.stopped !== null) return []
     const rounds = this.#rounds
     const waiting = [...this.#played.keys()].filter((task) => this.#played[task]?.length === rounds)
@@ -55,7 +55,7 @@ export class NonInferiority {
   get pairs(): number {
     return this.#played.reduce((sum, { length }) => sum + length, 0)
   }
-  /** Of the rounds that are over. */
+  /** Of completed rounds. */
   get differences(): readonly number[] {
     return this.#played.flatMap((differences) => differences.slice(0, this.#rounds))
   }
@@ -73,7 +73,7 @@ export class NonInferiority {
   }
 }
 
-/** The fewest pairs that can show it: every one a tie, in whole rounds. */
+/** The fewest pairs that can pass, if all are ties, in whole rounds. */
 export function pairsNeeded({ tasks, margin, level }: Omit<GuardTerms, 'pairsMax'>): number {
   const wealth = new Wealth(STAKES)
   let pairs = 0

@@ -2,7 +2,7 @@ import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { intervalOf } from './interval.ts'
 import { levelOf, shareOf } from './levels.ts'
-import { fixedTestPowers, gateOf, playOut, type World } from './testing.ts'
+import { fixedTestPowers, gateOf, playOut, type SimulatedWorld } from './testing.ts'
 import { Superiority } from './superiority.ts'
 
 const TASKS = 60
@@ -11,7 +11,7 @@ const CHAIN_STEPS = 50
 /** Of the standard normal distribution, at the level of the first decision. */
 const QUANTILE_FIRST = 1.9658
 
-function playMany(world: Omit<World, 'run' | 'tasks'>, runs: number): { readonly power: number; readonly episodes: number } {
+function playMany(world: Omit<SimulatedWorld, 'run' | 'tasks'>, runs: number): { readonly power: number; readonly episodes: number } {
   const played = Array.from({ length: runs }, (_, run) => playOut(TASKS, gateOf({ ...world, tasks: TASKS, run }), `run ${run}`, FRESH))
   return {
     power: played.filter(({ stopped }) => stopped === 'success').length / runs,
@@ -20,17 +20,17 @@ function playMany(world: Omit<World, 'run' | 'tasks'>, runs: number): { readonly
 }
 
 /** Whether any of a scenario's first candidates is published, none of which changes anything. */
-function anyPublished(kind: World['kind'], gain: number, chain: number): boolean {
+function anyPublished(kind: SimulatedWorld['kind'], gain: number, chain: number): boolean {
   return Array.from({ length: CHAIN_STEPS }, (_, decided) => decided).some((decided) => {
     const run = chain * CHAIN_STEPS + decided
     return playOut(TASKS, gateOf({ tasks: TASKS, gain, kind, run }), `run ${run}`, { decided, selected: 0 }).stopped === 'success'
   })
 }
-const chainsPublishing = (kind: World['kind'], gain: number, chains: number): number =>
+const chainsPublishing = (kind: SimulatedWorld['kind'], gain: number, chains: number): number =>
   Array.from({ length: chains }, (_, chain) => chain).filter((chain) => anyPublished(kind, gain, chain)).length
 
 describe('changes that do nothing, fifty in a row', () => {
-  it.each<readonly [string, World['kind'], number, number]>([
+  it.each<readonly [string, SimulatedWorld['kind'], number, number]>([
     ['every play is a new throw', 'noisy', 0, 100],
     ['a task always ends the same, and the change flips some by chance', 'settled', 0, 100],
     ['each task gains or loses by chance, and plays differ too', 'swapped', 0.2, 40],

@@ -1,10 +1,10 @@
-/** What the `evolution` section says to the gate that goes by evidence. */
+/** EvidenceSettings of the evidence selection, from the `evolution` section. */
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
-export interface Settings {
-  /** The share of publications that may be no gains, over a scenario's life. */
+export interface EvidenceSettings {
+  /** The probability of a false publication over a scenario's life. */
   readonly alpha: number
-  /** How much worse, on the average score, still counts as no worse. */
+  /** How much worse the mean score may be to count as not worse. */
   readonly margin: number
 }
 
@@ -13,7 +13,7 @@ const ALPHA_MAX = 0.5
 const MARGIN_DEFAULT = 0.1
 const MARGIN_MAX = 1
 
-export function readSettings({ alpha = ALPHA_DEFAULT, margin = MARGIN_DEFAULT }: JsonObject): Settings {
+export function readSettings({ alpha = ALPHA_DEFAULT, margin = MARGIN_DEFAULT }: JsonObject): EvidenceSettings {
   return { alpha: upTo(ALPHA_MAX, 'alpha', alpha), margin: upTo(MARGIN_MAX, 'margin', margin) }
 }
 

@@ -1,35 +1,35 @@
-/** Whether a candidate is better: what was seen so far, whether that decides, and what to play next. */
-import { logEvidenceMax, logEvidenceOf, logReachOf, type Tally } from './leanings.ts'
-import { choose, orderOf, type Chosen } from './lots.ts'
+/** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
+import { logEvidenceMax, logEvidenceOf, logReachOf, type TaskTally } from './leanings.ts'
+import { choose, orderOf, type ChosenTask } from './lots.ts'
 import { reachOf, Wealth } from './wealth.ts'
 
 export interface Terms {
   readonly tasks: number
   readonly seed: string
-  /** How likely a candidate that is no better may be selected. */
+  /** The probability that a candidate that is no better passes. */
   readonly level: number
   readonly pairsMax: number
 }
-/** `tasks`: there are too few to tell a gain from luck. */
-export type Stop = 'success' | 'futility' | 'budget' | 'tasks'
+/** `tasks`: too few to distinguish a gain from luck. */
+export type StopReason = 'success' | 'futility' | 'budget' | 'tasks'
 
-export interface Turn extends Chosen {
+export interface PairDraw extends ChosenTask {
   readonly repeat: number
 }
 
 const STAKES = [0.15, 0.3, 0.5, 0.9]
-/** Tasks are played once first, in an order by lot; so many of them, where there are more. */
+/** The first round plays each task once in random order, up to this number. */
 const FIRST_ROUND_TASKS_MAX = 64
 const BATCH_PAIRS = 4
 const PAIRS_MIN = 20
-/** No weight is above 2, so that with half of what they own at stake nobody loses more than everything. */
+/** With weights up to 2, a stake of one half never loses more than everything. */
 export const WEIGHT_MAX = 2
 
 export class Superiority {
   readonly #terms: Terms
   readonly #threshold: number
   readonly #order: readonly number[]
-  readonly #tallies: Tally[]
+  readonly #tallies: TaskTally[]
   readonly #wealth = new Wealth(STAKES)
   #pairs = 0
   #sum = 0
@@ -51,8 +51,8 @@ export class Superiority {
     this.#squares += (weight * difference) ** 2
   }
 
-  /** Null while there is more to play. A round that is not over is not judged: its tasks were drawn without putting any back. */
-  get stopped(): Stop | null {
+  /** Null while there is more to play. The first round is not decided early: its tasks were drawn without replacement. */
+  get stopped(): StopReason | null {
     const { tasks, pairsMax } = this.#terms
     if (logEvidenceMax(tasks) < this.#threshold) return 'tasks'
     if (this.#pairs < Math.min(this.#firstRound, pairsMax)) return null
@@ -61,8 +61,8 @@ export class Superiority {
     return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
   }
 
-  /** A few at a time, so that they can be played at once and the lots follow what is seen. */
-  next(): readonly Turn[] {
+  /** A few at a time: they can be played concurrently, and later draws follow the results. */
+  next(): readonly PairDraw[] {
     if (this.stopped !== null) return []
     const { seed, pairsMax } = this.#terms
     const count = Math.min(BATCH_PAIRS, pairsMax - this.#pairs)
@@ -86,7 +86,7 @@ export class Superiority {
   get pairs(): number {
     return this.#pairs
   }
-  get tallies(): readonly Tally[] {
+  get tallies(): readonly TaskTally[] {
     return this.#tallies
   }
   get firstRoundPairs(): number {
@@ -96,7 +96,7 @@ export class Superiority {
   get #firstRound(): number {
     return Math.min(this.#terms.tasks, FIRST_ROUND_TASKS_MAX)
   }
-  #first(count: number): readonly Turn[] {
+  #first(count: number): readonly PairDraw[] {
     const waiting = this.#order.slice(0, this.#firstRound).filter((task) => this.#drawsOf(task) === 0)
     return waiting.slice(0, count).map((task) => ({ task, weight: 1, repeat: 0 }))
   }
@@ -118,4 +118,4 @@ export class Superiority {
   }
 }
 
-const timesIn = (chosen: readonly Chosen[], task: number): number => chosen.filter((other) => other.task === task).length
+const timesIn = (chosen: readonly ChosenTask[], task: number): number => chosen.filter((other) => other.task === task).length

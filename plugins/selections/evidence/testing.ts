@@ -1,20 +1,20 @@
-/** Gates played without agents, for the tests: how often a change is published, and after how many episodes. */
-import { Superiority, type Stop } from './superiority.ts'
+/** Simulates the gate without agents: how often a change is selected, and after how many episodes. */
+import { Superiority, type StopReason } from './superiority.ts'
 import { levelOf } from './levels.ts'
 
 /** The difference of one pair on a task. */
-export type Gate = (task: number) => number
-export interface World {
+export type SimulatedGate = (task: number) => number
+export interface SimulatedWorld {
   readonly tasks: number
-  /** What the change adds to the chance of passing a task, where there is room for it. */
+  /** What the change adds to the probability of passing a task, within 0 to 1. */
   readonly gain: number
-  /** `settled`: playing a task again never tells anything new. `swapped`: each task gains or loses `gain`, by the toss of a coin. */
+  /** `settled`: repeats of a task are all equal. `swapped`: each task gains or loses `gain` at random. */
   readonly kind: 'noisy' | 'settled' | 'swapped'
   readonly run: number
 }
 
-/** Chances of passing as real gates have them: many tasks that always or never pass, some that may do either. */
-export function gateOf({ tasks, gain, kind, run }: World): Gate {
+/** Realistic probabilities: many tasks always or never pass, some may do either. */
+export function gateOf({ tasks, gain, kind, run }: SimulatedWorld): SimulatedGate {
   const random = randomOf(run)
   const passes = (chance: number): number => (random() < chance ? 1 : 0)
   const chances = Array.from({ length: tasks }, () => {
@@ -22,30 +22,40 @@ export function gateOf({ tasks, gain, kind, run }: World): Gate {
     const candidate = Math.min(1, Math.max(0, current + gain))
     return kind === 'swapped' && random() < 0.5 ? { current: candidate, candidate: current } : { current, candidate }
   })
-  const play: Gate = (task) => passes(chances[task]?.candidate ?? 0) - passes(chances[task]?.current ?? 0)
+  const play: SimulatedGate = (task) => passes(chances[task]?.candidate ?? 0) - passes(chances[task]?.current ?? 0)
   if (kind !== 'settled') return play
   const settled = chances.map((_, task) => play(task))
   return (task) => settled[task] ?? 0
 }
 
-export interface Played {
-  readonly stopped: Stop
+export interface GateRun {
+  readonly stopped: StopReason
   readonly episodes: number
 }
 const PAIRS_MAX = 1000
 const ALPHA = 0.05
 
-/** One candidate before the gate. */
-export function playOut(tasks: number, gate: Gate, seed: string, history: { readonly decided: number; readonly selected: number }): Played {
+/** Runs one test to its end. */
+export function playOut(
+  tasks: number,
+  gate: SimulatedGate,
+  seed: string,
+  history: { readonly decided: number; readonly selected: number },
+): GateRun {
   const exam = new Superiority({ tasks, seed, level: levelOf(ALPHA, history), pairsMax: PAIRS_MAX })
   for (let batch = exam.next(); batch.length > 0; batch = exam.next())
     for (const { task, weight } of batch) exam.add(task, gate(task), weight)
-  if (exam.stopped === null) throw new Error('it neither asked for more nor decided')
+  if (exam.stopped === null) throw new Error('the test neither drew more nor decided')
   return { stopped: exam.stopped, episodes: 2 * exam.pairs }
 }
 
-/** How often a test of a size fixed beforehand says yes, by its size in pairs: the mean difference against its standard error, task by task in turn. */
-export function fixedTestPowers(world: Omit<World, 'run'>, runs: number, sizes: readonly number[], quantile: number): readonly number[] {
+/** The power of a fixed-size t-test by its size in pairs, with tasks in turn. */
+export function fixedTestPowers(
+  world: Omit<SimulatedWorld, 'run'>,
+  runs: number,
+  sizes: readonly number[],
+  quantile: number,
+): readonly number[] {
   const hits = sizes.map(() => 0)
   for (let run = 0; run < runs; run++) {
     const gate = gateOf({ ...world, run })
@@ -61,7 +71,7 @@ function studentOf(differences: readonly number[]): number {
   return mean / Math.sqrt(variance / differences.length)
 }
 
-/** Beta(0.6, 0.9), by the method of Jöhnk. */
+/** Beta(0.6, 0.9), by Jöhnk's method. */
 function betaOf(random: () => number): number {
   for (;;) {
     const x = random() ** (1 / 0.6)
@@ -70,7 +80,7 @@ function betaOf(random: () => number): number {
   }
 }
 
-/** Numbers from 0 up to 1 that look random and are the same for the same run. */
+/** A seeded generator (mulberry32). */
 function randomOf(run: number): () => number {
   let state = Math.imul(run + 1, 0x9e3779b1)
   return () => {

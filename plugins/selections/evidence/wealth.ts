@@ -1,4 +1,4 @@
-/** What players own who bet on every difference that it speaks for the candidate, each starting with one unit and staking a share of his own. */
+/** Betting e-values: each bettor starts with one unit and stakes a fixed share of it on every difference favouring the candidate. */
 
 export class Wealth {
   readonly #stakes: readonly number[]
@@ -9,13 +9,13 @@ export class Wealth {
     this.#logs = stakes.map(() => 0)
   }
 
-  /** Nobody may lose more than he owns: `gain` is never below -1 / stakeMax. */
+  /** `gain` is never below -1 / stakeMax, so that no bettor loses more than everything. */
   add(gain: number, stakeMax: number): void {
     for (const [index, stake] of this.#stakes.entries())
       this.#logs[index] = (this.#logs[index] ?? 0) + Math.log1p(Math.min(stake, stakeMax) * gain)
   }
 
-  /** The logarithm of what they own on average. Where the candidate gains nothing, that average is not expected to grow. */
+  /** The log of the mean wealth, whose expectation does not grow when the candidate gains nothing. */
   get log(): number {
     return logMean(this.#logs)
   }
@@ -27,7 +27,7 @@ export function logMean(logs: readonly number[]): number {
   return top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0) / logs.length)
 }
 
-/** How far a bet is from its end, in what was seen of it. */
+/** The course of a test so far. */
 export interface Course {
   readonly log: number
   readonly gains: number
@@ -36,10 +36,10 @@ export interface Course {
   readonly gainsLeft: number
 }
 
-/** So many standard errors above what was seen, a gain is still thought possible. Lower ones end more steps early that would have been won. */
+/** A gain is thought possible up to this many standard errors above the mean. A lower value stops more tests that would have passed. */
 export const DOUBT = 3
 
-/** The logarithm that could be reached with the gains that are left, were the true gain as large as what was seen still allows. */
+/** The log wealth reachable with the remaining pairs under the largest plausible gain. */
 export function reachOf({ log, gains, mean, meanSquare, gainsLeft }: Course): number {
   const square = Math.max(meanSquare, 1 / gains)
   const hoped = mean + DOUBT * Math.sqrt(square / gains)
@@ -47,5 +47,5 @@ export function reachOf({ log, gains, mean, meanSquare, gainsLeft }: Course): nu
   const stake = Math.min(STAKE_LONG, hoped / square)
   return log + gainsLeft * (stake * hoped - (stake ** 2 * square) / 2)
 }
-/** No stake above this is kept up for long. */
+/** A larger stake is not sustainable. */
 const STAKE_LONG = 0.5

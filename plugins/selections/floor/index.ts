@@ -1,4 +1,4 @@
-/** The candidate alone is played, and must reach a score on every task. */
+/** Plays the candidate alone, which must reach a score on every task. */
 import { define, invalid, type JsonObject, type Question } from '../../../src/contract/index.ts'
 
 const FLOOR_SCORE_DEFAULT = 1
@@ -14,7 +14,7 @@ export default define('selection', {
         const missing = unplayed({ ...question, pairs }).length
         const played = pairs.length === 0 ? 'no task was played' : `${passed} of ${pairs.length} scored ${floor} or more`
         return {
-          // What was not played has reached nothing: a budget that ends early may not pass for a high score.
+          // Tasks that were not played count as failed.
           selected: passed > 0 && failed === 0 && missing === 0,
           reason: missing === 0 || pairs.length === 0 ? played : `${played}, and ${missing} were not played`,
           metrics: { passed, failed, floor_score: floor, evaluation_sides: ['candidate'] },
@@ -29,7 +29,6 @@ function floorIn({ floor_score: floor = FLOOR_SCORE_DEFAULT }: JsonObject): numb
   return floor
 }
 
-/** Everything at once, and what was not played is asked for again. */
 function unplayed({ tasks, pairs, repeats }: Question): readonly { task: string; repeat: number; sides: readonly ['candidate'] }[] {
   const played = new Set(pairs.map(({ task, repeat }) => `${repeat} ${task.name}`))
   const all = tasks.flatMap(({ name }) =>

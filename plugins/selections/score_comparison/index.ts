@@ -1,4 +1,4 @@
-/** Counts tasks won and lost: a candidate must win more than it loses, by a margin. Chance alone publishes too often with it; `evidence` does not. */
+/** A candidate must win more pairs than it loses, by a margin. It publishes too often by chance; `evidence` does not. */
 import { define, invalid, type JsonObject, type Pair } from '../../../src/contract/index.ts'
 
 export default define('selection', {
@@ -25,5 +25,5 @@ function marginIn({ min_win_margin: margin = 0 }: JsonObject): number {
   return margin
 }
 
-/** No score ranks below any score. Where neither side has one the difference is no number, and counts as a tie. */
+/** A missing score ranks below any score. Two missing scores give NaN, which counts as a tie. */
 const leadOf = ({ candidate, current }: Pair): number => (candidate ?? -Infinity) - (current ?? -Infinity)

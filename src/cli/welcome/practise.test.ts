@@ -58,7 +58,7 @@ const row = (rule: string) => ({
   result: 'published',
   metrics: {
     mutation: { options: { config: { text: rule } } },
-    selection: { reason: 'better on 9 of 9 tasks: evidence 50 of the 41 needed' },
+    selection: { reason: 'better on 9 of 9 tasks: the evidence is strong enough (1 in 50 by luck, 1 in 41 needed)' },
   },
 })
 

@@ -91,7 +91,7 @@ describe('a proposal', () => {
     ['another kind', body([{ op: 'update', id: 'tone', options: { name: 'skill' } }]), 'is of kind rules and stays so'],
     ['a kind that is not rendered', body([{ op: 'create', id: 'a', options: { name: 'code_extension', config: {} } }]), 'renders'],
     ['a bad config', body([{ op: 'create', id: 'a', options: { name: 'rules', config: { text: '' } } }]), 'config.text'],
-    ['a reserved id', body([rule('svc-requests')]), 'is kept by the service'],
+    ['a reserved id', body([rule('svc-requests')]), 'is reserved for the service'],
     ['code that does not parse', body([tool('let ='), rule('a')]), 'config.code must parse'],
     ['a credential in its reason', body([rule('a')], { reason: `sk-${'a1'.repeat(10)}` }), 'reason holds what looks like a credential'],
   ])('with %s is answered with the rule, and not kept', async (_, sent, reason) => {

@@ -65,7 +65,7 @@ describe('entries of an answer', () => {
 
   it.each<readonly [string, JsonObject, string]>([
     ['an id of another kind', { id: 'style', name: 'skill', config: { name: 'style', text: 'x' } }, 'held by an entry of kind rules'],
-    ['an id of the service', { id: 'svc-requests', name: 'agent_command', config: { name: 'svc', text: 'x' } }, 'kept by the service'],
+    ['an id of the service', { id: 'svc-requests', name: 'agent_command', config: { name: 'svc', text: 'x' } }, 'reserved for the service'],
     ['no id and no name', { name: 'skill', config: { text: 'x' } }, 'letters, digits'],
     ['a kind that is not the model’s to write', { id: 'c', name: 'config', config: { data: { a: 1 } } }, 'the kind must be one of'],
     ['a kind that nobody knows', { id: 'c', name: 'hooks', config: {} }, 'the kind must be one of'],
@@ -102,7 +102,7 @@ describe('entries of an answer', () => {
 
 describe('removals', () => {
   it.each([
-    ['svc-requests', 'kept by the service'],
+    ['svc-requests', 'reserved for the service'],
     ['nobody', 'no entry of that id'],
   ])('of %s are dropped', (id, reason) => {
     expect(changed([], [id])).toEqual({ mutations: [], dropped: [expect.stringContaining(reason)] })

@@ -49,7 +49,7 @@ export function mutationsOf(reply: ProposalReply, entries: readonly Entry[], ada
 
 function removal(entry: Entry | undefined, adapter: Adapter): Mutation | string {
   if (entry === undefined) return 'there is no entry of that id'
-  if (isReserved(entry.id)) return `${entry.id} is kept by the service`
+  if (isReserved(entry.id)) return `${entry.id} is reserved for the service`
   return kindProblem(adapter, entry.name, entry.config) ?? { op: 'remove', id: entry.id }
 }
 
@@ -62,7 +62,7 @@ function changeOf(wanted: JsonObject, tree: Tree, taken: ReadonlySet<string>, ad
   if (problem !== null) return problem
   const id = idOf(wanted, kind, config, tree)
   if (id === null) return 'its id must be letters, digits, _ and -'
-  if (isReserved(id)) return `${id} is kept by the service`
+  if (isReserved(id)) return `${id} is reserved for the service`
   if (taken.has(id)) return `the id ${id} stands in this reply twice`
   const old = tree.get(id)
   const state = typeof disabled === 'boolean' ? { disabled } : {}

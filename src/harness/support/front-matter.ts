@@ -1,4 +1,4 @@
-/** The heads of skills and commands: agents list them by it, so a text without one is given one, and one that an agent would not take is refused. */
+/** Front matter of skills and commands: added where it is missing, refused where the agent would not accept it. */
 import { parse, stringify } from 'yaml'
 import { invalid, isObject, type Adapter, type Draft, type Entry, type Files, type Json, type JsonObject } from '../../contract/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
@@ -6,12 +6,12 @@ import { firstCodePoints } from '../../kit/index.ts'
 const DESCRIPTION_CHARACTERS_MAX = 200
 const KINDS = ['skill', 'agent_command'] as const
 
-/** Throws for a head that the agent would take amiss. */
+/** Throws for front matter that the agent would not accept. */
 export type HeadCheck = (entry: Entry, head: JsonObject) => void
 
 /**
- * The texts of a draft by path, each with a head that passed the checks; `given` are the kinds that need one. A head that cannot be read is
- * refused in every kind, whatever the agent: it would leave the file out without a word.
+ * The texts of a draft by path, each with checked front matter; `given` are the kinds that need it. Unreadable front matter is always refused:
+ * agents would silently skip the file.
  */
 export function headed(
   { layout }: Pick<Adapter, 'layout'>,
@@ -34,16 +34,15 @@ export function headed(
   return Object.fromEntries(texts)
 }
 
-/** Null where there is none, which is no mistake. */
 function headOf(entry: Entry): JsonObject | null {
   const text = textIn(entry, 'text')
   if (!hasFrontMatter(text)) return null
   const head = headIn(text)
   if (isObject(head)) return head
-  throw invalid('bad_front_matter', `${entry.id}: the front matter is no YAML mapping between two lines of ---; mend or remove it`)
+  throw invalid('bad_front_matter', `${entry.id}: the front matter is not a YAML mapping between two lines of ---; fix or remove it`)
 }
 
-/** The house has refused an entry whose name or text is none. */
+/** Admission guarantees that name and text are strings. */
 function textIn({ config }: Entry, field: string): string {
   const value = config[field]
   return typeof value === 'string' ? value : ''
@@ -51,7 +50,7 @@ function textIn({ config }: Entry, field: string): string {
 
 export const hasFrontMatter = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
 
-/** Agents differ in what ends a head: it is the first line that begins with `---`, which must hold nothing else. */
+/** Agents differ in what ends front matter: here the first line that begins with `---`, which must hold nothing else. */
 function headIn(text: string): Json {
   const [, yaml = ''] = /^---[ \t]*\r?\n((?:(?!---)[^\n]*\n)*)---[ \t]*(?:\r?\n|$)/.exec(text) ?? []
   try {
@@ -61,7 +60,7 @@ function headIn(text: string): Json {
   }
 }
 
-/** The text as it is when it has a head; else with its name and its first line as description. */
+/** Adds front matter where there is none, with the first line as description. */
 export function withFrontMatter(name: string, text: string): string {
   if (hasFrontMatter(text)) return text
   const head = stringify(
@@ -79,7 +78,7 @@ function descriptionOf(name: string, text: string): string {
   return firstCodePoints(line ?? name, DESCRIPTION_CHARACTERS_MAX)
 }
 
-/** Agents offer a skill under the name in its head; everything else here calls it by its folder. */
+/** Agents use the name in the front matter; the service uses the folder's. */
 export function refuseOtherName(entry: Entry, { name }: JsonObject): void {
   const folder = textIn(entry, 'name')
   if (name !== undefined && name !== folder)

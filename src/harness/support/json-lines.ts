@@ -1,25 +1,25 @@
-/** Session logs as agents leave them: mostly one JSON object per line, else one document per session. */
+/** Reads agents' session logs: mostly JSON lines, else one document per session. */
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
-/** More than an agent says in an episode. It writes the log itself, and whoever reads it holds all of it. */
+/** Agents write the logs, and they are read into memory. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024
 
-/** Every `*.jsonl` below the folder, in the order of their paths; none where there is no such folder. */
+/** The events of every `*.jsonl` below the folder, in path order; none where the folder is missing. */
 export async function readJsonLines(folder: string): Promise<readonly JsonObject[]> {
   const logs = await logsBelow(folder, '.jsonl')
   const read = await Promise.all(logs.map(async (path) => eventsIn(path, await readFile(join(folder, path), 'utf8'))))
   return read.flat()
 }
 
-/** Every `*.json` below the folder with its path, in the order of the paths. */
+/** Every `*.json` below the folder, in path order. */
 export async function readDocuments(folder: string): Promise<readonly (readonly [path: string, document: Json])[]> {
   const paths = await logsBelow(folder, '.json')
   return Promise.all(paths.map(async (path) => [path, JSON.parse(await readFile(join(folder, path), 'utf8'))] as const))
 }
 
-/** Array.isArray says nothing of lists that may not be written to. */
+/** Array.isArray does not narrow readonly arrays. */
 export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 async function logsBelow(folder: string, ending: string): Promise<readonly string[]> {
@@ -43,7 +43,7 @@ function noneThere(error: unknown): never[] {
   throw error
 }
 
-/** An agent that was killed may leave half a last line; any other line that is no object means that this is not the log we know. */
+/** A killed agent may leave half a last line; any other invalid line means an unknown format. */
 export function eventsIn(path: string, text: string): readonly JsonObject[] {
   const lines = text.split('\n')
   return lines.flatMap((line, index) => {
@@ -51,7 +51,7 @@ export function eventsIn(path: string, text: string): readonly JsonObject[] {
     const event = parsed(line)
     if (isObject(event)) return [event]
     if (index === lines.length - 1) return []
-    throw new Error(`line ${index + 1} of the session log ${path} is no JSON object`)
+    throw new Error(`line ${index + 1} of the session log ${path} is not a JSON object`)
   })
 }
 

@@ -1,4 +1,4 @@
-/** JSON as a tree's files have it: indented, keys sorted at every depth, so that equal data is an equal file. */
+/** Prints JSON indented with sorted keys, so that equal data gives equal files. */
 import { isObject, type Json } from '../../contract/index.ts'
 
 export const printJson = (value: Json): string => `${JSON.stringify(sorted(value), null, 2)}\n`

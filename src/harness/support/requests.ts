@@ -1,14 +1,14 @@
-/** The command by which a person asks for a change of the harness, in an agent whose commands are texts for the model. */
+/** The command that asks for a change of the harness, for agents whose commands are prompts. */
 import type { Entry } from '../../contract/index.ts'
 
 export interface Asking {
-  /** Where the person's words are, as a sentence. */
+  /** A sentence that says where the person's words are. */
   readonly words: string
-  /** What this agent must be told of a command that takes half an hour, or needs the network. */
+  /** How this agent must run a command that takes half an hour or needs the network. */
   readonly how?: string
 }
 
-/** Their words are quoted by the model, so it is told how: what they hold must reach the wrapper as one word. */
+/** The model quotes the person's words for the shell: they must reach the wrapper as one argument. */
 export function requestsCommand(adapter: string, { words, how }: Asking): Entry {
   const text = `---
 name: svc

@@ -1,4 +1,4 @@
-/** Refusing settings that a tree may not hold: they would choose the model in the service's place, run what no entry holds, or leave the tree. */
+/** Refuses settings that would choose the model, run other programs, or read outside the tree. */
 import { z } from 'zod'
 import { invalid, isObject, type Entry, type Json, type JsonObject } from '../../contract/index.ts'
 
@@ -16,14 +16,13 @@ interface Setting {
   readonly data: JsonObject
 }
 
-/** One by one, since the merged settings no longer say whose a field was. */
+/** Kept per entry, since merged settings no longer say which entry set a field. */
 export function settingsIn(entries: readonly Entry[]): readonly Setting[] {
   const all = configIn(entries)
   for (const setting of all) refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
   return all
 }
 
-/** What the `config` entries say, and about which target. */
 export function configIn(entries: readonly Entry[]): readonly Setting[] {
   return entries
     .filter(({ name }) => name === 'config')
@@ -34,10 +33,10 @@ export function configIn(entries: readonly Entry[]): readonly Setting[] {
     }))
 }
 
-/** No check by the names of fields would see what is below it, and an agent that copies its settings key by key would have it in all of them. */
+/** Checks by field name would miss what is below it, and agents that copy settings key by key would set it on every object. */
 const PROTOTYPE = /^__proto__$/
 
-/** Of agents that put something else in the place of such a text. Names of fields are texts too. */
+/** For agents that expand such texts. Checks field names too. */
 export function refuseTexts({ id, data }: Setting, refused: RegExp, cure: string): void {
   for (const [field, text] of textsIn(data, '')) if (refused.test(text)) throw settingRefused(id, field, cure)
 }
@@ -55,19 +54,19 @@ function* textsIn(value: Json, field: string): Generator<readonly [field: string
 const settingRefused = (id: string, field: string, cure: string): Error =>
   invalid('setting_refused', `${id}: config.data.${field} is refused: ${cure}`)
 
-/** `refused` has the cure of each field: for those of which more can be said than that they are not listed. */
+/** `refused` maps a field to the fix in its message. */
 export function refuseFields({ id, data }: Setting, refused: ReadonlyMap<string, string>): void {
   for (const [field, cure] of refused) if (Object.hasOwn(data, field)) throw settingRefused(id, field, cure)
 }
 
-/** An object of which every field may be left out, and which has no other: what is not listed could be anything in the agent's next version. */
+/** An object of optional fields. Unknown fields are refused: the agent's next version may give them any meaning. */
 export function settings(shape: z.ZodRawShape): z.ZodType {
   const fields = Object.keys(shape)
   const others = fields.length === 0 ? 'a tree sets nothing there; remove it' : `a tree may set: ${fields.join(', ')}`
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? others : 'it is an object') }).partial()
 }
 
-/** Throws for the first field that is not of the kind. Types are checked too, since agents drop or refuse a file in which one is wrong. */
+/** Throws for the first invalid field. Types count too, since agents drop or refuse a file with a wrong one. */
 export function refuseOthers({ id, data }: Setting, known: z.ZodType): void {
   const [problem] = known.safeParse(data).error?.issues ?? []
   if (problem === undefined) return

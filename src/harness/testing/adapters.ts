@@ -59,10 +59,9 @@ export const native: Adapter = {
   bindings: {},
 }
 
-/** What somebody sent, taken for what it should be: for those who must not believe it. */
+/** Untrusted input, typed as what it claims to be. */
 export const sentEntry = (value: Json): Entry => JSON.parse(JSON.stringify(value))
 export const sentMutations = (value: Json): readonly Mutation[] => JSON.parse(JSON.stringify(value))
 
-/** The field of an agent that says who comes after it. */
 // oxlint-disable-next-line unicorn/no-thenable -- the interface's word
 export const before = (...names: readonly string[]): JsonObject => ({ then: names })

@@ -58,7 +58,11 @@ export const USUAL_METRICS: JsonObject = {
   ],
   selected: true,
   published: true,
-  selection: { policy: 'evidence', outcome: 'select', reason: 'better on 14 of 24 tasks, worse on 2: evidence 96 of the 41 needed' },
+  selection: {
+    policy: 'evidence',
+    outcome: 'select',
+    reason: 'better on 14 of 24 tasks, worse on 2: the evidence is strong enough (1 in 96 by luck, 1 in 41 needed)',
+  },
   step_record: '00000002-01a1dd53',
   evidence: {
     test: 'superiority',
@@ -96,7 +100,11 @@ const ASKED_METRICS: JsonObject = {
     review: { result: 'partial', covered: ['answers in French'], uncovered: ['says nothing of other languages'] },
     undeclared_env: ['DEEPL_URL'],
   },
-  selection: { policy: 'evidence', outcome: 'select', reason: 'at most 0.05 worse on the 3 protected tasks: evidence 25 of the 20 needed' },
+  selection: {
+    policy: 'evidence',
+    outcome: 'select',
+    reason: 'at most 0.05 worse on the 3 protected tasks: the evidence is strong enough (1 in 25 by luck, 1 in 20 needed)',
+  },
   evidence: {
     test: 'non_inferiority',
     e_value: 25,
