@@ -23,7 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/scenarios': ['src/contract', 'src/kit', 'src/records', 'src/releases', 'src/training'],
   'src/reef': ['src/contract', 'src/kit', 'src/harness', 'src/inference', 'src/scenarios'],
   'src/config': ['src/contract', 'src/kit'],
-  'src/pages': ['src/contract', 'src/kit', 'client/scores'],
+  'src/presentation': ['src/contract'],
+  'src/pages': ['src/contract', 'src/kit', 'src/presentation'],
   'src/http': [
     'src/contract',
     'src/kit',
@@ -35,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/pages',
     'src/scenarios',
   ],
-  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/main.ts', 'client'],
+  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/presentation', 'src/main.ts', 'client'],
   'src/main.ts': [
     'src/contract',
     'src/kit',
@@ -62,6 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: [],
   agent: ['client'],
   native: ['client', 'agent'],
+  console: ['src/presentation', 'client'],
 }
 
 /** A plug-in's own folder is its room: one plug-in never imports another, except the table that names them all. */
@@ -79,13 +81,16 @@ function allowedFor(room: string): readonly string[] {
   return MAY_IMPORT[room] ?? []
 }
 
+/** Files of the contract that the console bundles with the presentation; its index would bring Node along. */
+const IN_BROWSERS = ['src/contract/limits.ts', 'src/contract/outcomes.ts']
+
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(root, file), 'utf8')
   const found = source.matchAll(/(?:from|import|resolve)\s*\(?\s*'(\.[^']+|@svc-ai\/[^']+)'/g)
   return [...found].map(([, path = '']) => (path.startsWith(SCOPE) ? path.slice(SCOPE.length) : join(dirname(file), path)))
 }
 
-const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native}/src/**/*.ts'], {
+const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native,console}/src/**/*.{ts,tsx}'], {
   cwd: root,
 }).filter((file) => !/\.test\.ts$|\/testing\//.test(file))
 
@@ -105,9 +110,15 @@ describe('rooms', () => {
     const strays = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => roomOf(target) !== roomOf(file) && target.startsWith('src/') && !/\/index\.ts$|^src\/main\.ts$/.test(target))
+        .filter((target) => roomOf(file) !== 'src/presentation' || !IN_BROWSERS.includes(target))
         .map((target) => `${file} imports ${target}`),
     )
     expect(strays).toEqual([])
+  })
+
+  it('of the presentation run in a browser: none of their files imports Node', () => {
+    const shared = [...files.filter((file) => roomOf(file) === 'src/presentation'), ...IN_BROWSERS]
+    expect(shared.filter((file) => /from 'node:/.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
   it('are all in the table', () => {

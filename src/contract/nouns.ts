@@ -1,4 +1,5 @@
 /** The nouns of the service. Wire and stored shapes keep the interface's own spelling. */
+import type { StepOutcome } from './outcomes.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
@@ -88,7 +89,6 @@ export interface Release {
 }
 
 export type Operation = 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
-export type StepOutcome = 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
 
 /** One row of a scenario's history: the only truth about its releases. Step 0 creates the scenario. */
 export interface Commit {

@@ -1,33 +1,35 @@
-/** The card of where a version stands: what it was made of, itself, and what was made of it. */
+/** The card of a version's place in the chain: its parent, itself, and the versions made from it. */
+import { formatted, madeRelease, statusOf } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { versionLink } from './links.ts'
-import { code, formatted } from './prose.ts'
-import { isServed, madeRelease, placeOf, statusOf } from './status.ts'
-import type { CatalogRow, PageView, Releases } from './view.ts'
+import { placeOf, rowsIn, servedPlace } from './places.ts'
+import { code } from './prose.ts'
+import type { PageRow, PageView, ReleasePlaces } from './view.ts'
 
 const CHILDREN_MAX = 20
 
-export function chainCard(view: PageView, place: number, row: CatalogRow): Html {
+export function chainCard(view: PageView, place: number, row: PageRow): Html {
   const { releases } = view
-  const parent = madeRelease(row) ? row.parent_release_id : row.release_id
-  const children = madeRelease(row) ? placesWhere(releases, (other) => other.parent_release_id === row.release_id) : []
-  const again = placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id && madeRelease(row))
+  const isMade = madeRelease(row)
+  const parent = isMade ? row.parent_release_id : row.release_id
+  const children = isMade ? placesWhere(releases, (other) => other.parent_release_id === row.release_id) : []
+  const again = placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id && isMade)
   const copied = row.rollback_target_release_id
   return card(
     'Chain',
     markup`<ul class="chain">
-      ${parent !== null && link(view, madeRelease(row) ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, 'Content of', copied)}
+      ${parent !== null && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, 'Content of', copied)}
       <li class="this">
-        <span>This version</span> <b>v${place}</b> ${code(madeRelease(row) ? row.release_id : 'no release')}
-        <span class="cut">${statusOf(releases, row).word}</span>
+        <span>This version</span> <b>v${place}</b> ${code(isMade ? row.release_id : 'no release')}
+        <span class="cut">${statusOf(rowsIn(releases), row).word}</span>
       </li>
       ${group(view, 'Child', children)}${group(view, 'Published again as', again)}
     </ul>`,
   )
 }
 
-const placesWhere = (releases: Releases, isMeant: (row: CatalogRow) => boolean): readonly number[] =>
+const placesWhere = (releases: ReleasePlaces, isMeant: (row: PageRow) => boolean): readonly number[] =>
   [...releases].flatMap(([place, row]) => (isMeant(row) ? [place] : []))
 
 function link(view: PageView, label: string, releaseId: string): Html {
@@ -38,11 +40,12 @@ function link(view: PageView, label: string, releaseId: string): Html {
 }
 
 function version(view: PageView, label: string, place: number): Html {
-  const row = view.releases.get(place)
+  const { releases } = view
+  const row = releases.get(place)
   if (row === undefined) return markup``
   return markup`<li>
     <span>${label}</span> ${versionLink(view, place, `v${place}`)} ${code(row.release_id)}
-    <span class="cut">${statusOf(view.releases, row).word}${isServed(view.releases, place) && ', currently served'}</span>
+    <span class="cut">${statusOf(rowsIn(releases), row).word}${servedPlace(releases) === place && ', currently served'}</span>
   </li>`
 }
 

@@ -4,7 +4,7 @@ import type { Json } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
 import { textIn } from './testing/reading.ts'
 import { PROMOTION, ROWS, RULES_TEXT, TREE, versionView } from './testing/views.ts'
-import type { CatalogRow } from './view.ts'
+import type { PageRow } from './view.ts'
 
 const base = ROWS[1]
 if (base === undefined) throw new Error('the rows of the tests are gone')
@@ -70,7 +70,7 @@ describe('a change', () => {
   })
 
   it('that changes nothing says so', () => {
-    expect(shown([{ op: 'update', id: 'house-rules', options: {} }])).toContain('It is as it was.')
+    expect(shown([{ op: 'update', id: 'house-rules', options: {} }])).toContain('Unchanged.')
   })
 })
 
@@ -109,7 +109,7 @@ describe('a long change', () => {
 })
 
 describe('a row without changes', () => {
-  it.each<[Partial<CatalogRow>, RegExp]>([
+  it.each<[Partial<PageRow>, RegExp]>([
     [{ operation: 'create' }, /every later version/],
     [{ ...PROMOTION }, /publishes the content of <a href="[^"]+">v2<\/a> once more/],
     [{ operation: 'rollback', rollback_target_release_id: 'gone' }, /content of an earlier release once more/],
@@ -117,7 +117,7 @@ describe('a row without changes', () => {
       { operation: 'shipped', metrics: { shipped_content_update: { entries: ['svc-requests'] } } },
       /<code><bdi>svc-requests<\/bdi><\/code>/,
     ],
-    [{ result: 'skipped' }, /came to no change/],
+    [{ result: 'skipped' }, /made no change/],
     [{ result: 'published' }, /kept no list/],
   ])('%j says what it is', (more, words) => {
     expect(changesCard('What changed', versionView(1), { ...base, metrics: {}, ...more }, TREE).text).toMatch(words)

@@ -1,49 +1,60 @@
-/** The card of what a step changes: every mutation with its entry, new ones as they are, others held against what they were. */
-import { isObject, PROPOSAL_MUTATIONS_MAX, type Entry, type Json, type JsonObject } from '../contract/index.ts'
-import { diffOf, Watch } from './diff.ts'
+/** The card of a step's changes: every mutation with its entry, new ones as they are, others compared with what they were. */
+import type { Entry } from '../contract/index.ts'
+import {
+  changesOf,
+  counted,
+  madeRelease,
+  objectAt,
+  textsAt,
+  timeFor,
+  withGaps,
+  type ChangeBlock,
+  type DiffGap,
+  type DiffLine,
+  type EntryChange,
+} from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { versionLink } from './links.ts'
-import { counted, inline, listed } from './prose.ts'
-import { objectAt, objectsAt, textAt, textsAt } from './read.ts'
-import { changedLines, Room, wholeText } from './room.ts'
-import { placeOf } from './status.ts'
-import type { CatalogRow, PageView } from './view.ts'
+import { placeOf } from './places.ts'
+import { inline, leftOut, listed } from './prose.ts'
+import type { PageRow, PageView } from './view.ts'
 
-/** In markup: what one entry, and what all of a page's changes may become. */
+/** In markup: what one entry, and what all of a page's changes may take. */
 const ENTRY_BYTES_MAX = 20_000
 const CHANGES_BYTES_MAX = 60_000
-/** Everything is shown without a comparison once this is used up. */
+/** Once this is used up, texts are shown without a comparison: other requests wait meanwhile. */
 const COMPARING_MILLISECONDS_MAX = 500
+/** A change of more lines does not fit a page. */
+const LINE_EDITS_MAX = 500
+/** No entry of a tree is larger. */
+const CHARACTERS_MAX = 512 * 1024
 
-export function changesCard(title: string, view: PageView, row: CatalogRow, before: readonly Entry[] | null): Html {
-  const mutations = mutationsOf(row.metrics)
-  if (mutations.length === 0) return card(title, emptyWords(view, row))
-  const tree = before === null ? null : new Map(before.map((entry) => [entry.id, entry]))
-  const board = { tree, room: new Room(CHANGES_BYTES_MAX), watch: new Watch(COMPARING_MILLISECONDS_MAX) }
-  const shown = mutations.slice(0, PROPOSAL_MUTATIONS_MAX).map((mutation, index) => changeOf(mutation, index + 1, board))
-  const more = mutations.length - shown.length
+export function changesCard(title: string, view: PageView, row: PageRow, before: readonly Entry[] | null): Html {
+  const { changes, more } = changesOf(row.metrics, before, {
+    timeLeft: timeFor(COMPARING_MILLISECONDS_MAX),
+    lineEditsMax: LINE_EDITS_MAX,
+    charactersMax: CHARACTERS_MAX,
+  })
+  if (changes.length === 0) return card(title, emptyWords(view, row))
+  const page = new MarkupBudget(CHANGES_BYTES_MAX)
+  const shown = changes.map((change, index) => articleOf(change, index + 1, new MarkupBudget(ENTRY_BYTES_MAX, page)))
   return card(title, shown, more > 0 && markup`<p class="cut">and ${counted(more, 'more mutation')}</p>`)
 }
 
-function mutationsOf(metrics: JsonObject): readonly JsonObject[] {
-  const { mutation } = metrics
-  return isObject(mutation) ? [mutation] : objectsAt(metrics, 'mutations')
-}
-
-function emptyWords(view: PageView, { operation, result, rollback_target_release_id: target, metrics }: CatalogRow): Html {
-  switch (operation) {
+function emptyWords(view: PageView, row: PageRow): Html {
+  switch (row.operation) {
     case 'create':
       return markup`<p>Nothing yet: every later version is a change of this tree.</p>`
     case 'promote':
     case 'rollback':
-      return markup`<p>Nothing of its own: it publishes the content of ${againWords(view, target)} once more.</p>`
+      return markup`<p>Nothing of its own: it publishes the content of ${againWords(view, row.rollback_target_release_id)} once more.</p>`
     case 'shipped':
-      return shippedWords(textsAt(objectAt(metrics, 'shipped_content_update'), 'entries'))
+      return shippedWords(textsAt(objectAt(row.metrics, 'shipped_content_update'), 'entries'))
     default:
-      return result === 'published' || result === 'pending'
+      return madeRelease(row)
         ? markup`<p>The step kept no list of its changes.</p>`
-        : markup`<p>Nothing: the step came to no change that could be tried.</p>`
+        : markup`<p>Nothing: the step made no change that could be tried.</p>`
   }
 }
 
@@ -53,112 +64,115 @@ function againWords(view: PageView, target: string | undefined): Piece {
 }
 
 function shippedWords(entries: readonly string[]): Html {
-  if (entries.length === 0) return markup`<p>The same entries, rendered anew by a newer version of the service.</p>`
+  if (entries.length === 0) return markup`<p>The same entries, rendered by a newer version of the service.</p>`
   return markup`<p>Entries that come with the service, as its present version has them:</p>
     <ul>
       ${listed(entries, (id) => markup`<li><code>${inline(id)}</code></li>`)}
     </ul>`
 }
 
-interface Board {
-  /** The tree as the mutations so far left it; null when nobody knows what it was. */
-  readonly tree: Map<string, Entry> | null
-  readonly room: Room
-  readonly watch: Watch
+/** How much markup texts may become, so that none can make a page large. */
+class MarkupBudget {
+  #left: number
+  readonly #whole: MarkupBudget | null
+
+  /** Of a whole, no more than is left there. */
+  constructor(bytes: number, whole: MarkupBudget | null = null) {
+    this.#left = bytes
+    this.#whole = whole
+  }
+
+  /** Whether it fits; after the first that does not, nothing does. */
+  take(made: Html): boolean {
+    const fits = made.text.length <= this.#left && (this.#whole === null || this.#whole.take(made))
+    this.#left = fits ? this.#left - made.text.length : 0
+    return fits
+  }
 }
 
-function changeOf(mutation: JsonObject, number: number, { tree, room, watch }: Board): Html {
-  const op = textAt(mutation, 'op') ?? 'unknown'
-  const id = textAt(mutation, 'id') ?? 'unnamed'
-  const old = tree?.get(id) ?? null
-  const now = op === 'remove' ? null : entryOf(id, old, objectAt(mutation, 'options'))
-  if (now === null) tree?.delete(id)
-  else tree?.set(id, now)
+function articleOf({ op, tone, id, entryKind, lacksBefore, blocks }: EntryChange, number: number, budget: MarkupBudget): Html {
   const label = `Change ${number}, text of ${id.slice(0, 100)}`
   return markup`<article class="change">
     <h3>
-      <span class="tag ${OP_TONES[op] ?? 'calm'}">${inline(op)}</span> <code>${inline(id)}</code>
-      <span class="kind">${inline((now ?? old)?.name ?? '')}</span>
+      <span class="tag ${tone}">${inline(op)}</span> <code>${inline(id)}</code>
+      <span class="kind">${inline(entryKind)}</span>
     </h3>
-    ${bodyOf({ op, old, now, label }, new Room(ENTRY_BYTES_MAX, room), watch)}
+    ${lacksBefore && markup`<p class="cut">What it replaces cannot be read any more.</p>`} ${blocks.map((block) => blockOf(block, label, budget))}
   </article>`
 }
 
-const OP_TONES: Readonly<Record<string, string>> = { create: 'good', update: 'warn', remove: 'bad' }
-
-/** What is left out of an update stays as it was. */
-function entryOf(id: string, old: Entry | null, { name, config, disabled }: JsonObject): Entry {
-  return {
-    id,
-    name: typeof name === 'string' ? name : (old?.name ?? ''),
-    config: isObject(config) ? config : (old?.config ?? {}),
-    ...((typeof disabled === 'boolean' ? disabled : old?.disabled === true) && { disabled: true }),
+function blockOf(block: ChangeBlock, label: string, budget: MarkupBudget): Piece {
+  switch (block.kind) {
+    case 'note':
+      return markup`<p class="cut">${block.text}</p>`
+    case 'settings':
+      return markup`<pre class="json">${wholeText(block.text, budget)}</pre>`
+    case 'removed':
+      return markup`<div class="text" dir="auto"><del>${wholeText(block.text, budget)}</del></div>`
+    case 'code':
+      // Prose wraps; code stays as it is and scrolls, by keyboard too.
+      return markup`<pre class="code" tabindex="0" role="region" aria-label="${label}"><code>${wholeText(block.text, budget)}</code></pre>`
+    case 'text':
+      return markup`<div class="text" dir="auto">${wholeText(block.text, budget)}</div>`
+    case 'diff':
+      return [
+        block.of === 'settings' && markup`<p class="cut">Settings</p>`,
+        block.diff === null
+          ? markup`<p class="cut">The two texts are too different to be compared line by line; this is the new one.</p>
+              <div class="text" dir="auto">${wholeText(block.after, budget)}</div>`
+          : markup`<div class="diff">${changedLines(withGaps(block.diff.lines), budget)}</div>`,
+      ]
   }
 }
 
-interface Change {
-  readonly op: string
-  readonly old: Entry | null
-  readonly now: Entry | null
-  readonly label: string
-}
+/** A text that does not fit is cut at a multiple of this. */
+const CHUNK_CHARACTERS = 500
 
-function bodyOf({ op, old, now, label }: Change, room: Room, watch: Watch): Piece {
-  if (now === null) return old === null ? null : struck(old, room)
-  if (old === null || op === 'create') {
-    const { text, isCode, rest } = partsOf(now)
-    const unknown = op === 'update' && markup`<p class="cut">What it replaces cannot be read any more.</p>`
-    return [
-      unknown,
-      text !== '' && block(text, isCode, label, room),
-      rest !== '' && markup`<pre class="json">${wholeText(rest, room)}</pre>`,
-    ]
+function wholeText(text: string, budget: MarkupBudget): Html {
+  const shown: Html[] = []
+  let length = 0
+  while (length < text.length) {
+    const chunk = chunkAt(text, length)
+    const made = markup`${chunk}`
+    if (!budget.take(made)) break
+    shown.push(made)
+    length += chunk.length
   }
-  const [was, is] = [partsOf(old), partsOf(now)]
-  if (was.text === is.text && was.rest === is.rest) return markup`<p class="cut">It is as it was.</p>`
-  return [
-    was.text !== is.text && compared(was.text, is.text, room, watch),
-    was.rest !== is.rest &&
-      markup`<p class="cut">Settings</p>
-        ${compared(was.rest, is.rest, room, watch)}`,
-  ]
+  return markup`${shown}${length < text.length && markup`<b>${leftOut(text.length - length)}</b>`}`
 }
 
-interface Parts {
-  readonly text: string
-  readonly isCode: boolean
-  /** Everything but the text, as JSON; empty where there is nothing else. */
-  readonly rest: string
+/** Never half of a surrogate pair. */
+function chunkAt(text: string, start: number): string {
+  const chunk = text.slice(start, start + CHUNK_CHARACTERS)
+  return /[\ud800-\udbff]$/.test(chunk) ? text.slice(start, start + CHUNK_CHARACTERS + 1) : chunk
 }
 
-/** What people read of an entry, and the rest of it. */
-function partsOf({ config, disabled }: Entry): Parts {
-  const field = ['text', 'code', 'prompt'].find((name) => typeof config[name] === 'string') ?? ''
-  const { [field]: text, ...others } = config
-  const rest: Record<string, Json> = { ...others, ...(disabled === true && { disabled }) }
-  return {
-    text: typeof text === 'string' ? text : '',
-    isCode: field === 'code',
-    rest: Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, null, 2),
+function changedLines(lines: readonly (DiffLine | DiffGap)[], budget: MarkupBudget): Html {
+  const shown: Html[] = []
+  for (const line of lines) {
+    const made = lineOf(line)
+    if (!budget.take(made)) break
+    shown.push(made)
   }
+  const left = lines.length - shown.length
+  return markup`${grouped(lines, shown)}${left > 0 && markup`<b>[${counted(left, 'more line')} of this change left out of this page]</b>`}`
 }
 
-/** Prose takes new lines where the page ends; code is left as it is and can be moved, by keyboard too. */
-function block(text: string, isCode: boolean, label: string, room: Room): Html {
-  return isCode
-    ? markup`<pre class="code" tabindex="0" role="region" aria-label="${label}"><code>${wholeText(text, room)}</code></pre>`
-    : markup`<div class="text" dir="auto">${wholeText(text, room)}</div>`
+function lineOf(line: DiffLine | DiffGap): Html {
+  if (line.kind === 'gap') return markup`<b>${counted(line.count, 'unchanged line')}</b>`
+  const parts = line.parts.map(({ text, isMarked }) => (isMarked ? markup`<mark>${text}</mark>` : markup`${text}`))
+  if (line.kind === 'same') return markup`<span>  ${parts}</span>`
+  return line.kind === 'removed' ? markup`<del>- ${parts}</del>` : markup`<ins>+ ${parts}</ins>`
 }
 
-function struck(old: Entry, room: Room): Piece {
-  const { text, rest } = partsOf(old)
-  const gone = text === '' ? rest : text
-  return gone !== '' && markup`<div class="text" dir="auto"><del>${wholeText(gone, room)}</del></div>`
+/** Lines that replace each other stand together, so that a wide page can set them side by side. */
+function grouped(lines: readonly (DiffLine | DiffGap)[], shown: readonly Html[]): readonly Html[] {
+  const isChange = (index: number): boolean => lines[index]?.kind === 'removed' || lines[index]?.kind === 'added'
+  return shown.map((made, index) => {
+    const opens = isChange(index) && !isChange(index - 1)
+    const closes = isChange(index) && (!isChange(index + 1) || index === shown.length - 1)
+    return markup`${opens && OPENED}${made}${closes && CLOSED}`
+  })
 }
-
-function compared(before: string, after: string, room: Room, watch: Watch): Html {
-  const lines = diffOf(before, after, watch)
-  if (lines !== null) return markup`<div class="diff">${changedLines(lines, room)}</div>`
-  return markup`<p class="cut">The two texts are too different to be compared line by line; this is the new one.</p>
-    <div class="text" dir="auto">${wholeText(after, room)}</div>`
-}
+const OPENED = markup`<div>`
+const CLOSED = markup`</div>`

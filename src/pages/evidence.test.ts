@@ -1,11 +1,12 @@
 /** What a decision rests on, in pictures and in words. */
 import { describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../contract/index.ts'
-import { evidenceOf } from './evidence.ts'
+import { evidenceOf } from '../presentation/index.ts'
+import { evidenceSections } from './evidence.ts'
 import { markup } from './html.ts'
 import { USUAL_METRICS } from './testing/views.ts'
 
-const drawn = (metrics: JsonObject): string => markup`${evidenceOf(metrics)}`.text
+const drawn = (metrics: JsonObject): string => markup`${evidenceSections(evidenceOf(metrics))}`.text
 const evidence = isObject(USUAL_METRICS['evidence']) ? USUAL_METRICS['evidence'] : {}
 const withEvidence = (more: JsonObject): string => drawn({ ...USUAL_METRICS, evidence: { ...evidence, ...more } })
 const marksOf = (page: string, kind: string): number => page.match(new RegExp(`<rect class="${kind}"`, 'g'))?.length ?? 0
@@ -36,7 +37,7 @@ describe('the pairs', () => {
 describe('the mean difference', () => {
   it('stands in its interval, beside zero', () => {
     const picture = pictureOf(drawn(USUAL_METRICS), 'Mean difference')
-    expect(picture).toContain('+0.5; the true one is held to be between +0.14 and +0.78.')
+    expect(picture).toContain('+0.5, with confidence between +0.14 and +0.78.')
     expect(picture).toContain('<rect class="band win"')
     expect(picture).toContain('<rect class="zero" x="49.8"')
   })
@@ -65,9 +66,9 @@ describe('the mean difference', () => {
 describe('the e-values', () => {
   it('are drawn against the threshold, over pairs and over tasks', () => {
     const page = drawn(USUAL_METRICS)
-    expect(pictureOf(page, 'e-value')).toContain('96.4 of the 40.5 needed')
-    expect(pictureOf(page, 'e-value over tasks')).toContain('58.1 of the 40.5 needed')
-    expect(pictureOf(page, 'e-value')).toContain('<rect class="limit"')
+    expect(pictureOf(page, 'e-value over pairs')).toContain('96.4: strong enough (1 in 96.4 by luck).')
+    expect(pictureOf(page, 'e-value over tasks')).toContain('58.1: strong enough (1 in 58.1 by luck).')
+    expect(pictureOf(page, 'e-value over pairs')).toContain('<rect class="limit"')
   })
 
   it.each([
@@ -76,7 +77,7 @@ describe('the e-values', () => {
     [3, 'band tie'],
     [1e300, 'band win'],
   ])('of %d stays within the picture and is a %s', (e_value, kind) => {
-    const picture = pictureOf(withEvidence({ e_value }), 'e-value')
+    const picture = pictureOf(withEvidence({ e_value }), 'e-value over pairs')
     expect(picture).toContain(`<rect class="${kind}"`)
     const places = [...picture.matchAll(/ x="([^"]+)"/g)].map(([, x]) => Number(x))
     expect(places.every((x) => x >= -1 && x <= 100)).toBe(true)

@@ -1,7 +1,14 @@
 /** The document around every page: head, header with the way home, hero with title and status, main, footer. */
 import { markup, plainly, styleMarkup, type Html, type Piece } from './html.ts'
-import type { Status } from './status.ts'
+import type { StepTone } from '../presentation/index.ts'
 import { STYLE } from './style.ts'
+
+/** `title` takes the place of the word where the interface fixes another one for the pages. */
+export interface PageStatus {
+  readonly word: string
+  readonly title?: string
+  readonly tone: StepTone | 'busy'
+}
 
 export interface Frame {
   readonly title: string
@@ -11,7 +18,7 @@ export interface Frame {
   readonly home: string | null
   readonly eyebrow: Piece
   readonly subtitle: Piece
-  readonly status: Pick<Status, 'word' | 'tone'>
+  readonly status: PageStatus
   /** Between the hero and the cards, such as the way to neighbouring steps. */
   readonly below?: Html
   readonly reloads?: boolean
@@ -90,7 +97,7 @@ function heroOf({ eyebrow, title, subtitle, status }: Frame): Html {
   </div>`
 }
 
-export const pill = ({ word, tone }: Pick<Status, 'word' | 'tone'>): Html => markup`<p class="pill ${tone}"><span>${word}</span></p>`
+export const pill = ({ word, title = word, tone }: PageStatus): Html => markup`<p class="pill ${tone}"><span>${title}</span></p>`
 
 /** One section of a page. */
 export const card = (title: string, ...content: readonly Piece[]): Html =>

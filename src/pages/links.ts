@@ -1,7 +1,7 @@
 /** Links of a page: to the two page routes alone, with the parameters this page was opened with. */
 import { ROUTE_PREFIX } from '../contract/index.ts'
 import { markup, type Html, type Piece } from './html.ts'
-import { servedPlace } from './status.ts'
+import { servedPlace } from './places.ts'
 import type { PageView } from './view.ts'
 
 export const versionLink = ({ query }: PageView, place: number, text: Piece): Html =>

@@ -1,71 +1,62 @@
-/** The card of what came of a request: the result, what it means, and what to do next, with the command for it. */
+/** The card of a request's result: the outcome, what it means, and what to do next, with the command for it. */
+import { promotionOf, type StepView } from '../presentation/index.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { pill } from './frame.ts'
 import { versionLink } from './links.ts'
+import { rowsIn, servedPlace } from './places.ts'
 import { code, term } from './prose.ts'
-import { objectAt, objectsAt } from './read.ts'
-import { failuresOf } from './result.ts'
-import { madeRelease, promotionOf, servedIn, statusOf } from './status.ts'
-import type { CatalogRow, RequestView } from './view.ts'
+import { failureBoxes, summaryOf } from './result.ts'
+import type { PageRow, RequestView } from './view.ts'
 
-export function outcomeCard(view: RequestView, row: CatalogRow): Html {
-  const status = statusOf(view.releases, row)
+export function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {
+  const { place, hasVersions } = view
   return markup`<section class="card side">
     <h2>Result</h2>
-    ${pill(status)}
-    <p>${status.meaning}</p>
-    ${factsOf(view, row)} ${failuresOf(row.metrics)} ${nextOf(view, row)}
-    ${view.hasVersions && view.place !== null && markup`<p>${versionLink(view, view.place, `All about v${view.place}`)}</p>`}
+    ${pill(step.status)} ${summaryOf(step, false)}
+    <dl class="facts">
+      ${hasVersions && place !== null && term('Version', `v${place}`)}
+      ${term(step.madeRelease ? 'Release' : 'Ran on release', code(row.release_id))}
+    </dl>
+    ${failureBoxes(step)}
+    <div class="next">
+      <h3>Next</h3>
+      ${row.pending ? afterHold(view, row, step) : row.result === 'published' ? afterPublish(view, row, step) : again(row)}
+    </div>
+    ${hasVersions && place !== null && markup`<p>${versionLink(view, place, `All about v${place}`)}</p>`}
   </section>`
 }
 
-function factsOf({ place, hasVersions }: RequestView, row: CatalogRow): Html {
-  return markup`<dl class="facts">
-    ${hasVersions && place !== null && term('Version', `v${place}`)}
-    ${term(madeRelease(row) ? 'Release' : 'Ran on release', code(row.release_id))}
-  </dl>`
-}
-
-/** What a person does next, and where. */
-function nextOf(view: RequestView, row: CatalogRow): Html {
-  return markup`<div class="next">
-    <h3>Next</h3>
-    ${row.pending ? afterHold(view, row) : row.result === 'published' ? afterPublish(view, row) : again(row)}
-  </div>`
-}
-
-function afterHold(view: RequestView, row: CatalogRow): Piece {
-  if (promotionOf(view.releases, row) !== undefined) return install(view, row, null)
+function afterHold(view: RequestView, row: PageRow, step: StepView): Piece {
+  if (promotionOf(rowsIn(view.releases), row) !== undefined) return install(view, step)
   return [
-    markup`<p>Look at the changes, then serve them to everybody:</p>`,
+    markup`<p>Review the changes, then promote them:</p>`,
     command(`svc promote ${row.release_id} --scenario ${quoted(view.scenario)}`),
     view.wrapper !== null && markup`<p>To try them alone first, in the folder of your harness:</p>`,
     view.wrapper !== null && command(`${view.wrapper} update --release ${row.release_id}`),
   ]
 }
 
-function afterPublish(view: RequestView, row: CatalogRow): Piece {
-  if (servedIn(view.releases)?.release_id === row.release_id) return install(view, row, null)
-  return install(view, row, markup`<p>A later version is served by now, and is what an update brings.</p>`)
+function afterPublish(view: RequestView, row: PageRow, step: StepView): Piece {
+  const { releases } = view
+  const isServed = releases.get(servedPlace(releases) ?? -1)?.release_id === row.release_id
+  return [!isServed && markup`<p>A later version is served by now; an update installs that one.</p>`, install(view, step)]
 }
 
-function install({ wrapper }: RequestView, { metrics }: CatalogRow, word: Html | null): Piece {
-  if (wrapper === null) return [word, markup`<p>Nothing: agents that follow this scenario change to it by themselves.</p>`]
-  const needs = objectsAt(objectAt(metrics, 'training_request'), 'requires').length > 0
+function install({ wrapper }: RequestView, { setup }: StepView): Piece {
+  if (wrapper === null) return markup`<p>Nothing: agents that follow this scenario change to it by themselves.</p>`
   return [
-    word,
     markup`<p>Install it in the folder of your harness, then start <code>${wrapper}</code> again:</p>`,
-    needs && command(`${wrapper} setup`),
+    setup.own.length > 0 && command(`${wrapper} setup`),
     command(`${wrapper} update`),
   ]
 }
 
-const again = ({ result }: CatalogRow): Html =>
+const again = ({ result }: PageRow): Html =>
   result === 'failed'
-    ? markup`<p>It is not tried again by itself. Once the cause is gone, send it again as a new request.</p>`
-    : markup`<p>Say it in other words, or smaller, as a new request.</p>`
+    ? markup`<p>It is not retried. Fix the cause, then send it again as a new request.</p>`
+    : markup`<p>Rephrase it, or ask for less, as a new request.</p>`
 
 const command = (line: string): Html => markup`<pre class="command"><code>${line}</code></pre>`
 
-/** As a shell takes it for one word. */
+/** One word for a shell. */
 const quoted = (word: string): string => (/^[\w.@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,4 +1,5 @@
 /** Texts that others wrote, shown as they are and no longer than a page can bear. */
+import { counted, formatted } from '../presentation/index.ts'
 import { markup, type Html, type Piece } from './html.ts'
 
 const PROSE_CHARACTERS_MAX = 8000
@@ -28,12 +29,6 @@ export function listed<T>(items: readonly T[], itemOf: (item: T) => Html): Piece
 
 /** One line of a list of facts. */
 export const term = (label: string, value: Piece): Html => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
-
-export const counted = (count: number, noun: string): string => `${formatted(count)} ${noun}${count === 1 ? '' : 's'}`
-
-const NUMBERS = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 6 })
-/** 12,480 or 0.0247 */
-export const formatted = (value: number): string => NUMBERS.format(value)
 
 /** Seconds since the epoch as a date of UTC; nothing where they are none. */
 export function moment(seconds: number): Html | null {

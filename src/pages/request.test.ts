@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { requestPage } from './request.ts'
 import { cardsIn, linksIn, textIn } from './testing/reading.ts'
 import { id, PROMOTION, REQUEST_ID, requestView, ROWS, underWay } from './testing/views.ts'
-import type { CatalogRow, RequestView } from './view.ts'
+import type { PageRow, RequestView } from './view.ts'
 
 const RELOADS = '<meta http-equiv="refresh" content="5">'
 
@@ -13,7 +13,7 @@ const stagesIn = (page: string): readonly string[] =>
     ([, done, now, name]) => `${done === undefined ? '' : '+'}${now === undefined ? name : `[${name}]`}`,
   )
 
-const settled = (more: Partial<CatalogRow>, view: Partial<RequestView> = {}): string => {
+const settled = (more: Partial<PageRow>, view: Partial<RequestView> = {}): string => {
   const rows = ROWS.map((row, place) => (place === 2 ? { ...row, ...more } : row))
   return requestPage(requestView({ rows, ...view }))
 }
@@ -63,9 +63,9 @@ describe('a request on its way', () => {
     expect(text).toContain('These are the latest 80 lines')
   })
 
-  it('says so when its text is not kept any more', () => {
+  it('says so when its text was evicted', () => {
     expect(textIn(requestPage({ ...underWay(), request: { id: 'x', created_at: 0, asked: {} } }))).toContain(
-      'Its text is not kept any more',
+      'Its text was evicted',
     )
   })
 
@@ -86,7 +86,7 @@ describe('a request that is settled', () => {
     expect(textIn(page)).toContain(`Release ${id(2)}`)
   })
 
-  it.each<[Partial<CatalogRow>, string]>([
+  it.each<[Partial<PageRow>, string]>([
     [{ result: 'published', pending: false }, 'What changed'],
     [{ result: 'pending', pending: true }, 'Proposed changes'],
     [{ result: 'rejected', pending: false }, 'Proposed changes'],
@@ -130,7 +130,7 @@ describe('a request that is settled', () => {
     }
     const text = textIn(settled({ result: 'failed', pending: false, metrics }))
     expect(text).toContain('The step failed while proposing no answer after 60 s')
-    expect(text).toContain('The proposer had nothing to show no edit')
+    expect(text).toContain('The proposer made no proposal no edit')
     expect(text).toContain('send it again as a new request')
   })
 

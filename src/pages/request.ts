@@ -1,23 +1,33 @@
-/** The page of one request: what was asked, how far it is while it is under way, and what came of it. */
+/** The page of one request: what was asked, its progress while it is under way, and its outcome. */
 import { firstCodePoints } from '../kit/index.ts'
+import {
+  formatted,
+  objectAt,
+  REQUEST_STAGES,
+  requestStatus,
+  setupItems,
+  stageOf,
+  textAt,
+  type RequestStatus,
+  type StepView,
+} from '../presentation/index.ts'
 import { activityCard } from './activity.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf, pill } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { headPath } from './links.ts'
-import { designCard, reviewCard } from './notes.ts'
+import { designCard, needsList, reviewCard } from './notes.ts'
 import { outcomeCard } from './outcome.ts'
-import { code, formatted, inline, lasting, moment, prose, term } from './prose.ts'
-import { objectAt, objectsAt, textAt } from './read.ts'
-import { needsList } from './setup.ts'
-import { statusOf, type Status } from './status.ts'
-import type { CatalogRow, RequestView } from './view.ts'
+import { code, inline, lasting, moment, prose, term } from './prose.ts'
+import { shownStep } from './places.ts'
+import type { PageRow, RequestView } from './view.ts'
 
 const ID_CHARACTERS_SHOWN = 8
 
 export function requestPage(view: RequestView): string {
-  const { request, releases, row, hasVersions, scenario } = view
-  const status = row === null ? stateOf(view) : statusOf(releases, row)
+  const { request, row, hasVersions, scenario, progress } = view
+  const settled = row === null ? null : { row, step: shownStep(view, row) }
+  const status = settled?.step.status ?? requestStatus(progress.state)
   return documentOf({
     title: `Harness request ${firstCodePoints(request.id, ID_CHARACTERS_SHOWN)}`,
     section: 'Requests',
@@ -27,33 +37,20 @@ export function requestPage(view: RequestView): string {
     subtitle: markup`<span>Id <code>${inline(request.id)}</code></span> ${moment(request.created_at)}`,
     status,
     below: stagesOf(view),
-    reloads: row === null,
+    reloads: settled === null,
     isWide: true,
     main: markup`<div class="columns">
-      ${requestCard(view)}${row === null ? progressCard(view, status) : outcomeCard(view, row)}
-      <div class="rest">${row === null ? activityCard(view) : settledCards(view, row)}</div>
+      ${requestCard(view)}${settled === null ? progressCard(view, status) : outcomeCard(view, settled.row, settled.step)}
+      <div class="rest">${settled === null ? activityCard(view) : settledCards(view, settled.row, settled.step)}</div>
     </div>`,
   })
 }
 
-const STATES: Readonly<Record<string, Pick<Status, 'word' | 'tone'>>> = {
-  queued: { word: 'Queued', tone: 'calm' },
-  running: { word: 'In progress', tone: 'busy' },
-  proposing: { word: 'Designing the change', tone: 'busy' },
-  evaluating: { word: 'Checking the harness', tone: 'busy' },
-  settling: { word: 'Saving the result', tone: 'busy' },
-}
-
-const stateOf = ({ progress: { state } }: RequestView): Pick<Status, 'word' | 'tone'> => STATES[state] ?? { word: state, tone: 'busy' }
-
-const STAGES = ['Received', 'Processing', 'Recording', 'Outcome']
-const STAGE_OF: Readonly<Record<string, number>> = { queued: 0, settling: 2 }
-
 function stagesOf({ place, progress: { state } }: RequestView): Html {
-  const now = place === null ? (STAGE_OF[state] ?? 1) : STAGES.length - 1
+  const now = stageOf({ settled: place !== null, state })
   const isDone = (stage: number): boolean => stage < now || place !== null
   return markup`<ol class="stages" aria-label="Stages">
-    ${STAGES.map(
+    ${REQUEST_STAGES.map(
       (name, stage) =>
         markup`<li${isDone(stage) && markup` class="done"`}${stage === now && markup` aria-current="step"`}><span>${name}</span>${
           isDone(stage) && markup`<span class="quiet"> (done)</span>`
@@ -63,10 +60,10 @@ function stagesOf({ place, progress: { state } }: RequestView): Html {
 }
 
 function requestCard({ request: { asked, id, created_at } }: RequestView): Html {
-  const requires = objectsAt(asked, 'requires')
+  const requires = setupItems(asked)
   return card(
     'Request',
-    markup`<blockquote>${prose(textAt(asked, 'text') ?? 'Its text is not kept any more: the store made room for newer records.')}</blockquote>`,
+    markup`<blockquote>${prose(textAt(asked, 'text') ?? 'Its text was evicted to make room for newer records.')}</blockquote>`,
     markup`<details>
       <summary>Where it came from</summary>
       <dl class="facts">
@@ -85,7 +82,7 @@ function machineWords(asked: RequestView['request']['asked']): string | null {
   return ['platform', 'release', 'arch'].flatMap((name) => textAt(client, name) ?? []).join(' ') || null
 }
 
-function progressCard({ progress, request, now }: RequestView, status: Pick<Status, 'word' | 'tone'>): Html {
+function progressCard({ progress, request, now }: RequestView, status: RequestStatus): Html {
   const { meaning, started_at, episodes_total, step_record } = progress
   return markup`<section class="card side">
     <h2>Progress</h2>
@@ -94,11 +91,11 @@ function progressCard({ progress, request, now }: RequestView, status: Pick<Stat
       ${started_at === null ? term('Waiting for', lasting(now - request.created_at)) : term('Into the step', lasting(now - started_at))}
       ${episodes_total !== null && term('Episodes at most', formatted(episodes_total))} ${fact('Step record', step_record)}
     </dl>
-    <p class="cut">This page asks again every five seconds until there is a result.</p>
+    <p class="cut">This page reloads every five seconds until there is a result.</p>
   </section>`
 }
 
-function settledCards(view: RequestView, row: CatalogRow): Piece {
+function settledCards(view: RequestView, row: PageRow, step: StepView): Piece {
   const title = row.result === 'published' ? 'What changed' : 'Proposed changes'
-  return [changesCard(title, view, row, view.before), reviewCard(row.metrics), designCard(row.metrics)]
+  return [changesCard(title, view, row, view.before), reviewCard(step.review), designCard(step.design)]
 }

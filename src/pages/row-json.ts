@@ -1,19 +1,19 @@
 /** The row of a version at the end of its page, as JSON for programs; of a very large one without its long texts. */
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { markup, jsonMarkup, type Html } from './html.ts'
-import type { CatalogRow } from './view.ts'
+import type { PageRow } from './view.ts'
 
 const ROW_CHARACTERS_MAX = 256 * 1024
 const TEXT_CHARACTERS_MAX = 500
 const NOTE = 'the row is larger than a page should be: long texts are left out here; GET /svc/harness/releases has all of it'
 
-export function rowData(row: CatalogRow): Html {
+export function rowData(row: PageRow): Html {
   return markup`<script type="application/json" id="row">
     ${jsonMarkup(rowJson(row))}
   </script>`
 }
 
-function rowJson(row: CatalogRow): string {
+function rowJson(row: PageRow): string {
   const plain: JsonObject = Object.fromEntries(Object.entries(row))
   // Looked at before it is printed: printing takes the longer the more there is.
   if (lengthOf(plain) <= ROW_CHARACTERS_MAX) return JSON.stringify(plain)

@@ -11,7 +11,7 @@ const PALETTE = `
 .good{--tone:var(--good);--tint:var(--good-tint)}
 .warn{--tone:var(--warn);--tint:var(--warn-tint)}
 .bad{--tone:var(--bad);--tint:var(--bad-tint)}
-.calm,.busy{--tone:var(--soft);--tint:var(--sunk)}
+.plain,.busy{--tone:var(--soft);--tint:var(--sunk)}
 .busy{--tone:var(--accent)}
 `
 

@@ -5,12 +5,12 @@ import type { Json, JsonObject } from '../contract/index.ts'
 import { cardsIn, linksIn, rowIn, tagsIn, textIn } from './testing/reading.ts'
 import { id, PROMOTION, REQUEST_ID, ROWS, USUAL_METRICS, versionView } from './testing/views.ts'
 import { versionPage } from './version.ts'
-import type { CatalogRow } from './view.ts'
+import type { PageRow } from './view.ts'
 
 const first = ROWS[0]
 const usual = ROWS[1]
 if (first === undefined || usual === undefined) throw new Error('the rows of the tests are gone')
-const withMetrics = (metrics: JsonObject, more: Partial<CatalogRow> = {}): string =>
+const withMetrics = (metrics: JsonObject, more: Partial<PageRow> = {}): string =>
   versionPage(versionView(1, { rows: [first, { ...usual, metrics, ...more }] }))
 
 describe('the page of a usual step', () => {
@@ -59,7 +59,7 @@ describe('the page of a usual step', () => {
 })
 
 describe('the status of a row', () => {
-  it.each<[Partial<CatalogRow>, string]>([
+  it.each<[Partial<PageRow>, string]>([
     [{ result: 'published' }, 'Published'],
     [{ result: 'pending', pending: true }, 'Ready for review'],
     [{ result: 'rejected' }, 'Not selected'],
@@ -93,7 +93,7 @@ describe('the result', () => {
     const episodes = [{ task: 'sum', score: 0, evaluation: 'the verifier: exit code 1: the sum is 41' }]
     const page = textIn(withMetrics({ candidate_episodes: episodes, unsolved_tasks: ['sum', 'product'] }))
     expect(page).toContain('the verifier: exit code 1: the sum is 41')
-    expect(page).toMatch(/Neither side has a point in\s*sum, product\. Look at what the evaluator said/)
+    expect(page).toMatch(/No points on either side\s*sum, product\. Check the evaluator/)
   })
 })
 

@@ -1,52 +1,41 @@
-/** The page of one step: why it was taken, what it changed, what came of it, and where it stands. */
+/** The page of one step: why it was taken, what it changed, its result, and its place in the chain. */
 import { changesCard } from './changes.ts'
 import { chainCard } from './chain.ts'
 import { documentOf } from './frame.ts'
-import { markup, type Html, type Piece } from './html.ts'
+import { markup, type Html } from './html.ts'
 import { headPath, versionLink } from './links.ts'
-import { designCard, reviewCard, whyCard } from './notes.ts'
+import { designCard, reviewCard, setupCard, whyCard } from './notes.ts'
+import { servedPlace, shownStep } from './places.ts'
 import { moment } from './prose.ts'
-import { objectAt, textAt } from './read.ts'
 import { resultCard } from './result.ts'
 import { rowData } from './row-json.ts'
-import { setupCard } from './setup.ts'
-import { isServed, madeRelease, ORIGINS, statusOf } from './status.ts'
-import type { CatalogRow, VersionView } from './view.ts'
+import type { VersionView } from './view.ts'
 
 export function versionPage(view: VersionView): string {
-  const { releases, row, place, before, carried, scenario } = view
-  const { metrics } = row
+  const { releases, row, place, before, scenario } = view
+  const step = shownStep(view, row)
+  const isServed = servedPlace(releases) === place
   return documentOf({
     title: `Harness v${place}`,
     section: 'Versions',
     scenario,
     home: headPath(view, place),
-    eyebrow: originOf(row),
-    subtitle: subtitleOf(view),
-    status: statusOf(releases, row),
+    eyebrow: step.reason.origin,
+    subtitle: markup`<span>${step.madeRelease ? 'Release' : 'Ran on release'} <code>${row.release_id}</code></span>
+      ${isServed && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`,
+    status: step.status,
     below: walkOf(view),
     main: [
-      whyCard(view, row),
-      designCard(metrics),
+      whyCard(view, step.reason),
+      designCard(step.design),
       changesCard('What changed', view, row, before),
-      reviewCard(metrics),
-      resultCard(releases, row, isServed(releases, place)),
-      setupCard(metrics, carried),
+      reviewCard(step.review),
+      resultCard(step, isServed),
+      setupCard(step.setup),
       chainCard(view, place, row),
     ],
     data: rowData(row),
   })
-}
-
-function originOf({ operation, metrics }: CatalogRow): string {
-  if (textAt(objectAt(metrics, 'training_request'), 'id') !== null) return 'Asked for by a person'
-  return textAt(objectAt(metrics, 'proposal'), 'id') === null ? ORIGINS[operation] : 'Proposed by an agent'
-}
-
-function subtitleOf({ releases, row, place }: VersionView): Piece {
-  const ran = madeRelease(row) ? 'Release' : 'Ran on release'
-  return markup`<span>${ran} <code>${row.release_id}</code></span>
-    ${isServed(releases, place) && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`
 }
 
 function walkOf(view: VersionView): Html {

@@ -1,43 +1,39 @@
-/** What the pages are made of, by shape: rows of the catalog, the tree a step ran on, and how far a request is. */
-import type { Entry, JsonObject, Operation, Release, Requires, StepOutcome } from '../contract/index.ts'
+/** What the pages are made of, by shape: rows of the catalog, the tree a step ran on, and the progress of a request. */
+import type { Entry, JsonObject, Requires } from '../contract/index.ts'
+import type { StepRow } from '../presentation/index.ts'
 
-export interface CatalogRow extends Release {
-  readonly step: number
-  readonly operation: Operation
+export interface PageRow extends StepRow {
+  readonly parent_release_id: string | null
   readonly recorded_at: number
-  readonly pending: boolean
-  readonly result: StepOutcome
-  readonly metrics: JsonObject
-  readonly rollback_target_release_id?: string
 }
+
+/** The rows of the catalog that made a release, oldest first, by their place in it, which is the number of a row's page. */
+export type ReleasePlaces = ReadonlyMap<number, PageRow>
 
 export interface PageView {
   readonly scenario: string
-  /** What links to the other pages carry: what this one was opened with. */
+  /** The query of this page, carried by its links to other pages. */
   readonly query: string
-  /** The rows of the catalog that made a release, oldest first, by their place in it: that is the number of a row's page. */
-  readonly releases: Releases
+  readonly releases: ReleasePlaces
+  /** What earlier steps of the chain require of a machine. */
+  readonly carried?: readonly Requires[]
 }
-
-export type Releases = ReadonlyMap<number, CatalogRow>
 
 export interface VersionView extends PageView {
   /** The row that the page is about, whole. */
-  readonly row: CatalogRow
+  readonly row: PageRow
   readonly place: number
   /** The place of the newest row. */
   readonly last: number
   /** The tree that the step's candidate was made of; null when it cannot be read. */
   readonly before: readonly Entry[] | null
-  /** What earlier steps of the chain ask of a machine. */
-  readonly carried: readonly Requires[]
 }
 
 export interface RequestView extends PageView {
   readonly request: RequestShown
   readonly progress: ProgressShown
   /** The row that settled it, whole, and its place; null until there is one. */
-  readonly row: CatalogRow | null
+  readonly row: PageRow | null
   readonly place: number | null
   /** Whether the rows have pages of their own: a scenario without files has none. */
   readonly hasVersions: boolean
@@ -51,7 +47,7 @@ export interface RequestView extends PageView {
 interface RequestShown {
   readonly id: string
   readonly created_at: number
-  /** What was asked; empty once capacity took it and no row has it. */
+  /** The request; empty once its body was evicted and no row has it. */
   readonly asked: JsonObject
 }
 

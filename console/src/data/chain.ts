@@ -1,157 +1,65 @@
-/** The chain of a scenario's steps as people read it: what each came to, why, by which scores, and what may be done with it. Pure. */
+/** The chain of a scenario's steps as the console lists it. What is shown of each step comes from the presentation. Pure. */
 import type { CatalogRow, ReleaseRow } from '@svc-ai/client'
-import { meanScores, type MeanScores } from '@svc-ai/client/scores'
-import type { Tone } from '../ui/badge.tsx'
+import { makerOf, meanScores, moveOf, statusOf, stepView, type StepMove, type StepView } from '../../../src/presentation/index.ts'
 import type { PlotSeries } from '../ui/plot-layout.ts'
-import { dataAt, textAt, type Data } from './json.ts'
 
-export interface Step {
+export interface ChainStep {
   readonly row: ReleaseRow
-  /** What the view of the step goes by: its place in the catalog where there are files, else its number. */
+  /** In the address of the step's view: its place in the catalog where there are files, else its number. */
   readonly id: string
   /** "v3" where there are files, else "step 3". */
   readonly name: string
-  /** Of the page that anybody may be sent; null where there is none. */
+  /** The path of the page that may be sent to anybody; null where there is none. */
   readonly pagePath: string | null
 }
-export interface Chain {
+export interface StepChain {
   /** Newest first. */
-  readonly steps: readonly Step[]
-  readonly head: Step | null
+  readonly steps: readonly ChainStep[]
+  readonly rows: readonly ReleaseRow[]
+  readonly head: ChainStep | null
   /** Whether clients pull files from the scenario, so that versions can be compared. */
   readonly hasFiles: boolean
 }
 
 /** Of a scenario that serves files: the catalog, oldest first. */
-export function chainOfCatalog(rows: readonly CatalogRow[]): Chain {
+export function chainOfCatalog(rows: readonly CatalogRow[]): StepChain {
   const steps = rows.map((row, place) => ({ row, id: String(place), name: `v${place}`, pagePath: localPath(row.page_path) }))
-  return { steps: steps.toReversed(), head: headOf(steps), hasFiles: true }
+  return chainOf(steps.toReversed(), true)
 }
 
 /** Of any other: its releases, newest first. */
-export function chainOfReleases(rows: readonly ReleaseRow[]): Chain {
-  const steps = rows.map((row) => ({ row, id: String(row.step), name: `step ${row.step}`, pagePath: null }))
-  return { steps, head: headOf(steps), hasFiles: false }
-}
+export const chainOfReleases = (rows: readonly ReleaseRow[]): StepChain =>
+  chainOf(
+    rows.map((row) => ({ row, id: String(row.step), name: `step ${row.step}`, pagePath: null })),
+    false,
+  )
 
-const headOf = (steps: readonly Step[]): Step | null => steps.find(({ row }) => row.current) ?? null
+const chainOf = (steps: readonly ChainStep[], hasFiles: boolean): StepChain => ({
+  steps,
+  rows: steps.map(({ row }) => row),
+  head: steps.find(({ row }) => row.current) ?? null,
+  hasFiles,
+})
 
-/** A link may lead to a page of this very service and nowhere else. */
+/** A link may only lead to a page of this service. */
 const localPath = (path: string): string | null => (/^\/(?!\/)/.test(path) ? path : null)
 
-export interface Status {
-  readonly word: string
-  readonly tone: Tone
-  readonly meaning: string
-}
+export const viewOf = (chain: StepChain, { row }: ChainStep): StepView =>
+  stepView(row, { rows: chain.rows, nameOf: (other) => chain.steps.find((step) => step.row === other)?.name ?? '' })
 
-export function statusOf(chain: Chain, { row }: Step): Status {
-  const promotion = promotionOf(chain, row)
-  if (promotion !== undefined)
-    return { word: `Promoted at ${promotion.name}`, tone: 'good', meaning: 'It was held for review, and a person promoted it.' }
-  return BY_HAND[row.operation] ?? RESULTS[row.result] ?? { word: row.result, tone: 'plain', meaning: '' }
-}
+export const moveIn = ({ rows }: StepChain, { row }: ChainStep): StepMove | null => moveOf(rows, row)
 
-const BY_HAND: Readonly<Record<string, Status>> = {
-  create: { word: 'Starting point', tone: 'plain', meaning: 'What this scenario was created with.' },
-  promote: { word: 'Published', tone: 'good', meaning: 'A person promoted a release that was held for review.' },
-  rollback: { word: 'Published', tone: 'good', meaning: 'A person put an earlier release back.' },
-  shipped: { word: 'Published', tone: 'good', meaning: 'The service brought the entries that it ships up to date.' },
-}
-
-export const RESULTS: Readonly<Record<string, Status>> = {
-  published: { word: 'Published', tone: 'good', meaning: 'The candidate was selected and became what is served.' },
-  pending: {
-    word: 'Ready for review',
-    tone: 'warn',
-    meaning: 'The candidate was selected. Nobody is served it before a person promotes it.',
-  },
-  rejected: { word: 'Not selected', tone: 'plain', meaning: 'There was a candidate, and it was not selected. What was served still is.' },
-  skipped: { word: 'No changes', tone: 'plain', meaning: 'There was no candidate to try. What was served still is.' },
-  failed: { word: 'Failed', tone: 'bad', meaning: 'The step failed before there was anything to serve. What was served still is.' },
-}
-
-function promotionOf({ steps }: Chain, { pending, release_id }: ReleaseRow): Step | undefined {
-  return pending ? steps.find(({ row }) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
-}
-
-/** A step that made no release of its own is listed with the one it ran on. */
-export const madeRelease = ({ row: { result } }: Step): boolean => result === 'published' || result === 'pending'
-
-export type Move = 'promote' | 'rollback'
-
-/** What a person may do with it now. What is served already, or would be served the same, is not offered. */
-export function moveOf(chain: Chain, step: Step): Move | null {
-  const { pending, restorable, current, content_id } = step.row
-  if (pending) return promotionOf(chain, step.row) === undefined ? 'promote' : null
-  const isSame = current || chain.head?.row.content_id === content_id
-  return restorable && madeRelease(step) && !isSame ? 'rollback' : null
-}
-
-/** The step that made a release; those that only ran on it come later under the same id. */
-export const madeBy = ({ steps }: Chain, releaseId: string | null | undefined): Step | undefined =>
-  releaseId === null || releaseId === undefined ? undefined : steps.find((step) => step.row.release_id === releaseId && madeRelease(step))
-
-export interface Why {
-  /** Who or what wanted it. */
-  readonly from: string
-  /** In their own words; null where there are none. */
-  readonly text: string | null
-}
-
-export function whyOf(chain: Chain, { row }: Step): Why {
-  const metrics: Data = row.metrics
-  const asked = textAt(dataAt(metrics, 'training_request'), 'text')
-  if (asked !== null) return { from: 'Asked for', text: asked }
-  const proposed = dataAt(metrics, 'proposal')
-  if (Object.keys(proposed).length > 0) return { from: 'Proposed by an agent', text: textAt(proposed, 'reason') }
-  const target = madeBy(chain, row.rollback_target_release_id)?.name ?? 'an earlier release'
-  switch (row.operation) {
-    case 'create':
-      return { from: 'Creation', text: null }
-    case 'promote':
-      return { from: `A person promoted ${target}`, text: null }
-    case 'rollback':
-      return { from: `A person put ${target} back`, text: null }
-    case 'shipped':
-      return { from: 'Shipped with the service', text: null }
-    default:
-      return { from: 'Learned from traffic', text: null }
-  }
-}
-
-/** Why it came out as it did: the decision, or what kept the step from one. */
-export function outcomeOf({ row: { metrics } }: Step): string | null {
-  const data: Data = metrics
-  const failure = textAt(data, 'error') ?? textAt(dataAt(data, 'proposal_notes'), 'failure')
-  const skipped = textAt(data, 'skipped')
-  if (failure !== null) return skipped === null ? failure : `${skipped}: ${failure}`
-  return textAt(dataAt(data, 'selection'), 'reason') ?? skipped
-}
-
-export const numberAt = (value: Data, key: string): number | null => {
-  const member = value[key]
-  return typeof member === 'number' && Number.isFinite(member) ? member : null
-}
-
-export interface Scores extends MeanScores {
-  readonly wins: number | null
-  readonly losses: number | null
-  readonly ties: number | null
-}
-
-/** Null of a step that played nothing. */
-export function scoresOf({ row: { metrics } }: Step): Scores | null {
-  const scores = meanScores(metrics)
-  if (scores === null) return null
-  return { ...scores, wins: numberAt(metrics, 'wins'), losses: numberAt(metrics, 'losses'), ties: numberAt(metrics, 'ties') }
+/** The step that made a release; later steps that only ran on it have the same id. */
+export function madeBy({ steps, rows }: StepChain, releaseId: string | null | undefined): ChainStep | undefined {
+  const maker = makerOf(rows, releaseId)
+  return maker && steps.find(({ row }) => row === maker)
 }
 
 /** Both sides of every step that was played, over the steps. */
-export function scoreSeries(chain: Chain): readonly PlotSeries[] {
-  const played = chain.steps.toReversed().flatMap((step) => {
-    const scores = scoresOf(step)
-    return scores === null ? [] : [{ x: step.row.step, label: `${step.name}, ${statusOf(chain, step).word}`, scores }]
+export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
+  const played = steps.toReversed().flatMap(({ row, name }) => {
+    const scores = meanScores(row.metrics)
+    return scores === null ? [] : [{ x: row.step, label: `${name}, ${statusOf(rows, row).word}`, scores }]
   })
   const side = (name: 'candidate' | 'current') =>
     played.flatMap(({ x, label, scores }) => (scores[name] === null ? [] : [{ x, y: scores[name], label }]))

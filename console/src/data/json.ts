@@ -1,61 +1,10 @@
-/** Reading what may be of any shape: whatever is not what was expected counts as absent. */
-
-export type Data = Readonly<Record<string, unknown>>
-
-export const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const dataAt = (value: Data, key: string): Data => {
-  const member = value[key]
-  return isData(member) ? member : {}
-}
-
-export const listAt = (value: Data, key: string): readonly unknown[] => {
-  const member = value[key]
-  return Array.isArray(member) ? member : []
-}
-
-/** Empty text is no text. */
-export const textAt = (value: Data, key: string): string | null => {
-  const member = value[key]
-  return typeof member === 'string' && member !== '' ? member : null
-}
-
-/** Indented each level by its depth, a deep value would fill the memory with spaces. */
-const INDENTED_DEPTH_MAX = 100
-
-export function pretty(value: unknown): string {
-  try {
-    const compact = JSON.stringify(value) ?? ''
-    return depthOf(compact) > INDENTED_DEPTH_MAX ? compact : (JSON.stringify(value, null, 2) ?? '')
-  } catch {
-    return 'nested too deep to be shown; read it with curl'
-  }
-}
-
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
-
-/** Of JSON text: brackets within texts do not count. */
-function depthOf(json: string): number {
-  let [depth, deepest, isInText] = [0, 0, false]
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at)
-    if (code === QUOTE) isInText = !isInText
-    else if (isInText) at += code === BACKSLASH ? 1 : 0
-    else if (code === OPEN_LIST || code === OPEN_OBJECT) deepest = Math.max(deepest, (depth += 1))
-    else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1
-  }
-  return deepest
-}
-
-/** Beyond this, laying it out again costs a person more time than it saves. */
-const PRETTY_CHARACTERS_MAX = 400_000
-
-/** JSON that came as text is laid out; text that is none, or that was cut off, is left as it is. */
-export function prettyText(text: string): string {
-  if (text.length > PRETTY_CHARACTERS_MAX || !/^\s*[[{]/.test(text)) return text
-  try {
-    return pretty(JSON.parse(text))
-  } catch {
-    return text
-  }
-}
+/** Readers of values of any shape, under the names that the console's views use. */
+export {
+  isRecord as isData,
+  listAt,
+  objectAt as dataAt,
+  pretty,
+  prettyText,
+  textAt,
+  type UnknownRecord as Data,
+} from '../../../src/presentation/index.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Progress, Status } from '@svc-ai/client'
-import { charactersIn, freshId, requestPagePath, stageOf, stateWord, stepOf, takesRequests } from './requests.ts'
+import type { Status } from '@svc-ai/client'
+import { charactersIn, freshId, requestPagePath, stepOf, takesRequests } from './requests.ts'
 import { chainOf, rowOf } from './testing/rows.ts'
 
 const statusWith = (scenarios: Status['scenarios']): Status => ({
@@ -12,7 +12,6 @@ const statusWith = (scenarios: Status['scenarios']): Status => ({
   training_job: null,
   storage: {},
 })
-const progress = (state: string, settled = false): Progress => ({ request_id: 'r', settled, step: null, state, meaning: null })
 
 describe('a scenario takes requests', () => {
   const learning = { processor: { pending_instructions: 0 } }
@@ -36,25 +35,6 @@ describe('a scenario takes requests', () => {
 
 it('characters are counted as the service counts them', () => {
   expect([charactersIn(''), charactersIn('é😀'), charactersIn('x'.repeat(4000))]).toEqual([0, 2, 4000])
-})
-
-it.each([
-  [progress('queued'), 0],
-  [progress('running'), 1],
-  [progress('proposing'), 1],
-  [progress('a state to come'), 1],
-  [progress('settling'), 2],
-  [progress('rejected', true), 3],
-])('%j is at its stage', (told, stage) => {
-  expect(stageOf(told)).toBe(stage)
-})
-
-it('every state has a word, and one that is not known is its own', () => {
-  expect([stateWord('evaluating').word, stateWord('pending').word, stateWord('new').word]).toEqual([
-    'Trying it out',
-    'Ready for review',
-    'new',
-  ])
 })
 
 it('a request is found in the row that read it', () => {

@@ -1,8 +1,7 @@
-/** Requests for a change as people follow them: whether a scenario takes any, how far one is, and what it came to. Pure. */
-import type { Progress, Status } from '@svc-ai/client'
-import type { Tone } from '../ui/badge.tsx'
-import { RESULTS, type Chain, type Step } from './chain.ts'
-import { dataAt, textAt } from './json.ts'
+/** Requests for a change: whether a scenario takes any, and which step settled one. Pure. */
+import type { Status } from '@svc-ai/client'
+import { objectAt, textAt } from '../../../src/presentation/index.ts'
+import type { ChainStep, StepChain } from './chain.ts'
 
 export const REQUEST_CHARACTERS_MAX = 4000
 
@@ -22,33 +21,12 @@ export function takesRequests(status: Status | null, scenario: string): 'yes' | 
   return told.training_mode === 'auto' ? 'after a switch' : 'yes'
 }
 
-export const STAGES = ['Received', 'Working', 'Landing', 'Outcome'] as const
-
-/** Which of the stages a request is at. */
-export function stageOf({ settled, state }: Progress): number {
-  if (settled) return STAGES.length - 1
-  if (state === 'queued') return 0
-  return state === 'settling' ? 2 : 1
-}
-
-const STATES: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {
-  queued: { word: 'Waiting', tone: 'plain' },
-  running: { word: 'Working', tone: 'warn' },
-  proposing: { word: 'Writing the change', tone: 'warn' },
-  evaluating: { word: 'Trying it out', tone: 'warn' },
-  settling: { word: 'Landing', tone: 'warn' },
-}
-
-/** A state, or the result once there is one. */
-export const stateWord = (state: string): { readonly word: string; readonly tone: Tone } =>
-  STATES[state] ?? RESULTS[state] ?? { word: state, tone: 'plain' }
-
 /** The step that read a request; undefined until there is one. */
-export const stepOf = ({ steps }: Chain, requestId: string): Step | undefined =>
-  steps.find(({ row }) => textAt(dataAt(row.metrics, 'training_request'), 'id') === requestId)
+export const stepOf = ({ steps }: StepChain, requestId: string): ChainStep | undefined =>
+  steps.find(({ row }) => textAt(objectAt(row.metrics, 'training_request'), 'id') === requestId)
 
 /** The page of a request, with what pages of this scenario are opened by; null where it has none. */
-export function requestPagePath({ steps }: Chain, requestId: string): string | null {
+export function requestPagePath({ steps }: StepChain, requestId: string): string | null {
   const path = steps[0]?.pagePath ?? null
   const query = path?.indexOf('?') ?? -1
   if (path === null || query === -1) return null

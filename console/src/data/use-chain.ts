@@ -3,17 +3,17 @@ import { useRef } from 'preact/hooks'
 import type { CatalogRow, ReleaseRow, Svc } from '@svc-ai/client'
 import { usePolled, type Polled } from '../poll.ts'
 import { useSession } from '../session.ts'
-import { chainOfCatalog, chainOfReleases, type Chain } from './chain.ts'
+import { chainOfCatalog, chainOfReleases, type StepChain } from './chain.ts'
 import { grownCatalog, grownReleases } from './grow.ts'
 
 const AGAIN_SECONDS = 5
 
-export function useChain(scenario: string, seconds: number | null = AGAIN_SECONDS): Polled<Chain> {
+export function useChain(scenario: string, seconds: number | null = AGAIN_SECONDS): Polled<StepChain> {
   const session = useSession()
   /** A scenario keeps its recipe, so whether it serves files is asked once. */
   const serves = useRef<{ readonly scenario: string; readonly files: boolean } | null>(null)
   const known = useRef<Known>({ scenario, catalog: [], releases: [] })
-  const ask = async (): Promise<Chain> => {
+  const ask = async (): Promise<StepChain> => {
     const service = session.service(scenario)
     if (known.current.scenario !== scenario) known.current = { scenario, catalog: [], releases: [] }
     const rows = known.current

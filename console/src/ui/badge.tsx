@@ -1,11 +1,16 @@
-/** A word with a tone. The word alone must tell: the tone is for those who see it. */
+/** A word with a tone. The word alone must be enough: not everybody sees the tone. */
 import type { ComponentChildren } from 'preact'
+import type { RequestStatus } from '../../../src/presentation/index.ts'
 
-export type Tone = 'good' | 'warn' | 'bad' | 'plain'
+interface BadgeProps {
+  readonly tone: RequestStatus['tone']
+  readonly title?: string
+  readonly children: ComponentChildren
+}
 
-export function Badge({ tone, title, children }: { readonly tone: Tone; readonly title?: string; readonly children: ComponentChildren }) {
+export function Badge({ tone, title, children }: BadgeProps) {
   return (
-    <span class={`badge ${tone}`} title={title}>
+    <span class={`badge ${tone === 'busy' ? 'warn' : tone}`} title={title}>
       {children}
     </span>
   )

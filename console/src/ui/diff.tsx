@@ -1,7 +1,16 @@
-/** Two texts held against each other: one below the other or side by side, with the words that changed. */
+/** Two texts compared: one below the other or side by side, with the words that changed. */
 import { useMemo, useState } from 'preact/hooks'
-import { compare, folded, sideBySide, type Comparison, type DiffRow, type Fold, type Pair } from './diff-rows.ts'
-import { counted } from './figures.ts'
+import {
+  compare,
+  counted,
+  sideBySide,
+  timeFor,
+  withGaps,
+  type DiffGap,
+  type DiffLine,
+  type DiffPair,
+  type TextDiff,
+} from '../../../src/presentation/index.ts'
 import { visible } from './visible.ts'
 import './diff.css'
 
@@ -13,13 +22,14 @@ interface DiffProps {
 }
 
 const ROWS_AT_ONCE = 400
+const COMPARING_MILLISECONDS_MAX = 500
 
 export function Diff({ before, after, label }: DiffProps) {
-  const comparison = useMemo(() => compare(before, after), [before, after])
+  const comparison = useMemo(() => compare(before, after, { timeLeft: timeFor(COMPARING_MILLISECONDS_MAX) }), [before, after])
   const [isBeside, setBeside] = useState(false)
   if (comparison === null) return <Uncompared after={after} label={label} />
   if (before === after) return <p class="muted small">The two are the same.</p>
-  if (comparison.added + comparison.removed === 0) return <p class="muted small">Only the ends of lines differ.</p>
+  if (comparison.added + comparison.removed === 0) return <p class="muted small">Only the line endings differ.</p>
   return (
     <div class="diff">
       <div class="diff-head row">
@@ -50,16 +60,16 @@ function Uncompared({ after, label }: Omit<DiffProps, 'before'>) {
 }
 
 interface LinesProps {
-  readonly comparison: Comparison
+  readonly comparison: TextDiff
   readonly isBeside: boolean
   readonly label: string
 }
 
-function Lines({ comparison: { rows }, isBeside, label }: LinesProps) {
+function Lines({ comparison: { lines }, isBeside, label }: LinesProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
   const [most, setMost] = useState(ROWS_AT_ONCE)
-  const shown = folded(rows, opened)
-  const open = (fold: Fold): void => setOpened(new Set([...opened, fold.from]))
+  const shown = withGaps(lines, opened)
+  const open = (gap: DiffGap): void => setOpened(new Set([...opened, gap.from]))
   const items = isBeside ? sideBySide(shown) : shown
   return (
     <>
@@ -81,20 +91,20 @@ function Lines({ comparison: { rows }, isBeside, label }: LinesProps) {
   )
 }
 
-function keyOf(item: DiffRow | Fold | Pair): string {
-  if (item.kind === 'fold') return `fold ${item.from}`
+function keyOf(item: DiffLine | DiffGap | DiffPair): string {
+  if (item.kind === 'gap') return `gap ${item.from}`
   if (item.kind === 'pair') return `${item.left?.before ?? ''} ${item.right?.after ?? ''}`
   return `${item.kind} ${item.before ?? ''} ${item.after ?? ''}`
 }
 
 interface LineProps {
-  readonly item: DiffRow | Fold | Pair
+  readonly item: DiffLine | DiffGap | DiffPair
   readonly span: number
-  readonly open: (fold: Fold) => void
+  readonly open: (gap: DiffGap) => void
 }
 
 function Line({ item, span, open }: LineProps) {
-  if (item.kind === 'fold')
+  if (item.kind === 'gap')
     return (
       <tr class="diff-fold">
         <td colSpan={span}>
@@ -112,7 +122,7 @@ function Line({ item, span, open }: LineProps) {
       </tr>
     )
   return (
-    <tr class={item.kind}>
+    <tr class={CLASSES[item.kind]}>
       <td class="diff-number">{item.before}</td>
       <td class="diff-number">{item.after}</td>
       <Words row={item} />
@@ -120,25 +130,26 @@ function Line({ item, span, open }: LineProps) {
   )
 }
 
-function Half({ row, number }: { readonly row: DiffRow | null; readonly number: number | null | undefined }) {
+function Half({ row, number }: { readonly row: DiffLine | null; readonly number: number | null | undefined }) {
   return (
     <>
-      <td class={`diff-number ${row?.kind ?? 'none'}`}>{number}</td>
+      <td class={`diff-number ${row === null ? 'none' : CLASSES[row.kind]}`}>{number}</td>
       {row === null ? <td class="none" /> : <Words row={row} />}
     </>
   )
 }
 
-const SIGNS = { same: ' ', gone: '-', new: '+' } as const
-const SPOKEN = { same: '', gone: 'removed: ', new: 'added: ' } as const
+const CLASSES = { same: 'same', removed: 'gone', added: 'new' } as const
+const SIGNS = { same: ' ', removed: '-', added: '+' } as const
 
-/** The texts were made visible when they were compared. */
-function Words({ row: { kind, words } }: { readonly row: DiffRow }) {
+function Words({ row: { kind, parts } }: { readonly row: DiffLine }) {
   return (
-    <td class={`diff-text ${kind}`} data-sign={SIGNS[kind]}>
-      {kind !== 'same' && <span class="hidden-visually">{SPOKEN[kind]}</span>}
+    <td class={`diff-text ${CLASSES[kind]}`} data-sign={SIGNS[kind]}>
+      {kind !== 'same' && <span class="hidden-visually">{`${kind}: `}</span>}
       <bdi>
-        {words.map(({ text, isChanged }, place) => (isChanged ? <mark key={place}>{text}</mark> : <span key={place}>{text}</span>))}
+        {parts.map(({ text, isMarked }, place) =>
+          isMarked ? <mark key={place}>{visible(text)}</mark> : <span key={place}>{visible(text)}</span>,
+        )}
       </bdi>
     </td>
   )

@@ -158,7 +158,7 @@ describe('a scenario with a past', () => {
     expect(await served(PLANTED)).toBe(7)
     expect(await type(['promote', 'v3'])).toMatchObject({
       exit: 1,
-      err: ['v3 was promoted as v6; nothing else waits for review; to serve it again: svc rollback v6 --scenario planted'],
+      err: ['v3 was promoted at step 6; nothing else waits for review; to serve it again: svc rollback v6 --scenario planted'],
     })
   })
 })

@@ -1,6 +1,7 @@
 /** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
 import { ServiceFailure, type Head, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, unknown } from '../../contract/index.ts'
+import { heldRows, promotionOf } from '../../presentation/index.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
@@ -8,7 +9,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { changesBetween } from './changes.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
 import type { RemoteOptions } from './place.ts'
-import { findRelease, heldRows, numberOf, promotionOf, servedRow, shortId } from './release.ts'
+import { findRelease, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand } from './releases.ts'
 import { chooseScenario, onlyOne } from './scenario.ts'
 import { withService, type Service } from './service.ts'
@@ -102,7 +103,7 @@ const codeOf = (error: unknown): string | null => (error instanceof ServiceFailu
 function notHeld({ service, scenario, rows, target }: Move): Error {
   const promotion = promotionOf(rows, target)
   const back = promotion ?? (target.restorable ? target : undefined)
-  const problem = promotion === undefined ? 'is not held for review' : `was promoted as ${numberOf(promotion)}`
+  const problem = promotion === undefined ? 'is not held for review' : `was promoted at step ${promotion.step}`
   const held = heldRows(rows)[0]
   const nothing =
     held === undefined ? '; nothing else waits for review' : `; ${numberOf(held)} is: ${promoteCommand(held, scenario, service.command)}`

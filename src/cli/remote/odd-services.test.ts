@@ -19,8 +19,8 @@ const row = (step: number, more: object): object => ({
   ...more,
 })
 const RELEASES = [
-  row(3, { result: 'failed', error: 'the model\nis away' }),
-  row(2, { current: true, metrics: { current_score: 0.5, candidate_score: 0.9 }, proposal: { reason: 'shorter' } }),
+  row(3, { result: 'failed', metrics: { error: 'the model\nis away' } }),
+  row(2, { current: true, metrics: { current_score: 0.5, candidate_score: 0.9, proposal: { reason: 'shorter' } } }),
   row(1, { metrics: { current_score: 0.2, candidate_score: 0.5, selection: { reason: 'better on\n7 of 7 tasks' } } }),
   row(0, { operation: 'create' }),
 ]
@@ -40,7 +40,7 @@ const STATUS = {
   error: 'good: StepFailure: the model\u001b[2J is away\nbad: no disk',
   preload_errors: { lost: 'its recipe is gone' },
   last_drain_at: null,
-  scenarios: { good: { training_mode: 'auto', processor: { pending_instructions: 2 } }, bad: { error: 'mend it' } },
+  scenarios: { good: { training_mode: 'auto', processor: { pending_instructions: 2 } }, bad: { error: 'fix it' } },
   serving: null,
   training_job: null,
   storage: {},
@@ -54,7 +54,7 @@ const troubled = (): Promise<string> =>
   })
 
 describe('a service with troubles', () => {
-  test('names tasks in which neither side has a point', async () => {
+  test('names tasks with no points on either side', async () => {
     const last_committed_step = { step: 3, recorded_at: 1, metrics: { unsolved_tasks: ['sum', 'a\u001b[2J'] } }
     const url = await answering({
       '/svc/scenarios': { scenarios: [scenario('good')] },
@@ -62,7 +62,7 @@ describe('a service with troubles', () => {
       '/svc/status': { ...STATUS, scenarios: { good: { training_mode: 'auto', last_committed_step } } },
     })
     const { out } = await typeCommand(url, ['status'])
-    expect(out).toContain('good: neither side has a point in sum, a\\u001b[2J; look at what the evaluator said, in the record of the step')
+    expect(out).toContain('good: no points on either side in sum, a\\u001b[2J. Check the evaluator')
   })
 
   test('shows them, and one broken scenario hides no other', async () => {
@@ -77,7 +77,7 @@ describe('a service with troubles', () => {
     ])
   })
 
-  test('shows how the scores went, and why a step came to nothing', async () => {
+  test('shows how the scores went, and why a step has no release', async () => {
     const { out } = await typeCommand(await troubled(), ['releases', 'good'])
     expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.2 to 0.9')
     expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)

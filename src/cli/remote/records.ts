@@ -1,7 +1,7 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
 import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from '@svc-ai/client'
-import { scoreText } from '@svc-ai/client/scores'
 import { unknown } from '../../contract/index.ts'
+import { scoreText } from '../../presentation/index.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago, several } from '../screen/words.ts'

@@ -1,6 +1,6 @@
 import type { ReleaseRow } from '@svc-ai/client'
 import { describe, expect, test } from 'vitest'
-import { findRelease, heldRows, scoresOf, shortId } from './release.ts'
+import { findRelease, shortId } from './release.ts'
 
 const id = (start: string): string => start.padEnd(40, '0')
 const row = (step: number, release: string, more: Partial<ReleaseRow> = {}): ReleaseRow => ({
@@ -56,35 +56,6 @@ describe('a release is named', () => {
   ])('but not by %j', (words, problem) => {
     expect(() => find(words)).toThrow(problem)
   })
-})
-
-test('what was promoted waits no longer', () => {
-  expect(heldRows(ROWS)).toEqual([])
-  expect(heldRows(ROWS.slice(2)).map(({ step }) => step)).toEqual([3])
-})
-
-test('scores are those of what training published, oldest first, after what there was before', () => {
-  const scored = [
-    row(4, 'd', { metrics: { current_score: 0.5, candidate_score: 0.9 } }),
-    row(3, 'c', { result: 'rejected', metrics: { current_score: 0.5, candidate_score: 0.1 } }),
-    row(2, 'b', { metrics: { current_score: 0.2, candidate_score: 0.5 } }),
-    row(1, 'a', { operation: 'create' }),
-  ]
-  expect(scoresOf(scored)).toEqual([0.2, 0.5, 0.9])
-  expect(scoresOf([row(1, 'a', { metrics: { candidate_score: 'high' } })])).toEqual([])
-})
-
-test('scores are means per episode: a step that played less does not look worse, and one that played more does not look better', () => {
-  const rows = [
-    row(2, 'b', { metrics: { current_score: 16, candidate_score: 24, wins: 10, losses: 2, ties: 28 } }),
-    row(1, 'a', { metrics: { current_score: 2, candidate_score: 7, wins: 5, losses: 0, ties: 3 } }),
-  ]
-  expect(scoresOf(rows)).toEqual([0.25, 0.875, 0.6])
-})
-
-test('of many scores the latest are shown, as many as fit a line', () => {
-  const many = Array.from({ length: 60 }, (_, at) => row(60 - at, 'a', { metrics: { current_score: 59 - at, candidate_score: 60 - at } }))
-  expect(scoresOf(many)).toEqual(Array.from({ length: 41 }, (_, at) => at + 20))
 })
 
 test('ids that are no hashes stay whole, made fit for a terminal', () => {

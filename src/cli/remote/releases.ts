@@ -1,14 +1,13 @@
-/** `svc releases`: what each step of a scenario came to, newest first, and what is served. */
+/** `svc releases`: lists training steps and releases, newest first, and marks what is served. */
 import type { ReleaseRow } from '@svc-ai/client'
-import { meanScores, scoreText } from '@svc-ai/client/scores'
-import type { Tone } from '../screen/paint.ts'
+import { heldRows, publishedScores, scoreText, stepView, type StepView } from '../../presentation/index.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago, several, sparkline } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './place.ts'
-import { heldRows, isMade, numberOf, promotionOf, scoresOf, servedRow, shortId } from './release.ts'
+import { numberOf, servedRow, shortId } from './release.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService } from './service.ts'
 
@@ -28,9 +27,12 @@ function heading(scenario: string, rows: readonly ReleaseRow[]): string {
   return `${oneLine(scenario)}: ${several(rows.length, 'step')}${serves}${scoreLine(rows)}`
 }
 
+/** As many as fit a line. */
+export const SCORES_MAX = 40
+
 /** Nothing before there are two scores to compare. */
 function scoreLine(rows: readonly ReleaseRow[]): string {
-  const scores = scoresOf(rows)
+  const scores = publishedScores(rows, SCORES_MAX)
   if (scores.length < 2) return ''
   return `, scores ${sparkline(scores)} ${scoreText(scores[0] ?? 0)} to ${scoreText(scores.at(-1) ?? 0)}`
 }
@@ -55,52 +57,27 @@ function listing(rows: readonly ReleaseRow[], surroundings: Surroundings): strin
 }
 
 function cellsOf(row: ReleaseRow, rows: readonly ReleaseRow[]): readonly Cell[] {
+  const view = stepView(row, { rows, nameOf: numberOf })
+  const { status, scores, madeRelease } = view
   return [
     row.current ? { text: '*', tone: 'good' } : '',
     numberOf(row),
-    isMade(row) ? shortId(row.release_id) : '',
+    madeRelease ? shortId(row.release_id) : '',
     oneLine(row.operation),
-    resultOf(row, rows),
-    scoreOf(row),
+    { text: status.word.toLowerCase(), tone: TONES[status.tone] },
+    scores?.text ?? '',
     ago(row.recorded_at),
-    oneLine(aboutOf(row, rows)),
+    oneLine(aboutOf(row, view)),
   ]
 }
 
-const TONE: Readonly<Record<ReleaseRow['result'], Tone>> = {
-  published: 'good',
-  pending: 'warning',
-  rejected: 'quiet',
-  skipped: 'quiet',
-  failed: 'bad',
-}
+const TONES = { good: 'good', warn: 'warning', bad: 'bad', plain: 'quiet' } as const
 
-function resultOf(row: ReleaseRow, rows: readonly ReleaseRow[]): Cell {
-  if (!row.pending) return { text: oneLine(row.result), tone: TONE[row.result] }
-  const promotion = promotionOf(rows, row)
-  return promotion === undefined ? { text: 'held for review', tone: 'warning' } : `promoted as ${numberOf(promotion)}`
-}
-
-/** What was served against what was proposed. */
-function scoreOf({ metrics }: ReleaseRow): string {
-  const { current = null, candidate = null } = meanScores(metrics) ?? {}
-  if (candidate === null) return ''
-  return current === null ? scoreText(candidate) : `${scoreText(current)} → ${scoreText(candidate)}`
-}
-
-/** Why there was a step, or why nothing came of it; of one that learnt from traffic, why it was decided so. */
-function aboutOf(row: ReleaseRow, rows: readonly ReleaseRow[]): string {
-  const target = rows.filter(isMade).find(({ release_id }) => release_id === row.rollback_target_release_id)
-  if (target !== undefined) return `the content of ${numberOf(target)}`
-  const wanted = textIn(row.training_request, 'text') ?? textIn(row.proposal, 'reason')
-  return row.error ?? row.skipped ?? wanted ?? textIn(membersOf(row.metrics['selection']), 'reason') ?? ''
-}
-
-const membersOf = (value: unknown): Readonly<Record<string, unknown>> => Object(value)
-
-function textIn(data: Readonly<Record<string, unknown>> | undefined, name: string): string | null {
-  const text = data?.[name]
-  return typeof text === 'string' && text !== '' ? text : null
+/** Why there was a step, or why it had no candidate; of a step that learned from traffic, why it was decided so. */
+function aboutOf({ result, operation }: ReleaseRow, { reason, decision }: StepView): string {
+  if (result === 'failed' || result === 'skipped') return decision ?? ''
+  if (operation === 'promote' || operation === 'rollback' || reason.isQuoted) return reason.text
+  return decision ?? ''
 }
 
 function advice(rows: readonly ReleaseRow[], scenario: string, command: (words: string) => string): readonly string[] {

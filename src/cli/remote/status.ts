@@ -1,5 +1,6 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
+import { heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
 import { paint } from '../screen/paint.ts'
 import { table, type Cell, type Column } from '../screen/table.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
@@ -8,8 +9,8 @@ import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
 import type { RemoteOptions } from './place.ts'
-import { heldRows, numberOf, scoresOf, servedRow, shortId } from './release.ts'
-import { promoteCommand } from './releases.ts'
+import { numberOf, servedRow, shortId } from './release.ts'
+import { promoteCommand, SCORES_MAX } from './releases.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService, type Service } from './service.ts'
 
@@ -63,7 +64,7 @@ function report({ status: current, scenarios }: Seen, service: Service, surround
     paint(service.url, 'strong', surroundings),
     ...[servingWords(current.serving), storageWords(current.storage)].map((line) => cut(`  ${line}`, surroundings.width)),
     ...storageTrouble(current.storage).map((line) => paint(`  ${line}`, 'bad', surroundings)),
-    ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request makes one'] : ['', table(COLUMNS, rows, surroundings)]),
+    ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request creates one'] : ['', table(COLUMNS, rows, surroundings)]),
     ...troubles(current, surroundings),
     ...advice(scenarios, service),
   ]
@@ -71,8 +72,8 @@ function report({ status: current, scenarios }: Seen, service: Service, surround
 
 function servingWords(serving: unknown): string {
   const runtime = memberOf(serving, 'runtime')
-  if (memberOf(serving, 'practice') === true) return 'the practice model answers'
-  return typeof runtime === 'string' ? `${oneLine(runtime)} answers${upstreamWords(memberOf(serving, 'upstreams'))}` : 'somebody answers'
+  if (memberOf(serving, 'practice') === true) return 'a built-in mock model answers'
+  return typeof runtime === 'string' ? `${oneLine(runtime)} answers${upstreamWords(memberOf(serving, 'upstreams'))}` : 'a model answers'
 }
 
 function upstreamWords(upstreams: unknown): string {
@@ -85,7 +86,7 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
 function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: Status['storage']): string {
-  if (typeof records !== 'number') return 'nothing is said of its records'
+  if (typeof records !== 'number') return 'no record counts'
   const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
   return several(records, 'record') + space
 }
@@ -109,7 +110,7 @@ const COLUMNS: readonly Column[] = [
 
 function cellsOf({ row, status: own, releases }: SeenScenario): readonly Cell[] {
   const held = releases === null ? 0 : heldRows(releases).length
-  const scores = releases === null ? [] : scoresOf(releases)
+  const scores = releases === null ? [] : publishedScores(releases, SCORES_MAX)
   const last = own?.last_committed_step?.recorded_at
   return [
     oneLine(row.scenario),
@@ -148,16 +149,12 @@ function advice(scenarios: readonly SeenScenario[], { command }: Service): reado
       .slice(0, 1)
       .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}`),
   )
-  const lines = [...held, ...scenarios.flatMap(unsolvedWords)]
+  const lines = [...held, ...scenarios.flatMap(unsolvedLines)]
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-/** Tasks of the last step in which neither side has a point: they tell nothing, and their evaluator may be why. */
-function unsolvedWords({ row, status: own }: SeenScenario): readonly string[] {
-  const tasks: unknown = own?.last_committed_step?.metrics?.['unsolved_tasks']
-  if (!Array.isArray(tasks) || tasks.length === 0) return []
-  const named = tasks.filter((name) => typeof name === 'string').map(oneLine)
-  return [
-    `${oneLine(row.scenario)}: neither side has a point in ${named.join(', ')}; look at what the evaluator said, in the record of the step`,
-  ]
+/** Tasks of the last step on which neither side has a point. */
+function unsolvedLines({ row, status: own }: SeenScenario): readonly string[] {
+  const words = unsolvedWords(own?.last_committed_step?.metrics ?? {})
+  return words === '' ? [] : [`${oneLine(row.scenario)}: no points on either side in ${oneLine(words)}`]
 }

@@ -1,7 +1,7 @@
 /** `svc tail`: every record of a scenario as it is stored, until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceFailure, type RecordRow, type Svc } from '@svc-ai/client'
-import { scoreText } from '@svc-ai/client/scores'
+import { scoreText } from '../../presentation/index.ts'
 import { paint } from '../screen/paint.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'

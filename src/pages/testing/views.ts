@@ -1,7 +1,7 @@
 /** What a scenario with a past shows, for the tests: a creation, a published step, one that was asked for and is held, one that failed. */
 import type { Entry, JsonObject } from '../../contract/index.ts'
-import { madeRelease } from '../status.ts'
-import type { CatalogRow, RequestView, VersionView } from '../view.ts'
+import { madeRelease } from '../../presentation/index.ts'
+import type { PageRow, RequestView, VersionView } from '../view.ts'
 
 const RULES = Array.from({ length: 40 }, (_, n) => `Rule ${n + 1}: keep to what was asked, and say so when something is left open.`)
 
@@ -124,13 +124,12 @@ export function id(step: number): string {
   return String(step).repeat(40).slice(0, 40)
 }
 
-function row(step: number, more: Partial<CatalogRow>): CatalogRow {
+function row(step: number, more: Partial<PageRow>): PageRow {
   return {
     step,
     operation: 'train',
     release_id: id(step),
     parent_release_id: step === 0 ? null : id(step - 1),
-    content_id: 'c'.repeat(40),
     recorded_at: 1_794_714_609 + 3600 * step,
     pending: false,
     result: 'published',
@@ -140,7 +139,7 @@ function row(step: number, more: Partial<CatalogRow>): CatalogRow {
 }
 
 /** v0 created, v1 published, v2 held, v3 failed on v1. */
-export const ROWS: readonly CatalogRow[] = [
+export const ROWS: readonly PageRow[] = [
   row(0, { operation: 'create' }),
   row(1, { metrics: USUAL_METRICS }),
   row(2, { pending: true, result: 'pending', metrics: ASKED_METRICS }),
@@ -157,13 +156,13 @@ export const PROMOTION = row(4, { operation: 'promote', parent_release_id: id(1)
 
 /** All rows of a catalog: a view holds those that made a release, and the one it is about. */
 interface Catalog {
-  readonly rows?: readonly CatalogRow[]
+  readonly rows?: readonly PageRow[]
 }
 
-const releasesIn = (rows: readonly CatalogRow[]): VersionView['releases'] =>
+const releasesIn = (rows: readonly PageRow[]): VersionView['releases'] =>
   new Map([...rows.entries()].filter(([, each]) => madeRelease(each)))
 
-function rowAt(rows: readonly CatalogRow[], place: number): CatalogRow {
+function rowAt(rows: readonly PageRow[], place: number): PageRow {
   const found = rows[place]
   if (found === undefined) throw new Error('the rows of the tests are gone')
   return found

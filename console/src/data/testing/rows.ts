@@ -1,6 +1,6 @@
 /** Rows of a chain as the service answers them. */
 import type { CatalogRow } from '@svc-ai/client'
-import { chainOfCatalog, type Chain, type Step } from '../chain.ts'
+import { chainOfCatalog, type ChainStep, type StepChain } from '../chain.ts'
 
 /** A step that published from traffic, but for what is said. */
 export function rowOf(step: number, changes: Partial<CatalogRow> = {}): CatalogRow {
@@ -21,10 +21,10 @@ export function rowOf(step: number, changes: Partial<CatalogRow> = {}): CatalogR
   }
 }
 
-export const chainOf = (...rows: readonly CatalogRow[]): Chain => chainOfCatalog(rows)
+export const chainOf = (...rows: readonly CatalogRow[]): StepChain => chainOfCatalog(rows)
 
 /** The step at a place of a chain, oldest first. */
-export function stepAt({ steps }: Chain, place: number): Step {
+export function stepAt({ steps }: StepChain, place: number): ChainStep {
   const step = steps.toReversed()[place]
   if (step === undefined) throw new Error(`the chain has no step ${place}`)
   return step

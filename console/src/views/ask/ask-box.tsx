@@ -5,13 +5,13 @@ import { useSession } from '../../session.ts'
 import { whole } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import type { Step } from '../../data/chain.ts'
+import type { ChainStep } from '../../data/chain.ts'
 import { charactersIn, freshId, REQUEST_CHARACTERS_MAX } from '../../data/requests.ts'
 
 interface AskBoxProps {
   readonly scenario: string
   /** What the request is about. */
-  readonly head: Step
+  readonly head: ChainStep
   readonly sent: (requestId: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** One request while it is worked on, and what it came to. */
+/** One request while it is worked on, and its outcome. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Progress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
@@ -11,14 +11,15 @@ import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 import { AskText } from './ask-text.tsx'
-import { outcomeOf, scoresOf, statusOf, type Chain, type Step } from '../../data/chain.ts'
-import { requestPagePath, stageOf, STAGES, stateWord, stepOf } from '../../data/requests.ts'
-import { ScoreLine } from '../releases/score-line.tsx'
+import { REQUEST_STAGES, requestStatus, stageOf } from '../../../../src/presentation/index.ts'
+import { viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { requestPagePath, stepOf } from '../../data/requests.ts'
+import { ScoreLine } from '../releases/result-card.tsx'
 
 interface FollowProps {
   readonly scenario: string
   readonly id: string
-  readonly chain: Chain
+  readonly chain: StepChain
   /** Called when its row is there. */
   readonly settled: () => void
 }
@@ -63,10 +64,10 @@ export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
 
 function Stages({ progress }: { readonly progress: Progress }) {
   const at = stageOf(progress)
-  const { word, tone } = stateWord(progress.state)
+  const { word, tone } = requestStatus(progress.state)
   return (
     <ol class="stages" aria-label="How far it is">
-      {STAGES.map((stage, place) => (
+      {REQUEST_STAGES.map((stage, place) => (
         <li key={stage} class={place < at ? 'over' : place === at ? 'now' : ''} aria-current={place === at ? 'step' : undefined}>
           <span>{stage}</span>
           {place === at && <Badge tone={tone}>{word}</Badge>}
@@ -105,16 +106,17 @@ function Working({
 
 interface OutcomeProps {
   readonly scenario: string
-  readonly chain: Chain
-  readonly step: Step
+  readonly chain: StepChain
+  readonly step: ChainStep
 }
 
 function Outcome({ scenario, chain, step }: OutcomeProps) {
-  const [outcome, scores] = [outcomeOf(step), scoresOf(step)]
+  const { status, headline, decision, scores } = viewOf(chain, step)
+  const outcome = decision ?? headline
   return (
     <div class="stack tight">
       <p>
-        {statusOf(chain, step).meaning} <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>Open {step.name}</a>
+        {status.meaning} <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>Open {step.name}</a>
       </p>
       {outcome !== null && (
         <p class="muted small">

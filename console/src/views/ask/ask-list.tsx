@@ -1,19 +1,20 @@
-/** The requests so far, newest first, each with what became of it. */
+/** The requests so far, newest first, each with its outcome. */
 import type { RecordRow } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { AskText } from './ask-text.tsx'
-import { statusOf, type Chain, type Step } from '../../data/chain.ts'
-import { stateWord, stepOf } from '../../data/requests.ts'
+import { requestStatus, statusOf } from '../../../../src/presentation/index.ts'
+import type { ChainStep, StepChain } from '../../data/chain.ts'
+import { stepOf } from '../../data/requests.ts'
 
 interface ListProps {
   readonly scenario: string
-  readonly chain: Chain
+  readonly chain: StepChain
   /** The one that is shown above. */
   readonly followed: string | null
 }
@@ -63,7 +64,7 @@ export function AskList({ scenario, chain, followed }: ListProps) {
 
 interface AskedProps {
   readonly scenario: string
-  readonly chain: Chain
+  readonly chain: StepChain
   readonly record: RecordRow
   readonly isFollowed: boolean
 }
@@ -84,8 +85,8 @@ function Asked({ scenario, chain, record, isFollowed }: AskedProps) {
   )
 }
 
-function Settled({ scenario, chain, step }: { readonly scenario: string; readonly chain: Chain; readonly step: Step }) {
-  const status = statusOf(chain, step)
+function Settled({ scenario, chain, step }: { readonly scenario: string; readonly chain: StepChain; readonly step: ChainStep }) {
+  const status = statusOf(chain.rows, step.row)
   return (
     <>
       <Badge tone={status.tone}>{status.word}</Badge>
@@ -98,6 +99,6 @@ function Unsettled({ scenario, id }: { readonly scenario: string; readonly id: s
   const session = useSession()
   const { value } = usePolled(`state of ${scenario} ${id}`, () => session.service(scenario).progress(id), AGAIN_SECONDS)
   if (value === null) return null
-  const { word, tone }: { readonly word: string; readonly tone: Tone } = stateWord(value.state)
+  const { word, tone } = requestStatus(value.state)
   return <Badge tone={tone}>{word}</Badge>
 }

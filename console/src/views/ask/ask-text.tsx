@@ -2,23 +2,23 @@
 import { usePolled } from '../../poll.ts'
 import { useSession } from '../../session.ts'
 import { LongText } from '../../ui/long-text.tsx'
-import type { Step } from '../../data/chain.ts'
-import { dataAt, textAt } from '../../data/json.ts'
+import type { ChainStep } from '../../data/chain.ts'
+import { objectAt, textAt } from '../../../../src/presentation/index.ts'
 
 interface AskTextProps {
   readonly scenario: string
   readonly id: string
-  readonly step: Step | undefined
+  readonly step: ChainStep | undefined
 }
 
 export function AskText({ scenario, id, step }: AskTextProps) {
-  const told = step === undefined ? null : textAt(dataAt(step.row.metrics, 'training_request'), 'text')
-  return told === null ? <StoredText scenario={scenario} id={id} /> : <LongText value={told} />
+  const text = step === undefined ? null : textAt(objectAt(step.row.metrics, 'training_request'), 'text')
+  return text === null ? <StoredText scenario={scenario} id={id} /> : <LongText value={text} />
 }
 
 function StoredText({ scenario, id }: Omit<AskTextProps, 'step'>) {
   const session = useSession()
   const { value, said } = usePolled(`text of ${scenario} ${id}`, () => session.service(scenario).record(id), null)
-  if (said?.status === 404) return <p class="muted">Its text is not kept any more.</p>
+  if (said?.status === 404) return <p class="muted">Its text was evicted.</p>
   return value === null ? <p class="muted">…</p> : <LongText value={textAt(value.payload, 'text') ?? ''} />
 }

@@ -1,5 +1,6 @@
-/** Promote and roll back: what will be served and what changes is said first, then it is done, then the line says what came of it. */
+/** Promote and roll back: a dialog says what will be served and what changes; a line says the outcome. */
 import { useState } from 'preact/hooks'
+import { filesBetween, filesSummary, type StepMove } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useSession } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
@@ -8,15 +9,14 @@ import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { whyOf, type Chain, type Move, type Step } from '../../data/chain.ts'
-import { changesBetween, summaryOf } from './tree.ts'
+import { viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
 
 interface MoveProps {
   readonly scenario: string
-  readonly chain: Chain
-  readonly step: Step
-  readonly move: Move
-  /** Hears what came of it. */
+  readonly chain: StepChain
+  readonly step: ChainStep
+  readonly move: StepMove
+  /** Is passed the outcome. */
   readonly done: (line: string) => void
 }
 
@@ -49,7 +49,7 @@ export function MoveButton(props: MoveProps) {
 
 function Consequences({ scenario, chain, step, move }: MoveProps) {
   const { head, hasFiles } = chain
-  const why = whyOf(chain, step)
+  const { reason } = viewOf(chain, step)
   return (
     <>
       <p>
@@ -62,9 +62,9 @@ function Consequences({ scenario, chain, step, move }: MoveProps) {
         )}
         , as a new release on top of it. {move === 'promote' ? 'It was held for review' : 'It was made'} <Ago at={step.row.recorded_at} />.
       </p>
-      {why.text !== null && (
+      {reason.isQuoted && (
         <blockquote class="quote">
-          <Text value={why.text.slice(0, QUOTED_CHARACTERS_MAX)} />
+          <Text value={reason.text.slice(0, QUOTED_CHARACTERS_MAX)} />
         </blockquote>
       )}
       <Facts
@@ -76,9 +76,7 @@ function Consequences({ scenario, chain, step, move }: MoveProps) {
             : null,
         ]}
       />
-      <p class="muted small">
-        Answers that are being given keep the release they began with. Nothing is lost: every release stays, and any can be put back.
-      </p>
+      <p class="muted small">Requests in flight keep their release. Nothing is lost: every release stays and can be served again.</p>
     </>
   )
 }
@@ -92,7 +90,7 @@ function FilesSummary({ scenario, from, to }: { readonly scenario: string; reado
     async () => {
       const service = session.service(scenario)
       const [before, after] = await Promise.all([service.manifest(from), service.manifest(to)])
-      return changesBetween(before.files, after.files)
+      return filesBetween(before.files, after.files)
     },
     null,
   )
@@ -100,7 +98,7 @@ function FilesSummary({ scenario, from, to }: { readonly scenario: string; reado
   if (value === null) return <span class="muted">comparing …</span>
   return (
     <>
-      {summaryOf(value)}
+      {filesSummary(value)}
       <ul class="mono small">
         {value.slice(0, LISTED_MAX).map(({ path, kind }) => (
           <li key={path}>

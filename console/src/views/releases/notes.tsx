@@ -1,21 +1,24 @@
-/** What a reviewer would want to know before promoting: what the change covers, and what it asks of a machine. */
+/** What a reviewer needs before promoting: what the change covers, and what it requires of a machine. */
+import type { SetupItem, StepView } from '../../../../src/presentation/index.ts'
 import { Card } from '../../ui/card.tsx'
 import { Text } from '../../ui/text.tsx'
-import type { Data } from '../../data/json.ts'
-import { notesOf } from './notes.ts'
 
-export function NotesCard({ metrics }: { readonly metrics: Data }) {
-  const { review, covered, uncovered, requires, refused } = notesOf(metrics)
-  if (review === null && requires.length + refused.length === 0) return null
+export function NotesCard({ view: { review, setup } }: { readonly view: StepView }) {
+  if (review === null && setup.own.length + setup.refused.length === 0) return null
   return (
-    <Card title="Review" aside={review !== null && <Text value={review} />}>
-      <Points title="Covered" lines={covered} />
-      <Points title="Not covered" lines={uncovered} />
-      <Points title="Needs to be set up" lines={requires} />
-      <Points title="Refused by the step" lines={refused} />
+    <Card title="Review" aside={review?.result != null && <Text value={review.result} />}>
+      {review?.failure != null && <Points title="Not reviewed" lines={[review.failure]} />}
+      <Points title="Covered" lines={review?.covered ?? []} />
+      <Points title="Not covered" lines={review?.uncovered ?? []} />
+      <Points title="Read from the environment and not declared" lines={review?.undeclared ?? []} />
+      <Points title="Left out of the proposal" lines={review?.dropped ?? []} />
+      <Points title="Needs to be set up" lines={setup.own.map(setupLine)} />
+      <Points title="Refused by the step" lines={setup.refused.map(({ item, reason }) => `${item}: ${reason}`)} />
     </Card>
   )
 }
+
+const setupLine = ({ kind, name, prompt }: SetupItem): string => [kind, name, prompt ?? ''].join(' ').trim()
 
 const POINTS_MAX = 50
 

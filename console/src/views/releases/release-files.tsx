@@ -1,6 +1,7 @@
-/** The files of a release, held against those of its parent or of any other release. */
+/** The files of a release, compared with those of its parent or of any other release. */
 import { useState } from 'preact/hooks'
 import type { Manifest } from '@svc-ai/client'
+import { filesBetween, filesSummary, madeRelease, statusOf, type FileChange } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -9,13 +10,12 @@ import { Card } from '../../ui/card.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
-import { madeBy, madeRelease, statusOf, type Chain, type Step } from '../../data/chain.ts'
-import { changesBetween, summaryOf, type FileChange } from './tree.ts'
+import { madeBy, type ChainStep, type StepChain } from '../../data/chain.ts'
 
 interface FilesProps {
   readonly scenario: string
-  readonly chain: Chain
-  readonly step: Step
+  readonly chain: StepChain
+  readonly step: ChainStep
 }
 
 /** Stands for a tree without files. */
@@ -44,7 +44,7 @@ export function ReleaseFiles({ scenario, chain, step }: FilesProps) {
 }
 
 /** As it was picked, where there is such a release; else the parent. */
-function againstOf(chain: Chain, { row }: Step, picked: string): string {
+function againstOf(chain: StepChain, { row }: ChainStep, picked: string): string {
   if (picked === WITHOUT) return NOTHING
   const other = picked === row.release_id ? undefined : madeBy(chain, picked)
   return (other ?? madeBy(chain, row.parent_release_id))?.row.release_id ?? NOTHING
@@ -56,7 +56,7 @@ interface PickerProps extends Omit<FilesProps, 'scenario'> {
 }
 
 function Picker({ chain, step, against, pick }: PickerProps) {
-  const others = chain.steps.filter((other) => madeRelease(other) && other.row.release_id !== step.row.release_id)
+  const others = chain.steps.filter((other) => madeRelease(other.row) && other.row.release_id !== step.row.release_id)
   return (
     <label class="row small">
       <span class="muted">compared with</span>
@@ -64,7 +64,7 @@ function Picker({ chain, step, against, pick }: PickerProps) {
         <option value={NOTHING}>nothing</option>
         {others.map((other) => (
           <option key={other.row.step} value={other.row.release_id}>
-            {`${other.name}, ${other.row.current ? 'served now' : statusOf(chain, other).word.toLowerCase()}`}
+            {`${other.name}, ${other.row.current ? 'served now' : statusOf(chain.rows, other.row).word.toLowerCase()}`}
           </option>
         ))}
       </select>
@@ -80,7 +80,7 @@ function Changes({ scenario, from, to }: { readonly scenario: string; readonly f
     `changes from ${from} to ${to}`,
     async () => {
       const [before, after] = await Promise.all([filesOf(from), filesOf(to)])
-      return changesBetween(before, after)
+      return filesBetween(before, after)
     },
     null,
   )
@@ -88,7 +88,7 @@ function Changes({ scenario, from, to }: { readonly scenario: string; readonly f
   if (changes === null) return <p class="muted">Comparing the files …</p>
   return (
     <>
-      <p class="muted small">{summaryOf(changes)}</p>
+      <p class="muted small">{filesSummary(changes)}</p>
       {changes.map((change) => (
         <File key={`${from} ${change.path}`} change={change} isOpen={changes.length <= OPEN_MAX} />
       ))}

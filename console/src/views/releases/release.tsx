@@ -1,7 +1,8 @@
-/** One step: why it was made, what it came to and on what evidence, what it changes, and what it left behind. */
-import { useState } from 'preact/hooks'
+/** One step: why it was made, its result and evidence, what it changes, and its record. */
+import { useMemo, useState } from 'preact/hooks'
+import { changesOf, timeFor, type ChangeBlock, type EntryChange, type StepView } from '../../../../src/presentation/index.ts'
 import { go, hrefOf, type Route } from '../../route.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -11,13 +12,11 @@ import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { madeBy, madeRelease, moveOf, statusOf, whyOf, type Chain, type Step } from '../../data/chain.ts'
-import { DecisionCard } from './evidence.tsx'
-import { dataAt, textAt } from '../../data/json.ts'
+import { madeBy, moveIn, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
 import { MoveButton } from './move.tsx'
-import { mutationsOf, type Mutation } from './mutations.ts'
 import { NotesCard } from './notes.tsx'
 import { ReleaseFiles } from './release-files.tsx'
+import { ResultCard } from './result-card.tsx'
 import { StepFiles } from './step-files.tsx'
 import { useChain } from '../../data/use-chain.ts'
 import './releases.css'
@@ -56,8 +55,8 @@ export function Release({ scenario, id }: ReleaseProps) {
 }
 
 interface NeighboursProps {
-  readonly chain: Chain
-  readonly step: Step
+  readonly chain: StepChain
+  readonly step: ChainStep
   readonly to: (step: string | null) => Route
 }
 
@@ -78,30 +77,31 @@ function Neighbours({ chain: { steps }, step, to }: NeighboursProps) {
 
 interface WholeProps {
   readonly scenario: string
-  readonly chain: Chain
-  readonly step: Step
+  readonly chain: StepChain
+  readonly step: ChainStep
   readonly done: (line: string) => void
 }
 
 function Whole({ scenario, chain, step, done }: WholeProps) {
-  const mutations = mutationsOf(step.row.metrics)
+  const view = viewOf(chain, step)
+  // The tree before is not known here: an entry is shown as it is now, and the files are compared below.
+  const { changes } = useMemo(() => changesOf(step.row.metrics, null, { timeLeft: timeFor(0) }), [step.row])
   return (
     <>
-      <Head scenario={scenario} chain={chain} step={step} done={done} />
-      <WhyCard chain={chain} step={step} />
-      <DecisionCard step={step} />
-      <NotesCard metrics={step.row.metrics} />
-      {mutations.length > 0 && <MutationsCard mutations={mutations} />}
-      {chain.hasFiles && madeRelease(step) && <ReleaseFiles scenario={scenario} chain={chain} step={step} />}
+      <Head scenario={scenario} chain={chain} step={step} view={view} done={done} />
+      <WhyCard view={view} />
+      <ResultCard view={view} />
+      <NotesCard view={view} />
+      {changes.length > 0 && <ChangesCard changes={changes} />}
+      {chain.hasFiles && view.madeRelease && <ReleaseFiles scenario={scenario} chain={chain} step={step} />}
       {chain.hasFiles && <StepFiles scenario={scenario} place={step.id} />}
     </>
   )
 }
 
-function Head({ scenario, chain, step, done }: WholeProps) {
+function Head({ scenario, chain, step, view: { status, madeRelease }, done }: WholeProps & { readonly view: StepView }) {
   const { row, name, pagePath } = step
-  const status = statusOf(chain, step)
-  const move = moveOf(chain, step)
+  const move = moveIn(chain, step)
   return (
     <header class="stack tight">
       <div class="row">
@@ -122,10 +122,8 @@ function Head({ scenario, chain, step, done }: WholeProps) {
         across
         facts={[
           ['When', <Ago at={row.recorded_at} />],
-          [madeRelease(step) ? 'Release' : 'Ran on', <Id value={row.release_id} />],
-          madeRelease(step) && row.parent_release_id !== null
-            ? ['Parent', <Parent chain={chain} releaseId={row.parent_release_id} />]
-            : null,
+          [madeRelease ? 'Release' : 'Ran on', <Id value={row.release_id} />],
+          madeRelease && row.parent_release_id !== null ? ['Parent', <Parent chain={chain} releaseId={row.parent_release_id} />] : null,
           ['Content', <Id value={row.content_id} />],
           row.component === undefined ? null : ['Component', <Text value={row.component} />],
         ]}
@@ -134,7 +132,7 @@ function Head({ scenario, chain, step, done }: WholeProps) {
   )
 }
 
-function Parent({ chain, releaseId }: { readonly chain: Chain; readonly releaseId: string }) {
+function Parent({ chain, releaseId }: { readonly chain: StepChain; readonly releaseId: string }) {
   return (
     <>
       <Id value={releaseId} /> <span class="muted">{madeBy(chain, releaseId)?.name}</span>
@@ -142,62 +140,58 @@ function Parent({ chain, releaseId }: { readonly chain: Chain; readonly releaseI
   )
 }
 
-function WhyCard({ chain, step }: { readonly chain: Chain; readonly step: Step }) {
-  const why = whyOf(chain, step)
-  const notes = dataAt(step.row.metrics, 'proposal_notes')
-  const design = textAt(notes, 'design')
-  const session = textAt(dataAt(step.row.metrics, 'training_request'), 'session') ?? textAt(dataAt(step.row.metrics, 'proposal'), 'session')
+function WhyCard({ view: { reason, design } }: { readonly view: StepView }) {
   return (
-    <Card title="Why" aside={<span class="muted small">{why.from}</span>}>
-      {why.text !== null && <LongText value={why.text} />}
-      {session !== null && (
+    <Card title="Why" aside={<span class="muted small">{reason.origin}</span>}>
+      {reason.isQuoted ? <LongText value={reason.text} /> : <p class="muted">{reason.text}</p>}
+      {reason.session !== null && (
         <p class="muted small">
-          Session <Id value={session} />
+          Session <Id value={reason.session} />
         </p>
       )}
-      {design !== null && (
-        <>
-          <h3>Design</h3>
-          <LongText value={design} />
-        </>
-      )}
-      {why.text === null && design === null && <p class="muted">{unsaid(step)}</p>}
+      {design !== null && design.plan !== '' && <Titled title="Design" text={design.plan} />}
+      {design !== null && design.howToUse !== '' && <Titled title="How to use" text={design.howToUse} />}
     </Card>
   )
 }
 
-/** Traffic says nothing in words; how much of it there was is known. */
-function unsaid({ row: { metrics } }: Step): string {
-  const { traces } = metrics
-  return typeof traces === 'number' && traces > 0
-    ? `From ${traces} reported ${traces === 1 ? 'sample' : 'samples'}.`
-    : 'Nothing was said about it.'
+function Titled({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <>
+      <h3>{title}</h3>
+      <LongText value={text} />
+    </>
+  )
 }
 
-const TONES: Readonly<Record<string, Tone>> = { create: 'good', update: 'warn', remove: 'bad' }
-
-function MutationsCard({ mutations }: { readonly mutations: readonly Mutation[] }) {
+function ChangesCard({ changes }: { readonly changes: readonly EntryChange[] }) {
   return (
     <Card title="What changes" aside={<span class="muted small">in the tree of entries</span>}>
-      {mutations.map(({ op, id, kind, text, isCode, rest }, place) => (
+      {changes.map(({ op, tone, id, entryKind, blocks }, place) => (
         <article key={place} class="stack tight mutation">
           <h3 class="row">
-            <Badge tone={TONES[op] ?? 'plain'}>
+            <Badge tone={tone}>
               <Text value={op} />
             </Badge>
             <span class="mono">
               <Text value={id} />
             </span>
-            {kind !== null && (
+            {entryKind !== '' && (
               <span class="muted">
-                <Text value={kind} />
+                <Text value={entryKind} />
               </span>
             )}
           </h3>
-          {text !== null && <LongText value={text} mono={isCode} />}
-          {rest !== null && <LongText value={rest} mono />}
+          {blocks.map((block) => (
+            <Block key={block.kind} block={block} />
+          ))}
         </article>
       ))}
     </Card>
   )
+}
+
+function Block({ block }: { readonly block: ChangeBlock }) {
+  if (block.kind === 'diff') return <LongText value={block.after} />
+  return <LongText value={block.text} mono={block.kind === 'code' || block.kind === 'settings'} />
 }

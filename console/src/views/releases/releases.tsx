@@ -1,9 +1,9 @@
-/** The chain of releases, newest first: what each step came to, why, and what may be served instead. */
+/** The chain of releases, newest first: the outcome of each step, its reason, and what may be served instead. */
 import { useRef, useState } from 'preact/hooks'
+import { counted, madeRelease } from '../../../../src/presentation/index.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { counted } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
 import { useKeys } from '../../ui/keys.ts'
 import { moveFocus } from '../../ui/move-focus.ts'
@@ -11,9 +11,9 @@ import { Notice } from '../../ui/notice.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { madeRelease, moveOf, outcomeOf, scoreSeries, scoresOf, statusOf, whyOf, type Chain, type Step } from '../../data/chain.ts'
+import { moveIn, scoreSeries, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
 import { MoveButton } from './move.tsx'
-import { ScoreLine } from './score-line.tsx'
+import { ScoreLine } from './result-card.tsx'
 import { useChain } from '../../data/use-chain.ts'
 import './releases.css'
 
@@ -52,7 +52,7 @@ export function Releases({ scenario }: { readonly scenario: string }) {
   )
 }
 
-function Served({ chain: { head } }: { readonly chain: Chain }) {
+function Served({ chain: { head } }: { readonly chain: StepChain }) {
   if (head === null) return null
   return (
     <span class="row muted">
@@ -64,7 +64,7 @@ function Served({ chain: { head } }: { readonly chain: Chain }) {
   )
 }
 
-function ScorePlot({ chain }: { readonly chain: Chain }) {
+function ScorePlot({ chain }: { readonly chain: StepChain }) {
   const series = scoreSeries(chain)
   if (series.length === 0) return null
   return (
@@ -76,7 +76,7 @@ function ScorePlot({ chain }: { readonly chain: Chain }) {
 
 interface TimelineProps {
   readonly scenario: string
-  readonly chain: Chain
+  readonly chain: StepChain
   readonly isBrief: boolean
   readonly done: (line: string) => void
 }
@@ -87,7 +87,7 @@ function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
   const list = useRef<HTMLOListElement>(null)
   const move = (by: number): void => moveFocus(list.current, 'a.step-name', by)
   useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
-  const steps = isBrief ? chain.steps.filter(madeRelease) : chain.steps
+  const steps = isBrief ? chain.steps.filter(({ row }) => madeRelease(row)) : chain.steps
   if (steps.length === 0) return <Empty title="No releases yet" hint="The first one comes with the scenario itself." />
   return (
     <>
@@ -106,17 +106,16 @@ function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
 }
 
 interface EntryProps extends Omit<TimelineProps, 'isBrief'> {
-  readonly step: Step
+  readonly step: ChainStep
 }
 
 function Entry({ scenario, chain, step, done }: EntryProps) {
   const { row, name, id } = step
-  const status = statusOf(chain, step)
-  const why = whyOf(chain, step)
-  const [outcome, scores, move] = [outcomeOf(step), scoresOf(step), moveOf(chain, step)]
+  const { status, reason, headline, decision, scores, madeRelease: isMade } = viewOf(chain, step)
+  const [outcome, move] = [decision ?? headline, moveIn(chain, step)]
   const kind = row.current ? 'served' : status.tone
   return (
-    <li class={`step ${kind} ${madeRelease(step) ? '' : 'minor'}`}>
+    <li class={`step ${kind} ${isMade ? '' : 'minor'}`}>
       <div class="row step-head">
         <a class="step-name" href={hrefOf({ at: 'scenario', scenario, view: 'releases', id })}>
           {name}
@@ -125,15 +124,15 @@ function Entry({ scenario, chain, step, done }: EntryProps) {
           {status.word}
         </Badge>
         {row.current && <Badge tone="good">Served now</Badge>}
-        <span class="muted small">{why.from}</span>
+        <span class="muted small">{reason.origin}</span>
         <span class="spring" />
         <span class="muted small">
           <Ago at={row.recorded_at} />
         </span>
       </div>
-      {why.text !== null && (
+      {(reason.isQuoted || row.rollback_target_release_id !== undefined) && (
         <p class="step-why">
-          <Text value={shortened(why.text)} />
+          <Text value={shortened(reason.text)} />
         </p>
       )}
       {outcome !== null && (
@@ -143,7 +142,7 @@ function Entry({ scenario, chain, step, done }: EntryProps) {
       )}
       <div class="row step-foot">
         {scores !== null && <ScoreLine scores={scores} />}
-        {madeRelease(step) && <Id value={row.release_id} />}
+        {isMade && <Id value={row.release_id} />}
         <span class="spring" />
         {step.pagePath !== null && (
           <a class="small" href={step.pagePath} target="_blank" rel="noopener noreferrer">

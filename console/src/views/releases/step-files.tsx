@@ -1,14 +1,14 @@
-/** What a step left beside its row: what was asked, proposed and played. Listed when somebody wants to see it. */
+/** The record of a step beside its row: what was asked, proposed and played. Listed when it is opened. */
 import { useState } from 'preact/hooks'
+import { counted, prettyText } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
-import { bytes, counted } from '../../ui/figures.ts'
+import { bytes } from '../../ui/figures.ts'
 import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
-import { prettyText } from '../../data/json.ts'
 import { EMPTY_WORDS, listedIn, textIn, type StepFile } from './step-list.ts'
 
 interface StepFilesProps {

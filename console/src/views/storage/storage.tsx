@@ -1,6 +1,7 @@
 /** What the service keeps and how it is doing: bodies against their bound, what capacity took, memory, requests. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Status } from '@svc-ai/client'
+import { numberAt, objectAt } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -10,9 +11,7 @@ import { bytes, percent, whole } from '../../ui/figures.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
-import { numberAt } from '../../data/chain.ts'
 import { linesOf, readingOf, withReading, type Reading } from './gauges.ts'
-import { dataAt } from '../../data/json.ts'
 import { readMetrics } from '../../data/metrics.ts'
 import { RoutesCard } from './storage-routes.tsx'
 import './storage.css'
@@ -158,7 +157,7 @@ function ScenariosCard({ status }: { readonly status: Status }) {
               key={name}
               name={name}
               count={counts?.[place] ?? null}
-              processor={dataAt(status.scenarios[name] ?? {}, 'processor')}
+              processor={objectAt(status.scenarios[name] ?? {}, 'processor')}
             />
           ))}
         </tbody>

@@ -1,10 +1,10 @@
 /** A record in one row. */
 import type { ComponentChildren } from 'preact'
 import type { RecordRow } from '@svc-ai/client'
-import { scoreText } from '@svc-ai/client/scores'
+import { counted, scoreText, type StepTone } from '../../../../src/presentation/index.ts'
 import { hrefOf } from '../../route.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { brief, counted, duration } from '../../ui/figures.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { brief, duration } from '../../ui/figures.ts'
 import { shortId } from '../../ui/short-id.ts'
 import { Text } from '../../ui/text.tsx'
 import { Clock } from '../../ui/time.tsx'
@@ -39,7 +39,7 @@ export function cellsOf(scenario: string, row: RecordRow | null, score: number |
   ]
 }
 
-const WORDS: Readonly<{ [Type in RecordRow['request_type']]: readonly [word: string, tone: Tone] }> = {
+const WORDS: Readonly<{ [Type in RecordRow['request_type']]: readonly [word: string, tone: StepTone] }> = {
   inference: ['exchange', 'plain'],
   report: ['report', 'good'],
   train: ['instruction', 'warn'],

@@ -7,19 +7,20 @@ import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import type { Chain } from '../../data/chain.ts'
-import { stateWord, stepOf } from '../../data/requests.ts'
+import type { StepChain } from '../../data/chain.ts'
+import { requestStatus } from '../../../../src/presentation/index.ts'
+import { stepOf } from '../../data/requests.ts'
 
 interface RunningProps {
   readonly scenario: string
-  readonly chain: Chain
+  readonly chain: StepChain
 }
 
 const AGAIN_SECONDS = 2
 /** How far back a request that is worked on may lie. */
 const LOOKED_AT = 20
 
-/** Nothing while none is held: a step on traffic tells nobody how far it is. */
+/** Nothing while no request is held: a step on traffic reports no progress. */
 export function RunningCard({ scenario, chain }: RunningProps) {
   const session = useSession()
   const { value: progress } = usePolled(
@@ -33,7 +34,7 @@ export function RunningCard({ scenario, chain }: RunningProps) {
     AGAIN_SECONDS,
   )
   if (progress === null || progress.settled || progress.state === 'queued') return null
-  const { word, tone } = stateWord(progress.state)
+  const { word, tone } = requestStatus(progress.state)
   const latest = progress.activity?.at(-1)
   return (
     <Card title="Running step" aside={<Badge tone={tone}>{word}</Badge>}>

@@ -84,9 +84,9 @@ describe('what went wrong', () => {
       'disk full',
     ])
     expect(troubles.map(({ cure }) => cure.slice(0, 20))).toEqual([
-      'Mend what it names a',
-      'Traffic is tried aga',
-      'Others were quicker ',
+      'Fix the cause it nam',
+      'Traffic is retried, ',
+      'The head moved three',
       'The service itself f',
     ])
   })
@@ -97,7 +97,7 @@ describe('what went wrong', () => {
 })
 
 describe('the history of steps', () => {
-  it('counts what they came to by the time they settled', () => {
+  it('counts their outcomes by the time they settled', () => {
     const chain = chainOf(
       rowOf(0),
       rowOf(1, { recorded_at: 1000 }),
@@ -107,7 +107,7 @@ describe('the history of steps', () => {
     )
     expect(outcomeSeries(chain)).toEqual([
       { name: 'Published', tone: 'good', points: [{ x: 1000, y: 1 }] },
-      { name: 'Not selected', tone: 'plain', points: [{ x: 1001, y: 2 }] },
+      { name: 'Rejected', tone: 'plain', points: [{ x: 1001, y: 2 }] },
     ])
   })
 

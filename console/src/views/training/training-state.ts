@@ -1,9 +1,9 @@
-/** How training of a scenario stands, read out of the service's status, whatever its recipe says of itself. Pure. */
-import type { Status } from '@svc-ai/client'
+/** The training state of a scenario, read from the service's status, whatever its recipe reports. Pure. */
+import type { ReleaseRow, Status } from '@svc-ai/client'
 import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
 import { spanOf, timeStep } from '../../ui/scale.ts'
-import { numberAt, RESULTS, type Chain } from '../../data/chain.ts'
-import { dataAt, isData, textAt, type Data } from '../../data/json.ts'
+import { isRecord, numberAt, objectAt, OUTCOME_STATUSES, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
+import type { StepChain } from '../../data/chain.ts'
 
 export interface Trouble {
   readonly line: string
@@ -34,7 +34,7 @@ export interface TrainingState {
 export function trainingStateOf(status: Status, scenario: string): TrainingState | null {
   const told = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
   if (told === undefined) return null
-  const components = Object.entries(dataAt(told, 'components')).filter((entry): entry is [string, Data] => isData(entry[1]))
+  const components = Object.entries(objectAt(told, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
   const trainers = components.length === 0 ? [trainerOf('', told)] : components.map(([name, component]) => trainerOf(name, component))
   const last = told.last_committed_step ?? null
   return {
@@ -45,13 +45,13 @@ export function trainingStateOf(status: Status, scenario: string): TrainingState
   }
 }
 
-function trainerOf(name: string, told: Data): Trainer {
-  const processor = dataAt(told, 'processor')
+function trainerOf(name: string, told: UnknownRecord): Trainer {
+  const processor = objectAt(told, 'processor')
   return {
     name,
     isReady: told['batch_ready'] === true,
     pendingInstructions: numberAt(processor, 'pending_instructions'),
-    setAside: Object.entries(dataAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
+    setAside: Object.entries(objectAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
       typeof count === 'number' ? [[reason, count]] : [],
     ),
     stopped: textAt(processor, 'automatic_steps_stopped'),
@@ -81,7 +81,7 @@ export function troublesOf(status: Status, scenario: string): readonly Trouble[]
   return [
     ...preload.map((line) => ({
       line,
-      cure: 'Mend what it names and restart the service; until then the scenario is tried again with every request.',
+      cure: 'Fix the cause it names and restart the service; until then every request retries the scenario.',
     })),
     ...(told === undefined ? [] : [{ line: told, cure: 'The rest of the service is not affected.' }]),
     ...failed.map((line) => ({ line, cure: cureOf(line) })),
@@ -90,12 +90,12 @@ export function troublesOf(status: Status, scenario: string): readonly Trouble[]
 
 function cureOf(line: string): string {
   if (line.includes('StepFailure: '))
-    return 'Traffic is tried again by itself, later each time, and set aside after eight failures; an instruction is not: send it again once the cause is mended.'
-  if (line.includes('Overtaken: ')) return 'Others were quicker three times. It rests for a minute and goes on by itself.'
-  return 'The service itself failed at this. Mend what the line names (a disk, a repository); it is tried again by itself.'
+    return 'Traffic is retried, later each time, and set aside after eight failures. An instruction is not: fix the cause, then resend it.'
+  if (line.includes('Overtaken: ')) return 'The head moved three times meanwhile. It is retried in a minute.'
+  return 'The service itself failed. Fix the cause that the line names (a disk, a repository); it is retried.'
 }
 
-const TONES: Readonly<Record<string, PlotTone>> = {
+const PLOT_TONES: Readonly<Record<ReleaseRow['result'], PlotTone>> = {
   published: 'good',
   pending: 'warn',
   rejected: 'plain',
@@ -104,12 +104,12 @@ const TONES: Readonly<Record<string, PlotTone>> = {
 }
 const BARS_MAX = 24
 
-/** How many steps came to what, by the time they settled. */
-export function outcomeSeries({ steps }: Chain): readonly PlotSeries[] {
-  const rows = steps.flatMap(({ row }) => (row.operation === 'train' ? [row] : []))
+/** How many steps had each outcome, by the time they settled. */
+export function outcomeSeries({ rows: all }: StepChain): readonly PlotSeries[] {
+  const rows = all.filter(({ operation }) => operation === 'train')
   const [first, last] = spanOf(rows.map(({ recorded_at: at }) => at))
   const width = timeStep((last - first) / BARS_MAX)
-  return Object.entries(TONES).flatMap(([result, tone]) => {
+  return OUTCOME_STATUSES.flatMap(([result, { word }]) => {
     const counts = new Map<number, number>()
     for (const row of rows) {
       if (row.result !== result) continue
@@ -117,6 +117,6 @@ export function outcomeSeries({ steps }: Chain): readonly PlotSeries[] {
       counts.set(bar, (counts.get(bar) ?? 0) + 1)
     }
     const points = [...counts].map(([x, y]) => ({ x, y }))
-    return points.length === 0 ? [] : [{ name: RESULTS[result]?.word ?? result, tone, points }]
+    return points.length === 0 ? [] : [{ name: word, tone: PLOT_TONES[result], points }]
   })
 }

@@ -12,7 +12,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { BarPlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { statusOf, type Chain } from '../../data/chain.ts'
+import { statusOf } from '../../../../src/presentation/index.ts'
+import type { StepChain } from '../../data/chain.ts'
 import { modeCommand } from '../../data/commands.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
 import { RunningCard } from './training-running.tsx'
@@ -94,7 +95,7 @@ const MODES: Readonly<Record<string, string>> = {
 interface ModeCardProps {
   readonly scenario: string
   readonly state: TrainingState
-  readonly chain: Chain | null
+  readonly chain: StepChain | null
 }
 
 function ModeCard({ scenario, state, chain }: ModeCardProps) {
@@ -108,7 +109,7 @@ function ModeCard({ scenario, state, chain }: ModeCardProps) {
       ) : (
         <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: last.id })}>{last.name}</a>
       )}
-      {last !== undefined && chain !== null && <> {statusOf(chain, last).word.toLowerCase()}</>}, <Ago at={lastStep.at} />
+      {last !== undefined && chain !== null && <> {statusOf(chain.rows, last.row).word.toLowerCase()}</>}, <Ago at={lastStep.at} />
     </>
   )
   return (
@@ -173,12 +174,12 @@ function ServiceCard({ running, waiting }: { readonly running: number | null; re
   )
 }
 
-function History({ chain }: { readonly chain: Chain }) {
+function History({ chain }: { readonly chain: StepChain }) {
   const series = outcomeSeries(chain)
   if (series.length === 0) return null
   return (
     <section class="card" aria-label="History">
-      <BarPlot title="Steps by what they came to" series={series} xIsTime />
+      <BarPlot title="Steps by outcome" series={series} xIsTime />
     </section>
   )
 }

@@ -1,9 +1,7 @@
 /**
- * The scores of a step as people read them: the mean per episode, since a row has sums over what was played, and two steps rarely play equally
- * much. The terminal, the pages and the console print these, and nothing else. Metrics may be of any shape.
+ * The scores of a step as people read them: means per episode. A row has sums over its episodes, and two steps rarely play equally many.
  */
-
-export type Metrics = Readonly<Record<string, unknown>>
+import { numberAt, objectAt, type UnknownRecord } from './read.ts'
 
 export interface MeanScores {
   /** Null for a side that was not played. */
@@ -12,35 +10,26 @@ export interface MeanScores {
 }
 
 /** Null of a step that played nothing. An episode that failed counts as 0. */
-export function meanScores(metrics: Metrics): MeanScores | null {
+export function meanScores(metrics: UnknownRecord): MeanScores | null {
   const scores = { candidate: meanOf(metrics, 'candidate'), current: meanOf(metrics, 'current') }
   return scores.candidate === null && scores.current === null ? null : scores
 }
 
-function meanOf(metrics: Metrics, side: 'candidate' | 'current'): number | null {
+function meanOf(metrics: UnknownRecord, side: 'candidate' | 'current'): number | null {
   const sum = numberAt(metrics, `${side}_score`)
   return numberAt(metrics, `${side}_mean_score`) ?? (sum === null ? null : sum / episodesIn(metrics))
 }
 
-/** For a row that has sums alone. One that says nothing of how much was played counts as one episode. */
-function episodesIn(metrics: Metrics): number {
-  const total = (from: Metrics, ...keys: readonly string[]): number =>
-    keys.reduce((sum, key) => sum + Math.max(0, numberAt(from, key) ?? 0), 0)
+/** For a row that has sums alone. One that does not say how many episodes were played counts as one. */
+function episodesIn(metrics: UnknownRecord): number {
   const pairs = total(metrics, 'wins', 'losses', 'ties')
   if (pairs > 0) return pairs + total(objectAt(metrics, 'evidence_regression'), 'pairs')
   const repeats = total(metrics, 'episode_repeats')
   return total(metrics, 'passed', 'failed') || total(metrics, 'evaluation_task_count') * repeats || 1
 }
 
-function numberAt(metrics: Metrics, key: string): number | null {
-  const value = metrics[key]
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
-
-function objectAt(metrics: Metrics, key: string): Metrics {
-  const value = metrics[key]
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
+const total = (from: UnknownRecord, ...keys: readonly string[]): number =>
+  keys.reduce((sum, key) => sum + Math.max(0, numberAt(from, key) ?? 0), 0)
 
 const DECIMALS = 3
 

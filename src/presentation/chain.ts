@@ -1,0 +1,59 @@
+/** A scenario's chain of steps: which row is served, which held release was promoted, which row made a release, what may be done with it. */
+import type { Operation, StepOutcome } from '../contract/index.ts'
+import { meanScores } from './scores.ts'
+import type { UnknownRecord } from './read.ts'
+
+/** What the presentation needs of a row, by shape: rows of the catalog and of the client fit it. */
+export interface StepRow {
+  readonly step: number
+  readonly operation: Operation
+  readonly result: StepOutcome
+  readonly pending: boolean
+  readonly release_id: string
+  readonly rollback_target_release_id?: string
+  readonly metrics: UnknownRecord
+}
+
+/** The rows of a scenario in any order; those that made no release may be left out. */
+export type StepRows<Row extends StepRow = StepRow> = readonly Row[]
+
+/** A step that made no release of its own is listed with the release it ran on. */
+export const madeRelease = ({ result }: Pick<StepRow, 'result'>): boolean => result === 'published' || result === 'pending'
+
+/** The row that made a release. */
+export const makerOf = <Row extends StepRow>(rows: StepRows<Row>, releaseId: string | null | undefined): Row | undefined =>
+  rows.find((row) => row.release_id === releaseId && madeRelease(row))
+
+/** The row by which a held release was promoted. */
+export const promotionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): Row | undefined =>
+  pending ? rows.find((row) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
+
+/** Releases that wait for review: held, and not promoted since. */
+export const heldRows = <Row extends StepRow>(rows: StepRows<Row>): readonly Row[] =>
+  rows.filter((row) => row.pending && promotionOf(rows, row) === undefined)
+
+export type StepMove = 'promote' | 'rollback'
+
+interface MovableRow extends StepRow {
+  readonly restorable: boolean
+  readonly current: boolean
+  readonly content_id: string
+}
+
+/** What a person may do with a step now. Content that is served already is not offered. */
+export function moveOf(rows: StepRows<MovableRow>, row: MovableRow): StepMove | null {
+  if (row.pending) return promotionOf(rows, row) === undefined ? 'promote' : null
+  const served = rows.find(({ current }) => current)
+  return row.restorable && madeRelease(row) && !row.current && served?.content_id !== row.content_id ? 'rollback' : null
+}
+
+/** The mean scores of the releases that training published, oldest first, after the score before the first of them. Takes rows newest first. */
+export function publishedScores(rows: StepRows, most: number): readonly number[] {
+  const trained = rows
+    .filter(({ operation, result }) => operation === 'train' && result === 'published')
+    .slice(0, most)
+    .toReversed()
+  const scored = trained.flatMap(({ metrics }) => meanScores(metrics) ?? [])
+  const before = trained[0] === undefined ? null : (meanScores(trained[0].metrics)?.current ?? null)
+  return [before, ...scored.map(({ candidate }) => candidate)].filter((score) => score !== null)
+}

@@ -1,0 +1,229 @@
+/** The evidence of a decision, read from a step's metrics: each figure with its place on a scale of 0 to 100, and the same in words. */
+import { brief, counted, formatted, signed } from './numbers.ts'
+import { isNumber, isRecord, listAt, numberAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
+import { scoreText } from './scores.ts'
+
+export interface StepEvidence {
+  readonly title: string
+  /** What had to be shown. */
+  readonly question: string
+  /** One difference for each pair that is drawn. */
+  readonly pairs: PairsFigure | null
+  readonly bars: readonly BarFigure[]
+  readonly facts: readonly StepFact[]
+}
+
+/** A label, and the text beside it. */
+export type StepFact = readonly [label: string, text: string]
+
+interface Figure {
+  readonly title: string
+  /** A sentence that says everything that the figure shows. */
+  readonly words: string
+}
+export interface PairsFigure extends Figure {
+  readonly differences: readonly number[]
+}
+/** A bar on a line from 0 to 100, with marks on it. */
+export interface BarFigure extends Figure {
+  readonly tone: 'good' | 'bad' | 'plain'
+  readonly from: number
+  readonly to: number
+  readonly marks: readonly { readonly at: number; readonly kind: 'zero' | 'mean' | 'limit' }[]
+  /** Under the left end, the middle and the right end. */
+  readonly scale: readonly [string, string, string]
+}
+
+/** Empty where the policy uses no evidence, or never had any. */
+export function evidenceOf(metrics: UnknownRecord): readonly StepEvidence[] {
+  return [
+    sectionOf('Evidence', metrics['evidence'], metrics),
+    // The counts of the row are those of the first stage.
+    sectionOf('Evidence that nothing got worse', metrics['evidence_regression'], {}),
+  ].filter((section) => section !== null)
+}
+
+function sectionOf(title: string, evidence: unknown, counts: UnknownRecord): StepEvidence | null {
+  if (!isRecord(evidence)) return null
+  const pairs = pairsOf(evidence, counts)
+  const bars = [...intervalOf(evidence), ...strengthsOf(evidence)]
+  if (pairs === null && bars.length === 0) return null
+  return {
+    title,
+    question: QUESTIONS[textAt(evidence, 'test') ?? ''] ?? 'The policy decided by this.',
+    pairs,
+    bars,
+    facts: factsOf(evidence),
+  }
+}
+
+const QUESTIONS: Readonly<Record<string, string>> = {
+  superiority: 'The candidate had to be shown to be better than the served release.',
+  non_inferiority: 'The candidate had to be shown to be no worse than the margin allows.',
+}
+
+/**
+ * The result in one sentence: "10 of 14 improved, none worse; the evidence is strong enough (1 in 1,200 by luck)". Null where no pairs were
+ * counted.
+ */
+export function headlineOf(metrics: UnknownRecord): string | null {
+  const [wins, losses] = [numberAt(metrics, 'wins'), numberAt(metrics, 'losses')]
+  if (wins === null || losses === null) return null
+  const pairs = wins + losses + (numberAt(metrics, 'ties') ?? 0)
+  const counts = `${wins === 0 ? 'none' : formatted(wins)} of ${formatted(pairs)} improved, ${losses === 0 ? 'none' : formatted(losses)} worse`
+  const evidence = metrics['evidence']
+  const [threshold, value] = isRecord(evidence) ? [numberAt(evidence, 'threshold'), weakest(evidence)] : [null, null]
+  return threshold === null || value === null ? counts : `${counts}; the evidence is ${strengthWords(value, threshold)}`
+}
+
+/** Each e-value has to reach the threshold, so the weakest decides. */
+function weakest(evidence: UnknownRecord): number | null {
+  const values = STRENGTHS.map(([, name]) => numberAt(evidence, name)).filter((value) => value !== null)
+  return values.length === 0 ? null : Math.min(...values)
+}
+
+/** An e-value of N is reached by luck at most once in N. */
+function strengthWords(value: number, threshold: number): string {
+  if (value >= threshold) return `strong enough (${luck(value)})`
+  return `not strong enough (${value > 1 ? `${luck(value)}, ` : ''}1 in ${brief(threshold)} needed)`
+}
+
+const luck = (value: number): string =>
+  value > STRENGTH_MAX ? `less than 1 in ${brief(STRENGTH_MAX)} by luck` : `1 in ${brief(value)} by luck`
+
+/** So many pairs are drawn at most. */
+const PAIRS_DRAWN_MAX = 240
+
+function pairsOf(evidence: UnknownRecord, counts: UnknownRecord): PairsFigure | null {
+  const listed = listAt(evidence, 'differences').filter(isNumber)
+  const differences = (listed.length > 0 ? listed : countedPairs(counts)).slice(0, PAIRS_DRAWN_MAX)
+  if (differences.length === 0) return null
+  const wins = numberAt(counts, 'wins') ?? listed.filter((value) => value > 0).length
+  const losses = numberAt(counts, 'losses') ?? listed.filter((value) => value < 0).length
+  const pairs = Math.max(numberAt(evidence, 'pairs') ?? 0, differences.length)
+  const drawn = pairs > differences.length ? `; the first ${differences.length} are drawn` : ''
+  const ties = formatted(Math.max(0, pairs - wins - losses))
+  const words = `${formatted(wins)} won, ${formatted(losses)} lost and ${ties} tied of ${counted(pairs, 'pair')}${drawn}.`
+  return { title: 'Pairs', words, differences }
+}
+
+/** A row that does not list its pairs counts them by kind. */
+function countedPairs(counts: UnknownRecord): readonly number[] {
+  const times = (name: string): number => Math.min(PAIRS_DRAWN_MAX, Math.max(0, Math.floor(numberAt(counts, name) ?? 0)))
+  const kinds = [[1, times('wins')] as const, [0, times('ties')] as const, [-1, times('losses')] as const]
+  return kinds.flatMap(([difference, length]) => Array.from({ length }, () => difference))
+}
+
+const REACH_MIN = 0.1
+const REACH_MARGIN = 1.15
+
+function intervalOf(evidence: UnknownRecord): readonly BarFigure[] {
+  const mean = numberAt(evidence, 'mean_difference')
+  const [low = NaN, high = NaN] = listAt(evidence, 'interval').filter(isNumber)
+  if (mean === null || !(low <= high)) return []
+  const margin = numberAt(evidence, 'margin')
+  const reach = REACH_MARGIN * Math.max(REACH_MIN, ...[low, high, mean, margin ?? 0].map(Math.abs))
+  const at = (value: number): number => 50 + (50 * value) / reach
+  const allowed = margin === null ? '' : `; up to ${brief(margin)} worse is allowed`
+  return [
+    {
+      title: 'Mean difference',
+      words: `${signed(mean)}, with confidence between ${signed(low)} and ${signed(high)}${allowed}.`,
+      tone: low > 0 ? 'good' : high < 0 ? 'bad' : 'plain',
+      from: at(low),
+      to: at(high),
+      marks: [
+        { at: 50, kind: 'zero' },
+        { at: at(mean), kind: 'mean' },
+        ...(margin === null ? [] : [{ at: at(-margin), kind: 'limit' } as const]),
+      ],
+      scale: [signed(-reach), '0', signed(reach)],
+    },
+  ]
+}
+
+const STRENGTHS = [
+  ['e-value over pairs', 'e_value'],
+  ['e-value over tasks', 'e_value_tasks'],
+] as const
+
+/** A value outside is drawn at the end. */
+const STRENGTH_MIN = 0.01
+const STRENGTH_MAX = 1e12
+
+/** Over pairs, and where the policy checks a second time over tasks: each has to reach the threshold. On a scale of magnitudes. */
+function strengthsOf(evidence: UnknownRecord): readonly BarFigure[] {
+  const threshold = numberAt(evidence, 'threshold')
+  if (threshold === null || threshold <= 1) return []
+  const strengths = STRENGTHS.map(([title, name]) => ({ title, value: numberAt(evidence, name) ?? NaN })).filter(({ value }) => value >= 0)
+  const logs = strengths.map(({ value }) => logOf(value))
+  const [bottom, top] = [Math.min(logOf(0.5), ...logs), Math.max(logOf(threshold), ...logs) + 0.5]
+  const at = (value: number): number => (100 * (logOf(value) - bottom)) / (top - bottom)
+  return strengths.map(({ title, value }) => ({
+    title,
+    words: `${brief(value)}: ${strengthWords(value, threshold)}.`,
+    tone: value >= threshold ? 'good' : value < 1 ? 'bad' : 'plain',
+    from: at(Math.min(1, value)),
+    to: at(Math.max(1, value)),
+    marks: [
+      { at: at(1), kind: 'zero' },
+      { at: at(threshold), kind: 'limit' },
+    ],
+    scale: [brief(Math.exp(bottom)), '', brief(Math.exp(top))],
+  }))
+}
+
+const logOf = (value: number): number => Math.log(Math.min(STRENGTH_MAX, Math.max(STRENGTH_MIN, value)))
+
+const NUMBERS: readonly (readonly [name: string, label: string])[] = [
+  ['alpha_spent', 'Chance of a mistake allowed'],
+  ['decided_before', 'Candidates decided before'],
+  ['selected_before', 'Of those selected'],
+  ['pairs', 'Pairs played'],
+  ['tasks', 'Tasks'],
+  ['episodes_cap', 'Episodes at most'],
+]
+
+const STOPS: Readonly<Record<string, string>> = {
+  success: 'enough evidence',
+  futility: 'no hope of enough evidence',
+  budget: 'no episodes left',
+  tasks: 'too few tasks',
+  health: 'a failed health task',
+  unfinished: 'not played to the end',
+}
+
+function factsOf(evidence: UnknownRecord): readonly StepFact[] {
+  const stopped = textAt(evidence, 'stopped')
+  return [...namedNumbers(evidence, NUMBERS), ...(stopped === null ? [] : [['Ended by', STOPS[stopped] ?? stopped] as const])]
+}
+
+export const namedNumbers = (from: UnknownRecord, names: typeof NUMBERS): readonly StepFact[] =>
+  names.flatMap(([name, label]) => {
+    const value = numberAt(from, name)
+    return value === null ? [] : [[label, formatted(value)] as const]
+  })
+
+/** One line of the task table: an episode of the candidate. */
+export interface TaskResult {
+  readonly task: string
+  /** "played again (2)"; empty of the first time. */
+  readonly again: string
+  readonly score: number | null
+  readonly scoreText: string
+  /** Why there is no score, and what the evaluator said. */
+  readonly notes: readonly string[]
+}
+
+/** The first episodes of the candidate; the step record has all. */
+export const tasksOf = (metrics: UnknownRecord): readonly TaskResult[] =>
+  objectsAt(metrics, 'candidate_episodes').map((episode) => {
+    const [score, repeat] = [numberAt(episode, 'score'), numberAt(episode, 'repeat') ?? 0]
+    return {
+      task: textAt(episode, 'task') ?? 'unnamed',
+      again: repeat > 0 ? `played again (${formatted(repeat + 1)})` : '',
+      score,
+      scoreText: score === null ? 'no score' : scoreText(score),
+      notes: [textAt(episode, 'failure'), textAt(episode, 'evaluation')].filter((text) => text !== null),
+    }
+  })

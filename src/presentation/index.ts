@@ -1,0 +1,16 @@
+/**
+ * Presentation: one step of a scenario as plain data: outcome, reason, evidence, scores, changes with diff lines. Used by the pages, the
+ * console and the terminal.
+ * Does not lay anything out, read stores, or import anything that a browser lacks.
+ */
+export * from './chain.ts'
+export * from './changes.ts'
+export * from './diff.ts'
+export * from './evidence.ts'
+export * from './json.ts'
+export * from './numbers.ts'
+export * from './outcome.ts'
+export * from './read.ts'
+export * from './scores.ts'
+export * from './step.ts'
+export * from './why.ts'

@@ -1,0 +1,84 @@
+/** The outcome of a step: its word, its title on the version page, and what it means. */
+import type { Operation, OutcomeWord, StepOutcome } from '../contract/index.ts'
+import { STEP_OUTCOMES } from '../contract/outcomes.ts'
+import { promotionOf, type StepRow, type StepRows } from './chain.ts'
+
+/** How a word is coloured: each renderer has its own colour for a tone. */
+export type StepTone = 'good' | 'warn' | 'bad' | 'plain'
+
+export interface StepStatus {
+  readonly outcome: OutcomeWord
+  /** "Held", "Starting point", "Promoted at step 4" */
+  readonly word: string
+  /** The same on the version page, whose words the interface fixes: "Ready for review". */
+  readonly title: string
+  readonly tone: StepTone
+  readonly meaning: string
+}
+
+export function statusOf(rows: StepRows, row: StepRow): StepStatus {
+  const status = OUTCOMES[row.result]
+  const promotion = promotionOf(rows, row)
+  if (promotion !== undefined) return { ...status, ...named(`Promoted at step ${promotion.step}`), tone: 'good', meaning: PROMOTED }
+  return { ...status, ...BY_HAND[row.operation] }
+}
+
+const PROMOTED = 'The candidate was held for review and promoted by a person.'
+
+const named = (word: string): Pick<StepStatus, 'word' | 'title'> => ({ word, title: word })
+
+/** Rows that no training step made. */
+const BY_HAND: Readonly<Partial<Record<Operation, Partial<StepStatus>>>> = {
+  create: { ...named('Starting point'), tone: 'plain', meaning: 'What this scenario was created with.' },
+  promote: { meaning: 'A person promoted a release that was held for review.' },
+  rollback: { meaning: 'A person put an earlier release back.' },
+  shipped: { meaning: 'The service updated the entries that it ships.' },
+}
+
+const outcome = (result: StepOutcome, tone: StepTone, meaning: string): StepStatus => {
+  const { word, title } = STEP_OUTCOMES[result]
+  return { outcome: word, word: word.slice(0, 1).toUpperCase() + word.slice(1), title, tone, meaning }
+}
+
+const OUTCOMES: Readonly<Record<StepOutcome, StepStatus>> = {
+  published: outcome('published', 'good', 'The candidate was selected and went live.'),
+  pending: outcome('pending', 'warn', 'The candidate was selected and waits for review. Not live until promoted.'),
+  rejected: outcome('rejected', 'plain', 'The candidate was not selected. The served release stays live.'),
+  skipped: outcome('skipped', 'plain', 'There was no candidate to try. The served release stays live.'),
+  failed: outcome('failed', 'bad', 'The step failed before it had a candidate to serve. The served release stays live.'),
+}
+
+/** In the order in which outcomes are listed. */
+export const OUTCOME_STATUSES: readonly (readonly [result: StepOutcome, status: StepStatus])[] = [
+  ['published', OUTCOMES.published],
+  ['pending', OUTCOMES.pending],
+  ['rejected', OUTCOMES.rejected],
+  ['skipped', OUTCOMES.skipped],
+  ['failed', OUTCOMES.failed],
+]
+
+/** The states of a request on its way, as the progress route has them. */
+const STATES: Readonly<Record<string, RequestStatus>> = {
+  queued: { word: 'Queued', tone: 'plain' },
+  running: { word: 'In progress', tone: 'busy' },
+  proposing: { word: 'Designing the change', tone: 'busy' },
+  evaluating: { word: 'Checking the harness', tone: 'busy' },
+  settling: { word: 'Saving the result', tone: 'busy' },
+}
+
+export interface RequestStatus {
+  readonly word: string
+  readonly tone: StepTone | 'busy'
+}
+
+/** The status of a request by its state; once it is settled, the state is the result of its step. */
+export const requestStatus = (state: string): RequestStatus =>
+  STATES[state] ?? OUTCOME_STATUSES.find(([result]) => result === state)?.[1] ?? { word: state, tone: 'busy' }
+
+export const REQUEST_STAGES = ['Received', 'Processing', 'Recording', 'Outcome'] as const
+
+/** Which of the stages a request is at. */
+export function stageOf({ settled, state }: { readonly settled: boolean; readonly state: string }): number {
+  if (settled) return REQUEST_STAGES.length - 1
+  return { queued: 0, settling: 2 }[state] ?? 1
+}

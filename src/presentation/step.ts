@@ -1,0 +1,162 @@
+/** One step as plain data: everything that the pages, the console and the terminal show of it. They lay it out and derive nothing. */
+import type { Requires } from '../contract/index.ts'
+import { madeRelease, type StepRow, type StepRows } from './chain.ts'
+import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepEvidence, type StepFact, type TaskResult } from './evidence.ts'
+import { counted } from './numbers.ts'
+import { statusOf, type StepStatus } from './outcome.ts'
+import { numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
+import { meanScores, scoreText } from './scores.ts'
+import {
+  decisionOf,
+  designOf,
+  failuresOf,
+  reasonOf,
+  reviewOf,
+  setupOf,
+  type StepDesign,
+  type StepReason,
+  type StepReview,
+  type StepSetup,
+  type TitledText,
+} from './why.ts'
+
+export interface StepView {
+  readonly status: StepStatus
+  readonly madeRelease: boolean
+  readonly reason: StepReason
+  readonly design: StepDesign | null
+  /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
+  readonly headline: string | null
+  /** Why the outcome is what it is. */
+  readonly decision: string | null
+  readonly failures: readonly TitledText[]
+  readonly scores: StepScores | null
+  /** "144 episodes played, 16 known from before" */
+  readonly cost: string | null
+  readonly numbers: readonly StepFact[]
+  readonly facts: readonly StepFact[]
+  readonly evidence: readonly StepEvidence[]
+  readonly tasks: readonly TaskResult[]
+  readonly review: StepReview | null
+  readonly setup: StepSetup
+}
+
+export interface StepScores {
+  readonly candidate: number | null
+  readonly current: number | null
+  /** "0.25 → 0.75"; the score of the candidate alone where the served release was not played. */
+  readonly text: string
+  readonly tone: 'good' | 'bad' | 'plain'
+  /** "9 won, 1 lost, 6 tied"; null where no pairs were counted. */
+  readonly pairs: string | null
+}
+
+interface StepContext<Row extends StepRow> {
+  /** The other rows of the scenario. */
+  readonly rows: StepRows<Row>
+  /** What a row is called, such as "v3". */
+  readonly nameOf: (row: Row) => string
+  /** What earlier steps of the chain require. */
+  readonly carried?: readonly Requires[]
+}
+
+export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carried = [] }: StepContext<Row>): StepView {
+  const { metrics } = row
+  return {
+    status: statusOf(rows, row),
+    madeRelease: madeRelease(row),
+    reason: reasonOf(rows, row, nameOf),
+    design: designOf(metrics),
+    headline: headlineOf(metrics),
+    decision: decisionOf(metrics),
+    failures: failuresOf(metrics),
+    scores: scoresOf(metrics),
+    cost: costOf(metrics),
+    numbers: numbersOf(metrics),
+    facts: factsOf(metrics),
+    evidence: evidenceOf(metrics),
+    tasks: tasksOf(metrics),
+    review: reviewOf(metrics),
+    setup: setupOf(metrics, carried),
+  }
+}
+
+/** Null of a step that played nothing. */
+export function scoresOf(metrics: UnknownRecord): StepScores | null {
+  const scores = meanScores(metrics)
+  if (scores === null) return null
+  const { candidate, current } = scores
+  const shown = candidate === null ? 'not played' : scoreText(candidate)
+  const [wins, losses, ties] = (['wins', 'losses', 'ties'] as const).map((name) => numberAt(metrics, name))
+  return {
+    candidate,
+    current,
+    text: current === null ? shown : `${scoreText(current)} → ${shown}`,
+    tone: candidate === null || current === null || candidate === current ? 'plain' : candidate > current ? 'good' : 'bad',
+    pairs: typeof wins === 'number' ? `${wins} won, ${losses ?? 0} lost, ${ties ?? 0} tied` : null,
+  }
+}
+
+function costOf(metrics: UnknownRecord): string | null {
+  const [used, cached, saved] = (['episodes_used', 'episodes_cached', 'episodes_saved'] as const).map((name) => numberAt(metrics, name))
+  if (typeof used !== 'number') return null
+  return [
+    `${counted(used, 'episode')} played`,
+    ...(typeof cached === 'number' ? [`${cached} known from before`] : []),
+    ...(typeof saved === 'number' ? [`${saved} saved by ending early`] : []),
+  ].join(', ')
+}
+
+/** In the order in which they are read; a row has those that apply. */
+const NUMBERS_BEFORE = [
+  ['wins', 'Pairs won'],
+  ['losses', 'Pairs lost'],
+  ['ties', 'Pairs tied'],
+  ['passed', 'Passed'],
+  ['failed', 'Failed'],
+  ['floor_score', 'Score to reach'],
+] as const
+const NUMBERS_AFTER = [
+  ['episode_failures', 'Without a score'],
+  ['evaluation_task_count', 'Tasks'],
+  ['not_run_tasks', 'No longer held out'],
+  ['episodes_used', 'Episodes played'],
+  ['episodes_cached', 'Known from before'],
+  ['episodes_saved', 'Episodes saved'],
+  ['proposer_calls', 'Model calls'],
+  ['proposer_input_tokens', 'Tokens in'],
+  ['proposer_output_tokens', 'Tokens out'],
+] as const
+
+function numbersOf(metrics: UnknownRecord): readonly StepFact[] {
+  const { current = null, candidate = null } = meanScores(metrics) ?? {}
+  return [
+    ...namedNumbers(metrics, NUMBERS_BEFORE),
+    ...(current === null ? [] : [['Current score', scoreText(current)] as const]),
+    ...(candidate === null ? [] : [['Candidate score', scoreText(candidate)] as const]),
+    ...namedNumbers(metrics, NUMBERS_AFTER),
+  ]
+}
+
+function factsOf(metrics: UnknownRecord): readonly StepFact[] {
+  const selection = objectAt(metrics, 'selection')
+  const context = objectAt(metrics, 'evaluation_context')
+  const facts = [
+    ['Skipped', textAt(metrics, 'skipped')],
+    ['Decided because', textAt(selection, 'reason')],
+    ['Held because', textAt(metrics, 'held_because')],
+    ['Policy', textAt(selection, 'policy')],
+    ['Sides played', textsAt(metrics, 'evaluation_sides').join(', ')],
+    ['Measured with', ['model', 'adapter', 'adapter_version'].flatMap((name) => textAt(context, name) ?? []).join(', ')],
+    ['No points on either side', unsolvedWords(metrics)],
+    ['Step record', textAt(metrics, 'step_record')],
+    ['No step record', textAt(metrics, 'step_record_error')],
+  ] as const
+  return facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text] as const]))
+}
+
+/** Tasks on which neither side has a point show nothing, and often their evaluator is wrong. Empty where there are none. */
+export function unsolvedWords(metrics: UnknownRecord): string {
+  const tasks = textsAt(metrics, 'unsolved_tasks')
+  return tasks.length === 0 ? '' : `${tasks.join(', ')}. Check the evaluator: a task that neither side solves shows nothing.`
+}

@@ -1,0 +1,25 @@
+/** Rows of a chain, for the tests. */
+import type { StepRow } from '../chain.ts'
+
+export interface ChainRow extends StepRow {
+  readonly content_id: string
+  readonly restorable: boolean
+  readonly current: boolean
+}
+
+/** A step that published from traffic, except for what is given. */
+export const rowOf = (step: number, more: Partial<ChainRow> = {}): ChainRow => ({
+  step,
+  operation: step === 0 ? 'create' : 'train',
+  result: 'published',
+  pending: false,
+  release_id: `release-${step}`,
+  content_id: `content-${step}`,
+  restorable: true,
+  current: false,
+  metrics: {},
+  ...more,
+})
+
+export const HELD = rowOf(1, { result: 'pending', pending: true, restorable: false })
+export const PROMOTED = rowOf(2, { operation: 'promote', rollback_target_release_id: 'release-1', current: true })
