@@ -64,9 +64,7 @@ describe('a request on its way', () => {
   })
 
   it('says so when its text was evicted', () => {
-    expect(textIn(requestPage({ ...underWay(), request: { id: 'x', created_at: 0, asked: {} } }))).toContain(
-      'Its text was evicted',
-    )
+    expect(textIn(requestPage({ ...underWay(), request: { id: 'x', created_at: 0, asked: {} } }))).toContain('Its text was evicted')
   })
 
   it('is titled by the beginning of its id, and shows the whole of it', () => {
