@@ -12,7 +12,7 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'test/**/*.test.ts',
     ],
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**'],
+    exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**'],
     testTimeout: 60_000,
     // A service with its engine and its trainer takes its time to start on a busy machine.
     hookTimeout: 600_000,

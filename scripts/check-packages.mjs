@@ -21,11 +21,13 @@ const PACKAGES = [
   { folder: 'native', needs: ['bin/svc-native.mjs', 'dist/native.mjs'] },
 ]
 const EXPECTED = /^(package\.json|README\.md|LICENSE|bin\/.+\.mjs|dist\/.+)$/
-const NEVER = /\.test\.|node_modules/
+const NEVER = /\.test\./
+/** What the service runs on comes inside its package. */
+const BUNDLED = /^node_modules\//
 
 runScript(async () => {
   await prepareToPublish()
-  const problems = [...lockProblems(), ...['client', 'agent', 'native'].flatMap(dependencyProblems)]
+  const problems = [...lockProblems(), ...bundleProblems(), ...PACKAGES.slice(1).flatMap(({ folder }) => dependencyProblems(folder))]
   for (const { folder, needs } of PACKAGES) problems.push(...packProblems(folder, needs), ...(await lintProblems(folder)))
   for (const problem of problems) say(problem)
   if (problems.length > 0) throw new Error(`${problems.length} problems in the packages`)
@@ -42,7 +44,7 @@ function packProblems(folder, needs) {
   const answer = JSON.parse(packed.stdout)
   // npm 11 answers a list, later ones an object by package name.
   const [described] = Object.values(answer)
-  const files = described.files.map(({ path }) => path)
+  const files = described.files.map(({ path }) => path).filter((path) => folder !== '.' || !BUNDLED.test(path))
   return [
     ...files.filter((path) => !EXPECTED.test(path) || NEVER.test(path)).map((path) => `${folder}: ${path} should not be in the package`),
     ...needs.filter((path) => !files.includes(path)).map((path) => `${folder}: ${path} is missing from the package`),
@@ -65,6 +67,13 @@ function lockProblems() {
     ...scripted.map(([path]) => `package-lock.json: ${path} runs a script when it is installed`),
     ...hosted.map(([path]) => `package-lock.json: ${path} names the host it came from; install with omit-lockfile-registry-resolved`),
   ]
+}
+
+/** A dependency outside the bundle would be fetched on installing. */
+function bundleProblems() {
+  const { dependencies, bundleDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const missing = Object.keys(dependencies).filter((name) => !bundleDependencies.includes(name))
+  return missing.map((name) => `package.json: ${name} is missing from bundleDependencies`)
 }
 
 /** These packages run on a person's machine: they depend on nothing but each other. */

@@ -34,8 +34,20 @@ export interface Summary {
 export type Pace = Pick<Service, 'wait' | 'timeoutSeconds'>
 
 export async function importFile(options: ImportOptions, screen: Screen, pace: Pace = {}): Promise<Summary> {
-  await using source = await Source.open(options.file)
-  using _lock = takeLock(options.progress)
+  const source = await Source.open(options.file)
+  try {
+    const lock = takeLock(options.progress)
+    try {
+      return await sendFrom(source, options, screen, pace)
+    } finally {
+      lock[Symbol.dispose]()
+    }
+  } finally {
+    await source[Symbol.asyncDispose]()
+  }
+}
+
+async function sendFrom(source: Source, options: ImportOptions, screen: Screen, pace: Pace): Promise<Summary> {
   const saved = await readCheckpoint(options.progress)
   const { sha256, linesBefore } = await source.identify(saved?.offset ?? 0)
   const identity = { url: options.url, scenario: options.scenario, sha256, size: source.bytes }

@@ -10,7 +10,7 @@ const NOTE = 'the row is larger than a page should be: long texts are left out h
 export function rowData(row: PageRow): Html {
   return markup`<script type="application/json" id="row">
     ${jsonMarkup(rowJson(row))}
-  </script>`
+  <\/script>`
 }
 
 function rowJson(row: PageRow): string {

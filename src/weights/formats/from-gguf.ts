@@ -204,19 +204,27 @@ class Facts {
 }
 
 async function writeWeights(ggufFile: string, parts: readonly Part[], outFile: string): Promise<void> {
-  await using from = await open(ggufFile, 'r')
-  const { size } = await from.stat()
-  for (const { name, offset, bytes } of parts)
-    if (offset + bytes > size) throw invalid(CODE, `the GGUF file ends inside what is to be ${name}; download it again`)
-  await using to = await open(outFile, 'w')
-  await to.appendFile(
-    safetensorsHead(
-      parts.map(({ name, shape }) => [name, { dtype: 'F32', shape }]),
-      WHOSE_ORDER,
-    ),
-  )
-  for (const part of parts) await to.appendFile(bytesOf(part.restored(await numbersOf(from, part))))
-  await to.sync()
+  const from = await open(ggufFile, 'r')
+  try {
+    const { size } = await from.stat()
+    for (const { name, offset, bytes } of parts)
+      if (offset + bytes > size) throw invalid(CODE, `the GGUF file ends inside what is to be ${name}; download it again`)
+    await writeParts(from, parts, outFile)
+  } finally {
+    await from.close()
+  }
+}
+
+async function writeParts(from: FileHandle, parts: readonly Part[], outFile: string): Promise<void> {
+  const to = await open(outFile, 'w')
+  try {
+    const shapes = parts.map(({ name, shape }) => [name, { dtype: 'F32', shape }] as const)
+    await to.appendFile(safetensorsHead(shapes, WHOSE_ORDER))
+    for (const part of parts) await to.appendFile(bytesOf(part.restored(await numbersOf(from, part))))
+    await to.sync()
+  } finally {
+    await to.close()
+  }
 }
 
 async function numbersOf(file: FileHandle, { name, offset, bytes, storage }: Part): Promise<Float32Array> {
