@@ -62,14 +62,17 @@ export function runtimeFolder(runtime: 'llama', environment: Readonly<Record<str
 }
 
 export const REF = {
-  all: 'refs/reef/',
-  scenarios: 'refs/reef/scenarios/',
-  archived: 'refs/reef/archived/',
+  all: 'refs/svc/',
+  scenarios: 'refs/svc/scenarios/',
+  archived: 'refs/svc/archived/',
   /** Releases held for review: no pointer reaches them. */
-  held: 'refs/reef/releases/',
+  held: 'refs/svc/releases/',
   /** What a remote repository held when it was last asked, in the repository on this machine alone. */
-  remote: 'refs/reef-remote/',
+  remote: 'refs/svc-remote/',
 } as const
+
+/** Where earlier versions kept the same refs, under the same names below these prefixes. They are renamed when a repository is opened. */
+export const FORMER_REF = { all: 'refs/reef/', remote: 'refs/reef-remote/' } as const
 
 /** `scheme://…`, or `user@host:path` as ssh takes it: a repository that is not a folder of this machine. */
 export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\]+@[^/\\]+:)/i.test(repository)
@@ -90,4 +93,7 @@ export const ORIGINAL = {
   manifest: 'reef-artifact.json',
   /** Refs that every repository of it has, and none of ours. */
   refs: ['refs/reef/base', 'refs/reef/head'],
+  allRefs: 'refs/reef/',
+  scenarioRefs: 'refs/reef/scenarios/',
+  archivedRefs: 'refs/reef/archived/',
 } as const

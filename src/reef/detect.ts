@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRemoteRepository, ORIGINAL, REF, unavailable } from '../contract/index.ts'
+import { isRemoteRepository, ORIGINAL, unavailable } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
 import { SOURCE_FILE } from './source/folder.ts'
 import { gitObjects, gitRefs } from './source/git.ts'
@@ -36,7 +36,7 @@ export async function refuseOriginal(places: StoragePlaces): Promise<void> {
 /** What git itself has to say about a folder that is no repository is said when it is opened. */
 async function originalRefs(repository: string): Promise<readonly string[]> {
   if (isRemoteRepository(repository) || !existsSync(join(repository, 'HEAD'))) return []
-  const refs = await gitRefs(repository, REF.all).catch(() => new Map<string, string>())
+  const refs = await gitRefs(repository, ORIGINAL.allRefs).catch(() => new Map<string, string>())
   const own = [...refs.keys()].filter((ref) => ORIGINAL.refs.some((name) => name === ref))
   if (own.length > 0) return [...refs.keys()]
   const looked = [...refs].slice(0, REFS_LOOKED_AT)

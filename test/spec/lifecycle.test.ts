@@ -31,7 +31,7 @@ function archivedOf({ json }: Answer): readonly [rows: string, ref: string] {
 }
 
 describe('a deleted scenario', () => {
-  it('is archived whole: rows under archived/, the ref under refs/reef/archived/ [delete.answer] [delete.rule-1]', async () => {
+  it('is archived whole: rows under archived/, the ref under refs/svc/archived/ [delete.answer] [delete.rule-1]', async () => {
     const created = await here.post('/svc/scenarios', { name: 'gone', model: { api_key: KEY } })
     await importInference(here, 'gone', 'a')
     await importInference(here, 'gone', 'b')
@@ -39,7 +39,7 @@ describe('a deleted scenario', () => {
     expect(answer).toMatchObject({ status: 200, json: { scenario: 'gone' } })
     const [rows, ref] = archivedOf(answer)
     expect(rows).toMatch(/^archived\//)
-    expect(ref).toMatch(/^refs\/reef\/archived\//)
+    expect(ref).toMatch(/^refs\/svc\/archived\//)
     const archive = new DatabaseSync(join(here.directory, 'records', rows), { readOnly: true })
     expect(archive.prepare('SELECT agent_record_id FROM record ORDER BY sequence').all()).toMatchObject([
       { agent_record_id: 'a' },
@@ -48,7 +48,7 @@ describe('a deleted scenario', () => {
     expect(archive.prepare('SELECT count(*) AS commits FROM commit_row').get()).toMatchObject({ commits: 1 })
     archive.close()
     expect(git('rev-parse', ref)).toBe(created.json['release_id'])
-    expect(git('for-each-ref', 'refs/reef/scenarios')).not.toContain(created.json['release_id'])
+    expect(git('for-each-ref', 'refs/svc/scenarios')).not.toContain(created.json['release_id'])
   })
 
   it('takes its model settings along, still readable by the owner alone [delete.rule-1] [decisions.model-file]', async () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 const NAMES = 'src/contract/names.ts'
 /** A header or folder of ours, spelt inside a string literal. Routes are spelt where they are listed. */
-const SPELT = /['"`][^'"`\n]*(?:x-svc-[a-z]|refs\/reef|\.reef-|\.reef\/)/
+const SPELT = /['"`][^'"`\n]*(?:x-svc-[a-z]|refs\/(?:svc|reef)|\.reef-|\.reef\/)/
 
 it(`header and on-disk names are spelt in ${NAMES} alone [decisions.names]`, () => {
   const files = globSync(['src/**/*.ts', 'plugins/**/*.ts']).filter((file) => !file.endsWith('.test.ts') && file !== NAMES)

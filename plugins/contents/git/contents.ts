@@ -22,7 +22,7 @@ export async function openContents({ path, url }: Location): Promise<ContentStor
   const workbench = new Workbench(path)
   const local = new LocalRefs(path)
   await Promise.all([workbench.sweep(), local.sweep()])
-  await local.refresh()
+  await local.open()
   const objects = new Objects(path, workbench)
   const find = (releaseId: string): Promise<Release | null> => findRelease(objects, releaseId)
   const large = new LargeFiles(path, workbench)

@@ -79,7 +79,7 @@ describe('pointers', () => {
     const { path, store } = await fresh()
     const release = await publish(store, {})
     await store.point('my scenario?', release)
-    expect(refsOf(path)).toEqual({ 'refs/reef/scenarios/bXkgc2NlbmFyaW8_': release.release_id })
+    expect(refsOf(path)).toEqual({ 'refs/svc/scenarios/bXkgc2NlbmFyaW8_': release.release_id })
   })
 
   it('a name too long for one file becomes folders that no other name can collide with', async () => {
@@ -106,13 +106,13 @@ describe('pointers', () => {
     const { path, store } = await fresh()
     const release = await publish(store, {})
     const [, name] = await Promise.all([store.point('s', release), store.archive('s', '2026-11-15T03:21:18.5Z'), store.point('t', release)])
-    expect(name).toBe('refs/reef/archived/cw/2026-11-15T03%3A21%3A18.5Z')
-    expect(refsOf(path)).toEqual({ [name]: release.release_id, 'refs/reef/scenarios/dA': release.release_id })
+    expect(name).toBe('refs/svc/archived/cw/2026-11-15T03%3A21%3A18.5Z')
+    expect(refsOf(path)).toEqual({ [name]: release.release_id, 'refs/svc/scenarios/dA': release.release_id })
   })
 
   it('a scenario without a ref archives cleanly and creates nothing', async () => {
     const { path, store } = await fresh()
-    expect(await store.archive('s', '1')).toBe('refs/reef/archived/cw/1')
+    expect(await store.archive('s', '1')).toBe('refs/svc/archived/cw/1')
     expect(refsOf(path)).toEqual({})
   })
 

@@ -1,6 +1,6 @@
 /** The artifact repository: the scenarios it names, and what each release says of itself in its manifest. */
 import { isUtf8 } from 'node:buffer'
-import { ORIGINAL, REF, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { ORIGINAL, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { gitObjects, gitRefs, isCommitId } from './git.ts'
 import { commitFrom, isStep, type SourceCommit, type SourceRelease } from './log.ts'
@@ -30,8 +30,8 @@ export class SourceRepository {
   async scenarios(): Promise<{ readonly heads: ReadonlyMap<string, string>; readonly odd: readonly string[] }> {
     const heads = new Map<string, string>()
     const odd: string[] = []
-    for (const [ref, commit] of await gitRefs(this.path, REF.scenarios)) {
-      const name = decodeName(ref.slice(REF.scenarios.length))
+    for (const [ref, commit] of await gitRefs(this.path, ORIGINAL.scenarioRefs)) {
+      const name = decodeName(ref.slice(ORIGINAL.scenarioRefs.length))
       if (name === null) odd.push(ref)
       else heads.set(name, commit)
     }
@@ -39,7 +39,7 @@ export class SourceRepository {
   }
 
   async archived(): Promise<number> {
-    return (await gitRefs(this.path, REF.archived)).size
+    return (await gitRefs(this.path, ORIGINAL.archivedRefs)).size
   }
 
   /** Null when the release is not there, or holds no manifest. */

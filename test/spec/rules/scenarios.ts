@@ -30,7 +30,7 @@ export const scenarios = [
   }),
   ...section('Deletion', {
     'delete.answer': 'DELETE answers {scenario, archived}; unknown is 404.',
-    'delete.rule-1': 'Rows move under archived/, the ref is renamed under refs/reef/archived/, releases stay reachable.',
+    'delete.rule-1': 'Rows move under archived/, the ref is renamed under refs/svc/archived/, releases stay reachable.',
     'delete.rule-1-recipe': "The recipe's own directories move under an archived sibling.",
     'delete.name-free': 'The name is free again and inherits nothing, least of all a key.',
     'delete.rule-2': 'A local step in flight ends without a commit.',

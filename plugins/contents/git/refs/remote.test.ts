@@ -90,6 +90,19 @@ it('a remote that holds releases of the system reef is not opened, and none of i
   expect(refsOf(remote)).toEqual(before)
 })
 
+it('refs of an earlier version in a remote stay there, and the releases they name are found', async () => {
+  const [remote, elsewhere] = [freshRemote(), freshCache()]
+  const other = await openAt(remote, elsewhere)
+  const release = await publish(other, { a: 'elsewhere' })
+  await other.point('s', release)
+  gitSays(remote, 'update-ref', 'refs/reef/scenarios/cw', release.release_id)
+  gitSays(remote, 'update-ref', '-d', REF)
+  const store = await openAt(remote, freshCache())
+  expect(await store.find(release.release_id)).toEqual(release)
+  await store.point('s', release)
+  expect(refsOf(remote)).toEqual({ 'refs/reef/scenarios/cw': release.release_id, [REF]: release.release_id })
+})
+
 describe('a remote that fails', () => {
   it('keeps no pointer from moving here, and gets everything it missed with the next one', async () => {
     const [remote, cache] = [freshRemote(), freshCache()]

@@ -2,7 +2,7 @@
  * A repository elsewhere that follows the one on this machine: what is published is durable here first and pushed then. What a failed
  * push left behind is not written down anywhere; it is the difference between the refs here and there, and the next push carries it.
  */
-import { ORIGINAL, REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
+import { FORMER_REF, ORIGINAL, REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
 import { gitOverNetwork } from '../process.ts'
 import { settleGoals } from './goals.ts'
 import type { Change, Find, Goal, RefPlace } from './goals.ts'
@@ -13,12 +13,14 @@ const OPEN_TIMEOUT_SECONDS = 600
 const TIMEOUT_SECONDS = 60
 /** Refs in one push: all of them stand on one command line. */
 const PUSH_REFS_MAX = 200
+/** Refs that the remote has from an earlier version. They stay there, since a service of that version may share it. */
+const FORMER = `${REF.remote}former/`
 
 /** Fetches, so that releases published from elsewhere are found here, and pushes what an earlier run could not. */
 export async function openRemote(repository: string, url: string, local: RefPlace, find: Find): Promise<Remote> {
   const refs = new RemoteRefs(repository, url)
   await refs.refresh(OPEN_TIMEOUT_SECONDS)
-  if (ORIGINAL.refs.some((ref) => refs.known.has(ref))) throw ofTheOriginal()
+  if (await refs.isOriginal()) throw ofTheOriginal()
   const remote = new Remote(local, refs, find)
   await remote.catchUp()
   return remote
@@ -99,13 +101,18 @@ class RemoteRefs implements RefPlace {
 
   /** What the remote holds comes under names of its own, so that a pointer moved here and not pushed yet is never overwritten. */
   async refresh(timeoutSeconds = TIMEOUT_SECONDS): Promise<void> {
-    const refspec = `+${REF.all}*:${REF.remote}*`
-    const args = ['fetch', '--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--', this.#url, refspec]
+    const refspecs = [`+${REF.all}*:${REF.remote}*`, `+${FORMER_REF.all}*:${FORMER}*`]
+    const args = ['fetch', '--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--', this.#url, ...refspecs]
     await gitOverNetwork([`--git-dir=${this.#repository}`, ...args], timeoutSeconds).catch((cause: unknown) => {
       throw unreachable(cause)
     })
-    const fetched = await readRefs(this.#repository, REF.remote)
-    this.#known = new Map(Array.from(fetched, ([ref, releaseId]) => [REF.all + ref.slice(REF.remote.length), releaseId]))
+    const fetched = [...(await readRefs(this.#repository, REF.remote))].filter(([ref]) => !ref.startsWith(FORMER))
+    this.#known = new Map(fetched.map(([ref, releaseId]) => [REF.all + ref.slice(REF.remote.length), releaseId]))
+  }
+
+  async isOriginal(): Promise<boolean> {
+    const fetched = await readRefs(this.#repository, FORMER)
+    return ORIGINAL.refs.some((ref) => fetched.has(FORMER + ref.slice(FORMER_REF.all.length)))
   }
 
   async change(changes: readonly Change[]): Promise<void> {
