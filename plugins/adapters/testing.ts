@@ -1,4 +1,4 @@
-/** What the tests of the adapters share: a model, how an entry is written, what an agent left in a folder, and files that stay as they were written down. */
+/** Test support for adapters: a model, entries, an agent's files, and golden files. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const APIS: readonly ModelApi[] = ['openai', 'responses', 'anthropic']
 
 export const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
-/** What most agents are given: two rules, a skill without a head and one with. */
+/** Two rules, a skill without front matter and one with. */
 export const TEXTS: readonly Entry[] = [
   entry('first', 'rules', { text: '# Rules\n\nAnswer in one line.' }),
   entry('second', 'rules', { text: 'Say when you do not know.' }),
@@ -27,7 +27,7 @@ export const TEXTS: readonly Entry[] = [
 
 export const modelOf = (api: ModelApi): ModelAddress => ({ url: 'http://127.0.0.1:8900', model: 'some:model', api, apiKey: 'the-key' })
 
-/** Everything that a tree becomes lies in `golden.txt` beside the test, and what a model changes in it in `golden-<api>.txt`. */
+/** Compares the rendered tree with `golden.txt` beside the test, and what a model changes with `golden-<api>.txt`. */
 export function itRendersAsBefore(adapter: Adapter, entries: readonly Entry[]): void {
   const apis = APIS.filter((api) => adapter.bindings[api] !== undefined)
 
@@ -47,14 +47,14 @@ export function itRendersAsBefore(adapter: Adapter, entries: readonly Entry[]): 
   })
 }
 
-/** One text with every file under its path, in the order of the paths. */
+/** One text of all files, in path order. */
 const asText = (files: Files): string =>
   Object.entries(files)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([path, text]) => `=== ${path}\n${text}`)
     .join('')
 
-/** The entry `mine` is refused by the name of the field, with a model bound and without. */
+/** The entry `mine` is refused by its field, with and without a model. */
 export function expectSettingRefused(adapter: Adapter, field: string, config: JsonObject): void {
   const refusal = { code: 'setting_refused', message: expect.stringContaining(`mine: config.data.${field} is refused: `) }
   const mine = [entry('mine', 'config', config)]
@@ -62,7 +62,7 @@ export function expectSettingRefused(adapter: Adapter, field: string, config: Js
   expect(() => renderTree(adapter, mine, modelOf('openai'))).toThrow(expect.objectContaining(refusal))
 }
 
-/** The files of an agent that worked in this folder. */
+/** Writes the files that an agent left. */
 export async function leave(root: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })

@@ -1,14 +1,14 @@
-/** The hooks of a tree: those of the entry that the service ships, which alone may name any, and those of every extension. */
+/** The hooks of a tree: those of the shipped entry, the only one that may name any, and those of every extension. */
 import { isObject, type Entry, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
-/** When an extension is run. */
+/** The events that run an extension. */
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'] as const
 
 /**
- * All of them side by side: the hooks of two entries for the same event are lists, of which merging would keep the last alone. An extension is
- * a Node program that is run at each of five events. It is given the event as one JSON object on stdin (`hook_event_name` says which), and may
- * answer with `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}` written to file 1; silence lets the agent go on. It is plain
- * JavaScript: not every Node that a person has takes types.
+ * Concatenates the hooks of all entries, since merging lists would keep only the last. An extension is a Node program that runs at each of
+ * five events. It reads the event as one JSON object on stdin (`hook_event_name` says which), and may write
+ * `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}` to stdout; no output lets the agent go on. It is plain JavaScript: not
+ * every installed Node strips types.
  */
 export function hooksOf(entries: readonly Entry[]): JsonObject {
   const all = entries.flatMap((entry) => (entry.name === 'config' ? chosen(entry) : entry.name === 'code_extension' ? extended(entry) : []))

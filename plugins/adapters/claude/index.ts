@@ -1,4 +1,4 @@
-/** The agent Claude Code: its files under `claude/`, its extensions as hooks, its model named in the settings, its log as JSON lines. */
+/** Claude Code: files under `claude/`, extensions as hooks, the model in the settings, JSON lines as log. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, printed, readJsonLines, refuseModel, refuseOtherName } from '../../../src/harness/index.ts'
@@ -51,7 +51,7 @@ const claude: Adapter = {
     }
   },
 
-  /** Nobody is there to be asked for permission. The variable is without effect but for root, whom Claude Code believes in a sandbox alone. */
+  /** Nobody can grant permissions in an episode. Root needs the variable: Claude Code accepts root only in a sandbox. */
   launch: ({ prompt }, root) => ({
     argv: ['claude', '-p', '--output-format', 'json', '--permission-mode', 'bypassPermissions', '--', prompt],
     env: { HOME: root, CLAUDE_CONFIG_DIR: join(root, 'claude'), IS_SANDBOX: '1' },
@@ -63,7 +63,7 @@ const claude: Adapter = {
 
 export default define('adapter', claude)
 
-/** Variables in the settings win over the person's own: one that names another account or vendor must not lead a session past the service. */
+/** Variables in the settings override the user's own, so that no other account or vendor bypasses the service. */
 function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
   const env = {
     ANTHROPIC_API_KEY: '',
@@ -76,7 +76,7 @@ function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
   return model === null ? { env } : { model, env: { ...env, ...modelVariables(model) } }
 }
 
-/** Agents within the session ask for models by size; whatever the size, there is this one. */
+/** Subagents request models by size; all sizes map to this one. */
 const modelVariables = (model: string): JsonObject => ({
   ANTHROPIC_MODEL: model,
   ANTHROPIC_DEFAULT_HAIKU_MODEL: model,

@@ -1,4 +1,4 @@
-/** Which of Claude Code's settings a tree may choose, and how they must look. */
+/** The settings of Claude Code that a tree may set, with their types. */
 import { z } from 'zod'
 import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
 import {
@@ -12,7 +12,7 @@ import {
   settingsIn,
 } from '../../../src/harness/index.ts'
 
-/** Nothing leaves the machine but what is asked of the model, and the program stays the pinned one. */
+/** No telemetry and no updates. */
 export const DEFAULTS: JsonObject = {
   disableDeepLinkRegistration: 'disable',
   env: {
@@ -46,14 +46,14 @@ const texts = z.array(text)
 const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text' })
 
 /**
- * A list of what is allowed, with its types, since Claude Code ignores the whole file when one field in it is of the wrong type: with it the
- * address of the model, so that a session would go on with the person's own account, unrecorded.
+ * Types are checked, since Claude Code ignores the whole file when one field has the wrong type. It would then ignore the model's address too
+ * and use the person's own account, unrecorded.
  */
 const SETTINGS = settings({
   alwaysThinkingEnabled: flag,
   cleanupPeriodDays: z.int().positive(),
   effortLevel: z.enum(['low', 'medium', 'high', 'xhigh']),
-  // Every program that a session starts gets them, and many a name makes one load code or ask elsewhere: these are but sizes and times.
+  // Every program of a session inherits these, and many variables load code or redirect requests: only sizes and times are allowed.
   env: settings({
     BASH_DEFAULT_TIMEOUT_MS: digits,
     BASH_MAX_OUTPUT_LENGTH: digits,
@@ -63,14 +63,14 @@ const SETTINGS = settings({
   }),
   language: text,
   outputStyle: text,
-  // A rule names what it lets pass. A mode that lets everything pass, or another folder to work in, is for the person at the keyboard to choose.
+  // Rules may allow single things. Only the user may allow everything or add folders.
   permissions: settings({ allow: texts, ask: texts, defaultMode: z.enum(['acceptEdits', 'default', 'plan']), deny: texts }),
   respectGitignore: flag,
   showThinkingSummaries: flag,
   spinnerTipsEnabled: flag,
 })
 
-/** The one entry that may name a program: it is the service's own, and no seed or mutation can hold this id. */
+/** The only entry that may name a program; the id is reserved for the service. */
 const SHIPPED = 'svc-version-check'
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {
@@ -81,7 +81,7 @@ export function refuseForeignSettings(entries: readonly Entry[]): void {
   }
 }
 
-/** A skill or command may bring hooks of its own in its head; they are programs like those of the settings. */
+/** Hooks in front matter are programs like those in the settings. */
 export const refuseHooks: HeadCheck = ({ id }, { hooks }) => {
   if (hooks !== undefined) throw invalid('setting_refused', `${id}: hooks in the front matter is refused: ${RUNS_PROGRAM}`)
 }

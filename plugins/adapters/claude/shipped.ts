@@ -1,8 +1,8 @@
-/** What the service ships for a person's session in Claude Code: the command by which they ask for a change, and the word of a newer release. */
+/** Shipped entries for Claude Code: the command that asks for a change, and the notice of a newer release. */
 import type { Adapter } from '../../../src/contract/index.ts'
 import { requestsCommand } from '../../../src/harness/index.ts'
 
-/** Silent unless a newer release is served, and in a session that the wrapper did not start. */
+/** Silent without a newer release, and in sessions without the wrapper. */
 const NOTICE = '[ -z "$SVC_WRAPPER" ] || "$SVC_WRAPPER" notice --hook claude'
 
 export const shipped: Required<Adapter>['shipped'] = {

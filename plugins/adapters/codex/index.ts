@@ -1,4 +1,4 @@
-/** The agent Codex: its files under `codex/`, its settings as TOML, its commands as skills that a person calls by `$name`, its log as JSON lines. */
+/** Codex: files under `codex/`, settings as TOML, commands as skills called by `$name`, JSON lines as log. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
@@ -8,15 +8,15 @@ import { printToml } from './toml.ts'
 const VERSION = '0.166.0'
 const PROVIDER = 'svc'
 const SETTINGS = 'codex/config.toml'
-/** It needs no repository, may write to the working folder only, asks nobody, and gives up on a model that it cannot reach. */
+/** No repository needed, no approvals, and no endless retries. */
 const UNATTENDED = '--skip-git-repo-check -c approval_policy="never" --disable unbounded_connection_retries'
-/** Its own sandbox is bubblewrap's too, and there is none within another. */
+/** Its own sandbox is bubblewrap too, which cannot be nested. */
 const sandboxMode = (contained: boolean): string => (contained ? 'danger-full-access' : 'workspace-write')
 
 const layout: Layout = {
   config: { primary: { path: SETTINGS, defaults: DEFAULTS } },
   rules: 'codex/AGENTS.md',
-  // No code_extension: its hooks run outside the sandbox that its commands run in.
+  // No code_extension: hooks run outside the agent's own sandbox.
   named: { agent_command: 'codex/skills/{name}/SKILL.md', skill: 'codex/skills/{name}/SKILL.md' },
 }
 
@@ -59,7 +59,7 @@ const codex: Adapter = {
 
 export default define('adapter', codex)
 
-/** The built-in provider would try WebSockets first and take a key of the person's; one of our own does neither. */
+/** The built-in provider would try WebSockets first and use the person's key; a custom provider does neither. */
 function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {
   const provider = {
     name: PROVIDER,

@@ -1,9 +1,9 @@
-/** Which of Codex's settings a tree may choose. What is not listed could lead its requests elsewhere, tell others of them, run a program, or loosen its sandbox. */
+/** The settings of Codex that a tree may set. Others could redirect requests, report them, run a program, or loosen its sandbox. */
 import { z } from 'zod'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 import { NAMES_MODEL, refuseFields, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
-/** Nothing leaves the machine but what is asked of the model: no telemetry, no update check, no catalogs of the vendor's. */
+/** No telemetry, no update check, no vendor catalogs. */
 export const DEFAULTS: JsonObject = {
   analytics: { enabled: false },
   check_for_update_on_startup: false,
@@ -14,7 +14,7 @@ export const DEFAULTS: JsonObject = {
   web_search: 'disabled',
 }
 
-/** Programs that Codex itself starts run outside the sandbox that its commands run in, so no entry of a tree may bring one. */
+/** Programs that Codex starts itself run outside its sandbox, so no entry may name one. */
 const STARTS_PROGRAM = 'it names a program to run outside the sandbox; set it in .codex/config.toml of your own project'
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['model', NAMES_MODEL],
@@ -29,14 +29,14 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 const flag = z.boolean()
 const count = z.int().nonnegative()
 const text = z.string()
-/** With a slash in it, it would be looked for outside the project. */
+/** A slash could lead outside the project. */
 const fileName = text.regex(/^(?!\.{1,2}$)[^/\\]+$/, { error: 'it is the name of a file, without a folder' })
 
 const SETTINGS = settings({
   background_terminal_max_timeout: count,
   compact_prompt: text,
   developer_instructions: text,
-  // Those that change what the agent can do on its own machine.
+  // Features that change what the agent can do on the machine.
   features: settings({
     goals: flag,
     multi_agent: flag,

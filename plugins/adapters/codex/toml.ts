@@ -1,11 +1,11 @@
-/** Plain data as TOML, the format of Codex's settings: keys sorted, one table per object, so that equal data is an equal file. */
+/** Prints data as TOML with sorted keys, one table per object, so that equal data gives equal files. */
 import { invalid, isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
 export function printToml(data: JsonObject): string {
   return `${tablesOf([], data).join('\n\n')}\n`
 }
 
-/** A table's own lines come before the tables in it: TOML reads every line as part of the table last named. */
+/** A table's own lines come before its subtables: TOML assigns every line to the last named table. */
 function tablesOf(path: readonly string[], table: JsonObject): string[] {
   const members = membersOf(table)
   const lines = members.flatMap(([key, value]) => (isObject(value) ? [] : [`${keyOf(key)} = ${valueOf(value, [...path, key])}`]))
@@ -17,9 +17,9 @@ function tablesOf(path: readonly string[], table: JsonObject): string[] {
 
 const membersOf = (table: JsonObject): readonly (readonly [string, Json])[] => Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** In a list objects stand on the line, since a table of its own cannot be within one. */
+/** Objects in lists are inline tables. */
 function valueOf(value: Json, path: readonly string[]): string {
-  if (value === null) throw invalid('bad_config', `config data ${path.join('.')} is null, which TOML cannot say; leave the field out`)
+  if (value === null) throw invalid('bad_config', `config data ${path.join('.')} is null, which TOML cannot express; leave the field out`)
   if (typeof value === 'string') return quoted(value)
   if (Array.isArray(value)) return `[${value.map((item: Json) => valueOf(item, path)).join(', ')}]`
   if (!isObject(value)) return JSON.stringify(value)
@@ -30,7 +30,7 @@ function valueOf(value: Json, path: readonly string[]): string {
 
 const keyOf = (key: string): string => (/^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key))
 
-/** JSON's escapes are TOML's too, but for the delete character, which TOML does not take as it is, and half a pair, which it cannot say. */
+/** JSON's escapes are valid TOML, except the delete character and lone surrogates. */
 function quoted(text: string): string {
   if (!text.isWellFormed()) throw invalid('bad_text', 'config data holds half a surrogate pair; send valid Unicode')
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f')

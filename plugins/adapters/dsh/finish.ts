@@ -1,4 +1,4 @@
-/** A tree as DeepSeek Harness reads it: a row per plug-in whose config is replaced, a row that mounts the extensions, and heads on all skills. */
+/** Renders a tree for DeepSeek Harness: a row per patched plug-in, a row that mounts the extensions, and front matter on all skills. */
 import { Scalar, stringify } from 'yaml'
 import { invalid, type Draft, type Entry, type Files, type Layout } from '../../../src/contract/index.ts'
 import { headed } from '../../../src/harness/index.ts'
@@ -19,7 +19,7 @@ export function finishDsh(layout: Layout, draft: Draft): Files {
   }
 }
 
-/** A skill under any other name is left out by the agent with a warning that nobody reads. */
+/** The agent would skip a skill with another name. */
 function refuseOddNames(entries: readonly Entry[]): void {
   for (const { id, config } of entries.filter(({ name }) => name === 'skill' || name === 'agent_command'))
     if (typeof config['name'] !== 'string' || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(config['name']))
@@ -28,7 +28,7 @@ function refuseOddNames(entries: readonly Entry[]): void {
 
 const rowOf = ([id, patch]: readonly [string, unknown]): object => ({ id, ...(typeof patch === 'object' ? patch : {}) })
 
-/** A patch replaces a plug-in's whole config, so the folder is said again, in the words of the agent's own settings. */
+/** A patch replaces a plug-in's whole config, so the folder is repeated from the agent's own settings. */
 function fixedRows(): readonly object[] {
   const root = new Scalar("dshHomePath('sessions')")
   root.tag = 'tag:yaml.org,2002:js'
@@ -39,7 +39,7 @@ function fixedRows(): readonly object[] {
   ]
 }
 
-/** Modules are looked for from the folder of a profile, two levels down. */
+/** Module paths start from the profile's folder, two levels down. */
 function mounted(files: Files): readonly object[] {
   const names = Object.keys(files).flatMap((path) => /^dsh\/extensions\/(.+)\.mjs$/.exec(path)?.[1] ?? [])
   if (names.length === 0) return []

@@ -1,14 +1,14 @@
-/** DeepSeek Harness: its home is `dsh/`, its settings are a list of patches to its own plug-ins, and its commands are skills only a person may call. */
+/** DeepSeek Harness: home `dsh/`, settings as a list of patches to its plug-ins, commands as skills that only a person may call. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { modelName, piAiBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
 import { finishDsh } from './finish.ts'
 
-/** It takes a key by the name of a variable alone. A person's own variable of that name would win, so it is one nobody has. */
+/** It reads the key from a variable. The person's own variable would override it, so the name is unique. */
 const KEY_VARIABLE = 'SVC_DSH_MODEL_KEY'
 
 const layout: Layout = {
-  // This file holds for every profile, headless or not, and comes after the profile's own.
+  // This file applies to every profile, after the profile's own.
   config: { primary: { path: 'dsh/cordis.patch.yml' }, env: { path: 'dsh/.env' } },
   rules: 'dsh/AGENTS.md',
   named: {
@@ -27,10 +27,10 @@ const dsh: Adapter = {
   install: {
     manager: 'npm',
     package: '@deepseek-ai/dsh',
-    // It was seen to read these files with some of its packages at older versions than npm gives it today, without which it did not install.
+    // With today's newest versions of some packages it does not install, so they are locked.
     version: '0.1.0-rc.8',
     binary_path: 'node_modules/.bin/dsh',
-    // Its session log is written by Node's own Zstandard, also where it is switched off.
+    // Its session log needs Node's Zstandard, even when switched off.
     node_least: '22.15',
   },
   client: {
@@ -42,7 +42,7 @@ const dsh: Adapter = {
   shipped: { requests: [requestsCommand('dsh', { words: "Their request is what stands after the command's name." })] },
   finish: (draft) => finishDsh(layout, draft),
 
-  /** Two parsers read the words one after the other, and each takes one `--` for itself. */
+  /** Two parsers read the arguments in turn, and each consumes one `--`. */
   launch: ({ prompt }, root) => ({
     argv: ['dsh', '--profile', 'headless', '--', '--', prompt],
     env: { HOME: root, DSH_HOME: join(root, 'dsh'), DSH_AGENTS_HOME: join(root, 'dsh-agents'), DSH_TELEMETRY_MODE: 'DISABLED' },

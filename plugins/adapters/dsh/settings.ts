@@ -1,9 +1,9 @@
-/** Which rows of DeepSeek Harness a tree may patch. The others say which model is asked, start programs, read outside the tree, or guard what a session may do. */
+/** The rows of DeepSeek Harness that a tree may patch. Others choose the model, start programs, read outside the tree, or limit a session. */
 import { z } from 'zod'
 import { invalid, type Entry } from '../../../src/contract/index.ts'
 import { IS_FIXED, NAMES_MODEL, refuseFields, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
-/** Rows the service keeps for itself: which model is asked and where, and what every session writes and sends. */
+/** Rows reserved for the service: the model, and what every session writes and sends. */
 const OURS: ReadonlyMap<string, string> = new Map([
   ['agent-default-model', NAMES_MODEL],
   ['llm-deepseek', NAMES_MODEL],
@@ -18,7 +18,7 @@ const count = z.int().nonnegative()
 const text = z.string()
 const texts = z.array(text)
 
-/** A row may switch a plug-in off or replace its config, and do nothing else: a name would load other code, an expression would run it. */
+/** A row may only disable a plug-in or replace its config: a name would load other code, an expression would run it. */
 const row = (config: z.ZodRawShape): z.ZodType => settings({ config: settings(config), disabled: flag })
 const switched = row({})
 

@@ -1,4 +1,4 @@
-/** A tree as Hermes reads it: YAML, a head on every skill, and a manifest and a permission for every plug-in. */
+/** Renders a tree for Hermes: YAML, front matter on every skill, and a manifest and permission for every plug-in. */
 import { stringify } from 'yaml'
 import type { Draft, Files, Json, JsonObject, Layout } from '../../../src/contract/index.ts'
 import { headed } from '../../../src/harness/index.ts'
@@ -11,7 +11,7 @@ export function finishHermes(layout: Layout, draft: Draft): Files {
   const plugins = Object.keys(files).flatMap((path) => /^hermes\/plugins\/([^/]+)\//.exec(path)?.[1] ?? [])
   return {
     'hermes/config.yaml': printYaml(withPlugins(primary, plugins)),
-    // Its own skills would otherwise be copied into the tree on the first start.
+    // Otherwise it copies its own skills into the tree on the first start.
     'hermes/.no-bundled-skills': '',
     ...files,
     ...headed({ layout }, draft),
@@ -19,13 +19,13 @@ export function finishHermes(layout: Layout, draft: Draft): Files {
   }
 }
 
-/** Hermes loads a plug-in of a person's only by name, and lets it replace a tool only by permission. */
+/** Hermes loads user plug-ins only by name, and lets them replace tools only with permission. */
 function withPlugins(settings: JsonObject, names: readonly string[]): JsonObject {
   if (names.length === 0) return settings
   const entries = Object.fromEntries(names.map((name) => [name, { allow_tool_override: true }]))
   return { ...settings, plugins: { enabled: names, entries } }
 }
 
-/** As YAML 1.1, which is what Python reads: there a bare `on` or `no` is no text. */
+/** YAML 1.1, as Python reads it: there a bare `on` or `no` is a boolean. */
 const printYaml = (value: Json): string =>
   stringify(value, { version: '1.1', lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })

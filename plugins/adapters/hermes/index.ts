@@ -1,4 +1,4 @@
-/** Hermes: its home is `hermes/`, its settings are YAML, and its commands are skills in a folder of their own. */
+/** Hermes: home `hermes/`, settings as YAML, commands as skills in a separate folder. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { modelName, requestsCommand } from '../../../src/harness/index.ts'
@@ -10,12 +10,12 @@ const layout: Layout = {
     primary: {
       path: 'hermes/config.yaml',
       defaults: {
-        // It would ask a model for a title beside every session.
+        // No model call for session titles.
         auxiliary: { title_generation: { enabled: false } },
         memory: { nudge_interval: 0 },
-        // It would download its scanner on the first command.
+        // No download of its scanner.
         security: { tirith_enabled: false },
-        // Without them there is a database alone, and no trajectory to read.
+        // Otherwise there is only a database, and no trajectory to read.
         sessions: { write_json_snapshots: true },
         skills: { external_dirs: ['${HERMES_HOME}/../hermes-commands'] },
       },
@@ -52,7 +52,7 @@ const hermes: Adapter = {
   shipped: { requests: [requestsCommand('hermes', { words: "Their request is what stands after the command's name." })] },
   finish: (draft) => finishHermes(layout, draft),
 
-  /** A prompt that begins like an option would be taken for one. */
+  /** `--` and the like protect a prompt that begins like an option. */
   launch: ({ prompt }, root) => ({
     argv: ['hermes', 'chat', '-Q', '--oneshot', '-q', prompt.startsWith('-') ? ` ${prompt}` : prompt],
     env: { HOME: root, HERMES_HOME: join(root, 'hermes') },
@@ -64,7 +64,7 @@ const hermes: Adapter = {
 
 export default define('adapter', hermes)
 
-/** The key stands in the settings alone: a variable that Hermes knows would be sent to whichever provider is called by that name. */
+/** The key is only in the settings: a variable that Hermes knows would be sent to the provider of that name. */
 function bound(address: ModelAddress): readonly ConfigPatch[] {
   const model = { provider: 'custom:svc', default: modelName('hermes', address) }
   const svc = { base_url: `${address.url}/v1`, api_key: address.apiKey ?? NO_TOKEN, api_mode: 'chat_completions' }

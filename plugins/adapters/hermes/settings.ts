@@ -1,4 +1,4 @@
-/** Which of Hermes's settings a tree may choose. What is not listed could choose the model, run a program, read outside the tree, or is a person's own. */
+/** The settings of Hermes that a tree may set. Others could choose the model, run a program or read outside the tree, or are the person's own. */
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
 import {

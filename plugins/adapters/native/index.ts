@@ -1,4 +1,4 @@
-/** The agent of our own: everything it does is an entry of the tree, and everything it reads lies under `native/`. */
+/** The service's own agent: everything it does is an entry of the tree, and all its files are under `native/`. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
@@ -19,7 +19,7 @@ const layout: Layout = {
   tree: 'native/tree.json',
 }
 
-/** All that a tree may say of the model. */
+/** The model settings that a tree may set. */
 const SETTINGS = settings({ context_window: z.number().positive() })
 
 const native: Adapter = {
@@ -55,14 +55,14 @@ const native: Adapter = {
 
 export default define('adapter', native)
 
-/** Where the modules of a kind lie, and what an entry of it may leave unsaid. */
+/** The folder of each kind's modules, and the defaults of its entries. */
 const MODULES: Readonly<Record<string, { readonly folder: string; readonly unsaid: JsonObject }>> = {
   native_tool: { folder: 'native/tools', unsaid: { parameters: {}, capabilities: [] } },
   native_hook: { folder: 'native/hooks', unsaid: {} },
   native_loop: { folder: 'native/loops', unsaid: { max_steps: 12 } },
 }
 
-/** What the agent has to know of a module before it runs any of it lies beside the code: no code can say otherwise. */
+/** The declaration of a module is a file beside its code, so that the code cannot change it. */
 function declarationOf({ name: kind, config }: Entry): readonly (readonly [string, string])[] {
   const modules = MODULES[kind]
   const { code: _code, ...said } = config

@@ -1,4 +1,4 @@
-/** The tree that a scenario starts with: four tools, the way of a turn and a few rules, each an entry that evolution can change. */
+/** The seed tree: four tools, a graph and a few rules, each an entry that evolution can change. */
 import { readFileSync } from 'node:fs'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 

@@ -1,4 +1,4 @@
-/** The agent opencode: its files under `opencode/`, its extensions as plugins, its model behind a provider of our own, its log as a database. */
+/** opencode: files under `opencode/`, extensions as plugins, the model as a custom provider, a database as log. */
 import { join } from 'node:path'
 import {
   define,
@@ -37,7 +37,7 @@ const layout: Layout = {
   },
 }
 
-/** Nothing is fetched but what the model is asked. */
+/** No downloads. */
 const OFFLINE = { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }
 
 const opencode: Adapter = {
@@ -54,7 +54,7 @@ const opencode: Adapter = {
   client: {
     env: { OPENCODE_CONFIG_DIR: '{root}/opencode' },
     env_defaults: OFFLINE,
-    // Its sessions are in its data folder, which is the person's own.
+    // Its sessions are in the person's data folder.
     state: [],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
@@ -62,13 +62,13 @@ const opencode: Adapter = {
     requests: [requestsCommand('opencode', { words: 'Their request:\n\n$ARGUMENTS', how: 'with a time limit of 1800000 milliseconds' })],
   },
 
-  /** With a head of ours, a text that begins like a head of another kind is body: opencode would take `---js` for one written as code, and run it. */
+  /** Our front matter makes a `---js` head plain text: opencode would run it as code. */
   finish(draft) {
     refuseForeignSettings(draft.entries)
     return { ...printed({ layout }, draft), ...headed({ layout }, draft, [checkHead]), ...NOTHING_TO_INSTALL }
   },
 
-  /** The config folder is named twice and is the same, so that no second one is looked at. With a title, opencode does not ask a model for one. */
+  /** Both config folders are the same, so that no other is read. With a title, opencode does not ask a model for one. */
   launch: ({ prompt }, root) => ({
     argv: ['opencode', 'run', '--format', 'json', '--title', 'episode', ...wordsOf(prompt)],
     env: {
@@ -96,21 +96,21 @@ function bound(npm: string, address: ModelAddress): readonly ConfigPatch[] {
   return [{ target: 'primary', data: { model: asked, small_model: asked, provider: { [PROVIDER]: provider } } }]
 }
 
-/** It leaves out, without a word, a skill that lacks a name or a description. */
+/** It silently skips a skill without a name or description. */
 const checkHead: HeadCheck = (entry, head) => {
   if (entry.name === 'agent_command') return refuseModel(entry, head)
   refuseOtherName(entry, { name: null, ...head })
   refuseUndescribed(entry, head)
 }
 
-/** opencode installs packages for plugins into every config folder, for over a minute where there is no network, unless these say it did. */
+/** Without these files opencode installs packages into every config folder, which takes over a minute without a network. */
 const NOTHING_TO_INSTALL: Files = {
   'opencode/package-lock.json': printJson({ packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } }),
   'opencode/node_modules/.keep': '',
 }
 
 /**
- * opencode joins the words of a prompt with blanks, after it has put a word that holds a blank into quotes and made a number of one that looks
- * like it. So each word goes alone, as the value of an option, which is neither; the quotes around it are those that the option's reader takes off.
+ * opencode joins the prompt's arguments with spaces, after quoting those that hold a space and converting those that look like numbers. So
+ * each word is passed alone as an option's value, which does neither; the option's parser removes the quotes.
  */
 const wordsOf = (prompt: string): readonly string[] => prompt.split(' ').map((word) => `--message="${word}"`)

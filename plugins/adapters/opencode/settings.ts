@@ -1,4 +1,4 @@
-/** Which of opencode's settings a tree may choose. What is not listed could choose the model, run a program, read outside the tree, or tell others of a session. */
+/** The settings of opencode that a tree may set. Others could choose the model, run a program, read outside the tree, or share a session. */
 import { z } from 'zod'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 import {
@@ -14,7 +14,7 @@ import {
   settingsIn,
 } from '../../../src/harness/index.ts'
 
-/** Sessions stay on the machine, the program stays the pinned one, and nobody but the service answers. */
+/** No sharing, no updates, and no other provider. */
 export const DEFAULTS: JsonObject = { autoupdate: false, enabled_providers: ['svc'], permission: 'allow', share: 'disabled' }
 
 const REFUSED: ReadonlyMap<string, string> = new Map([
@@ -49,7 +49,7 @@ const permission = z.union([action, z.record(text, z.union([action, z.record(tex
   error: 'it is allow, ask or deny, for all tools or by tool and pattern',
 })
 
-/** A field of an agent that opencode does not know is sent to the model with every request, so here too nothing else may be said. */
+/** opencode sends unknown fields of an agent to the model with every request, so they are refused. */
 const agent = settings({
   color: text,
   description: text,
@@ -85,5 +85,5 @@ export function refuseForeignSettings(entries: readonly Entry[]): void {
   }
 }
 
-/** opencode puts variables and files of the machine in the place of these words, from where they would reach the model. */
+/** opencode replaces these by variables and files of the machine, which would reach the model. */
 const READING = /\{(?:env|file):/

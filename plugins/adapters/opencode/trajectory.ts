@@ -1,10 +1,10 @@
-/** The session log of opencode: a database of messages and their parts. */
+/** Reads opencode's session log, a database of messages and parts. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
-/** Each message in the order written, with its parts as content; nothing where opencode never opened its log. */
+/** Each message in order, with its parts as content; none where there is no log. */
 export async function readSessions(dataFolder: string): Promise<readonly JsonObject[]> {
   const path = join(dataFolder, 'opencode/opencode.db')
   if (!existsSync(path)) return []
@@ -16,7 +16,7 @@ export async function readSessions(dataFolder: string): Promise<readonly JsonObj
   }
 }
 
-/** An agent that was killed at its start leaves a database without tables. */
+/** An agent killed at its start leaves a database without tables. */
 function hasMessages(database: DatabaseSync): boolean {
   const { tables } = database.prepare(`SELECT count(*) AS tables FROM sqlite_master WHERE name IN ('message', 'part')`).get() ?? {}
   return tables === 2
@@ -36,5 +36,5 @@ function messagesIn(database: DatabaseSync): readonly JsonObject[] {
 function objectFrom(text: unknown): JsonObject {
   const value: Json = JSON.parse(String(text))
   if (isObject(value)) return value
-  throw new Error('a row of the session log of opencode holds no JSON object')
+  throw new Error('a row of the session log of opencode is not a JSON object')
 }

@@ -1,4 +1,4 @@
-/** The agent pi: its files under `pi-agent/`, its model in `models.json`, its session log as JSON lines. */
+/** pi: files under `pi-agent/`, the model in `models.json`, JSON lines as log. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
@@ -14,10 +14,10 @@ const layout: Layout = {
   config: {
     primary: {
       path: 'pi-agent/settings.json',
-      // The version it last told the news of: without it, pi writes this file again when a person first starts it.
+      // The version whose changelog was shown last: without it, pi rewrites this file on the first start.
       defaults: { enableAnalytics: false, enableInstallTelemetry: false, lastChangelogVersion: VERSION },
     },
-    // pi takes a file without `providers` for a broken one.
+    // pi rejects a file without `providers`.
     models: { path: 'pi-agent/models.json', defaults: { providers: {} } },
   },
   rules: 'pi-agent/AGENTS.md',
@@ -40,7 +40,7 @@ const pi: Adapter = {
     version: VERSION,
     binary_path: 'node_modules/.bin/pi',
     node_least: '22.19',
-    // Its dependencies name no exact versions: what they come to changes from day to day, and one day it does not install.
+    // Its dependencies are not pinned, so a later install may fail.
     lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
   },
   client: {
@@ -56,7 +56,7 @@ const pi: Adapter = {
 
   finish(draft) {
     refuseForeignSettings(draft.entries)
-    // A command without a head is listed by its first line.
+    // Commands need no front matter: pi lists them by their first line.
     return { ...printed({ layout }, draft), ...headed({ layout }, draft, [refuseOtherName, refuseUndescribed], ['skill']) }
   },
 
@@ -86,8 +86,8 @@ function bound(api: string, baseUrl: string, address: ModelAddress): readonly Co
   ]
 }
 
-/** pi reads `$NAME` in a key as a variable and a leading `!` as a command to run; a key is neither. */
+/** pi expands `$NAME` in a key and runs a leading `!` as a command, so both are escaped. */
 const literal = (key: string): string => key.replaceAll('$', () => '$$').replace(/^!/, () => '$!')
 
-/** pi reads a word that begins with @ as the name of a file to attach. */
+/** pi treats a leading @ as a file to attach. */
 const asMessage = (prompt: string): string => (prompt.startsWith('@') ? ` ${prompt}` : prompt)

@@ -1,4 +1,4 @@
-/** Which of pi's settings a tree may choose. What is not listed could choose the model, name a program, read outside the tree, or is a person's own. */
+/** The settings of pi that a tree may set. Others could choose the model, name a program or read outside the tree, or are the person's own. */
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
 import {
@@ -53,7 +53,7 @@ const PRIMARY = settings({
   thinkingBudgets: settings({ high: count, low: count, medium: count, minimal: count }),
 })
 
-/** Its other file names models and nothing else. */
+/** A tree may set nothing in `models.json`. */
 const MODELS = settings({})
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {

@@ -1,4 +1,4 @@
-/** The entries that come with the service for a person's session in pi; their texts are files of their own. */
+/** Shipped entries for pi; their texts are separate files. */
 import { readFileSync } from 'node:fs'
 import type { Adapter, Entry } from '../../../src/contract/index.ts'
 

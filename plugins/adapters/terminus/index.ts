@@ -1,4 +1,4 @@
-/** Terminus, the agent of Terminal-Bench: its settings are the arguments it is constructed with, its prompt a task of the benchmark. */
+/** Terminus, Terminal-Bench's agent: settings are its constructor arguments, the prompt is a task of the benchmark. */
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, modelName, printed } from '../../../src/harness/index.ts'
@@ -23,7 +23,7 @@ const terminus: Adapter = {
     return { ...printed({ layout }, draft), ...headed({ layout }, draft) }
   },
 
-  /** The prompt names a task; skills and commands lie in two folders, so the program is told the root of both. */
+  /** The prompt names a task; the program gets the root that holds skills and commands. */
   launch: ({ prompt }, root) => ({
     argv: ['svc-terminus', '--task', prompt],
     env: { SVC_TERMINUS_DIR: root },
@@ -35,7 +35,7 @@ const terminus: Adapter = {
 
 export default define('adapter', terminus)
 
-/** It asks through LiteLLM, which takes what stands before the first slash of a model's name for the format to speak. */
+/** It uses LiteLLM, where the prefix of a model name selects the format. */
 function bound(address: ModelAddress): readonly ConfigPatch[] {
   const model_name = `openai/${modelName('terminus', address)}`
   const llm_kwargs = { api_key: address.apiKey ?? NO_TOKEN }

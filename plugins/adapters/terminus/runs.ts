@@ -1,8 +1,8 @@
-/** What Terminus left of its runs: per run one JSON document with the steps of the agent and what the verifier said of them. */
+/** Reads Terminus's runs: one JSON document per run with the agent's steps and the verifier's result. */
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { isList, readDocuments } from '../../../src/harness/index.ts'
 
-/** Per run the verdict first, then every step, in the order of their paths. */
+/** Per run the result, then the steps, in path order. */
 export async function readRuns(folder: string): Promise<readonly JsonObject[]> {
   return (await readDocuments(folder)).flatMap(([path, run]) => eventsOf(path, run))
 }

@@ -1,4 +1,4 @@
-/** What a tree may say to Terminus: how it works, never which model it asks or where. */
+/** The settings of Terminus that a tree may set: never the model or its address. */
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
 import { refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
@@ -8,7 +8,7 @@ const anything = z.unknown()
 const SETTINGS = settings({
   enable_summarize: anything,
   interleaved_thinking: anything,
-  // Everything else that a call takes may name another model, another address or other headers, some of it under several names.
+  // Other arguments may name another model, address or headers.
   llm_call_kwargs: settings({
     frequency_penalty: anything,
     max_completion_tokens: anything,

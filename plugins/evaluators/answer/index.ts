@@ -1,4 +1,4 @@
-/** One point when the last line that the agent said is the task's answer. */
+/** Scores 1 when the agent's last line is the task's answer. */
 import { define, invalid, type Task } from '../../../src/contract/index.ts'
 import { finalText, scoreOfEnd } from '../common/episodes.ts'
 
@@ -11,7 +11,7 @@ export default define('evaluator', {
   },
 })
 
-/** Blank ones are no answers: an agent that says nothing has not given one. */
+/** A blank answer would match an agent that says nothing. */
 function answersTo({ name, data }: Task): readonly string[] {
   const given: unknown = data?.['answer']
   const answers: readonly unknown[] = Array.isArray(given) ? given : [given]

@@ -1,18 +1,15 @@
-/** What every evaluator asks of an episode first: whether it came to an end of its own, and what the agent said last. */
+/** What all evaluators need: how an episode ended, and the agent's last text. */
 import { isObject, type Episode, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
-/**
- * The score of an episode that did not end by itself; undefined for one that did, whatever its exit code. Running into a limit is the
- * harness's own doing, so it may never pay; a command that could not be started is nobody's.
- */
+/** The score of an episode that was ended: 0 at a limit, null when it did not start. Undefined when the command ended by itself. */
 export function scoreOfEnd({ ended }: Episode): number | null | undefined {
   if (ended === undefined) return undefined
   return ended === 'start' ? null : 0
 }
 
 /**
- * The last text of the agent, from its log where the log has one, else what it printed. One text alone counts, and the log's before the
- * printed one: tools and extensions print too, and whoever says two things may not be given the better of them.
+ * The agent's last text, from its log if there is one, else from stdout. Exactly one text counts, so that an agent cannot give two answers;
+ * the log comes first, since tools and extensions print too.
  */
 export function finalText({ trajectory, stdout }: Episode): string {
   const said = trajectory.flatMap(spokenIn)
@@ -25,18 +22,18 @@ interface Spoken {
   readonly text: string
 }
 
-/** Agents of an agent keep logs of their own, which may be read after its; but it speaks after them. */
+/** Subagents have their own logs, which may be read after the agent's, although they are older. */
 const isEarlier = (one: Spoken, other: Spoken): boolean => one.time !== null && other.time !== null && one.time < other.time
 
 function spokenIn(event: JsonObject): readonly Spoken[] {
-  // Claude's word for the log of an agent within the session.
+  // Claude's mark for a subagent's log.
   if (event['isSidechain'] === true) return []
   const message = assistantMessage(event)
   const text = message === null ? '' : textOf(message)
   return text.trim() === '' ? [] : [{ time: timeOf(event), text }]
 }
 
-/** Where the logs of the agents keep a message: the event itself, or one of these members of it. */
+/** The message is the event itself or one of these members, depending on the agent. */
 function assistantMessage(event: JsonObject): JsonObject | null {
   const { message, payload, data } = event
   const places = [event, message, payload, data, isObject(data) ? data['message'] : undefined].filter(isObject)
@@ -53,13 +50,13 @@ function textOf({ content, text, message }: JsonObject): string {
   return [content, text, message].find((each) => typeof each === 'string') ?? ''
 }
 
-/** Thoughts and calls are parts too, and not what was said. */
+/** Leaves out reasoning and tool calls. */
 function partText(part: Json): readonly string[] {
   if (!isObject(part) || typeof part['text'] !== 'string') return []
   return part['type'] === 'text' || part['type'] === 'output_text' ? [part['text']] : []
 }
 
-/** Array.isArray says nothing of lists that may not be written to. */
+/** Array.isArray does not narrow readonly arrays. */
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function timeOf({ timestamp, time }: JsonObject): number | null {

@@ -1,10 +1,10 @@
 /**
- * Scored by a model: held against what the current release said to the same task where that is known, else graded by itself. Asked twice with
- * the order changed, since models favour a place.
+ * A model scores the answer: compared with the current release's answer where there is one, else graded alone. It is asked twice in both
+ * orders, since models favour a position.
  */
 import { define, unavailable, type ChatMessage, type Episode, type Model, type Scene, type Task } from '../../../src/contract/index.ts'
 import { finalText, scoreOfEnd } from '../common/episodes.ts'
-import { comparison, grading, type Question } from './questions.ts'
+import { comparison, grading, type JudgeQuestion } from './questions.ts'
 import { gradeIn, winnerIn } from './verdicts.ts'
 
 export default define('evaluator', {
@@ -21,10 +21,10 @@ export default define('evaluator', {
 function judgeIn({ models: { served }, signal }: Scene): Model {
   signal.throwIfAborted()
   if (served !== undefined) return served
-  throw unavailable('no_model', 'there is no model that could judge')
+  throw unavailable('no_model', 'there is no model to judge with')
 }
 
-/** Null when nobody could have said anything. What an agent said before it ran into a limit does not count. */
+/** Null when the agent did not start; empty when it hit a limit. */
 function saidIn(episode: Episode): string | null {
   const settled = scoreOfEnd(episode)
   if (settled === undefined) return finalText(episode).trim()
@@ -37,7 +37,7 @@ async function grade(model: Model, task: Task, said: string): Promise<number | n
   return grades === null ? null : (grades[0] + grades[1]) / 2
 }
 
-/** Half a point is as good as the reference: what two orders disagree on is no difference. */
+/** 0.5 is a tie, also when the two orders disagree. */
 async function compare(model: Model, task: Task, said: string, reference: string): Promise<number | null> {
   if (said === reference) return TIE
   if (said === '') return 0
@@ -50,21 +50,25 @@ async function compare(model: Model, task: Task, said: string, reference: string
 
 const TIE = 0.5
 
-/** Both verdicts, or null when one of them is missing. */
-async function asked<T>(model: Model, questions: readonly [Question, Question], read: Reader<T>): Promise<readonly [T, T] | null> {
+/** Both verdicts, or null when one is missing. */
+async function asked<T>(
+  model: Model,
+  questions: readonly [JudgeQuestion, JudgeQuestion],
+  read: Reader<T>,
+): Promise<readonly [T, T] | null> {
   const [first, second] = await Promise.all([verdictOf(model, questions[0], read), verdictOf(model, questions[1], read)])
   return first === null || second === null ? null : [first, second]
 }
 
-/** Null when the reply is no verdict. */
+/** Null when the reply is not a verdict. */
 type Reader<T> = (reply: string) => T | null
 
-/** A model that thinks before it speaks needs room for both. */
+/** Room for reasoning too. */
 const ANSWER = { tokensMax: 4096, timeoutSeconds: 120 }
 
-/** Asked once more when the reply was none: nothing is read out of prose, where the agent's own words may stand. */
-async function verdictOf<T>(model: Model, { messages, shown, form }: Question, read: Reader<T>): Promise<T | null> {
-  // A reply that stands in what was judged is a quotation.
+/** Asks once more when the reply is not a verdict. Prose is not searched, since it may quote the agent. */
+async function verdictOf<T>(model: Model, { messages, shown, form }: JudgeQuestion, read: Reader<T>): Promise<T | null> {
+  // A reply that occurs in the judged text is a quotation.
   const readOwn: Reader<T> = (reply) => (shown.includes(reply.trim()) ? null : read(reply))
   const reply = await model.chat(messages, ANSWER)
   const verdict = readOwn(reply)

@@ -1,25 +1,25 @@
-/** What the judge is asked. Everything that an agent or a client wrote stands between marks that nobody could have foreseen. */
+/** The judge's questions. Untrusted text stands between random marks. */
 import { randomBytes } from 'node:crypto'
 import type { ChatMessage, Task } from '../../../src/contract/index.ts'
 
-export interface Question {
+export interface JudgeQuestion {
   readonly messages: readonly ChatMessage[]
-  /** What is judged, with its marks. */
+  /** The judged texts, with their marks. */
   readonly shown: string
-  /** What the reply must look like. */
+  /** The form of the reply. */
   readonly form: string
 }
 
 const GRADE = '{"reason": "<one sentence>", "score": <a number from 0 to 1>}'
 const CHOICE = '{"reason": "<one sentence>", "winner": "A" or "B" or "tie"}'
 
-export function grading(task: Task, answer: string, order: 'task first' | 'answer first'): Question {
+export function grading(task: Task, answer: string, order: 'task first' | 'answer first'): JudgeQuestion {
   const parts = [...taskParts(task), part('ANSWER', answer)]
   const asked = 'Grade one answer to a task: 0 is useless or wrong, 1 does everything that was asked.'
   return question(asked, GRADE, order === 'task first' ? parts : parts.toReversed())
 }
 
-export function comparison(task: Task, a: string, b: string): Question {
+export function comparison(task: Task, a: string, b: string): JudgeQuestion {
   const asked = 'Compare two answers to a task, A and B, and say which does better what was asked. Say tie where neither does.'
   return question(asked, CHOICE, [...taskParts(task), part('ANSWER A', a), part('ANSWER B', b)])
 }
@@ -29,7 +29,7 @@ interface Part {
   readonly text: string
 }
 
-/** Longer ones are cut in the middle: what was asked and what came out stand at the ends. */
+/** Longer texts lose their middle. */
 const PART_CHARACTERS_MAX = 20_000
 
 function part(label: string, text: string): Part {
@@ -43,7 +43,7 @@ function taskParts({ prompt, data }: Task): readonly Part[] {
   return [part('TASK', prompt), ...(typeof rubric === 'string' ? [part('WHAT COUNTS', rubric)] : [])]
 }
 
-function question(asked: string, form: string, parts: readonly Part[]): Question {
+function question(asked: string, form: string, parts: readonly Part[]): JudgeQuestion {
   const mark = randomBytes(12).toString('hex')
   const rules = [
     asked,

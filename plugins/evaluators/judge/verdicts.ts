@@ -1,4 +1,4 @@
-/** A judge's reply read strictly: one JSON object of the fields asked for and nothing around it, or no verdict at all. */
+/** Reads a judge's reply strictly: one JSON object of the expected fields and nothing else. */
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
 export function gradeIn(reply: string): number | null {
@@ -13,7 +13,7 @@ export function winnerIn(reply: string): Winner | null {
   return winner === 'A' || winner === 'B' || winner === 'tie' ? winner : null
 }
 
-/** Models like to put code fences around JSON; one around everything is no other text. */
+/** One code fence around the whole reply is allowed. */
 const FENCED = /^```(?:json)?\s*\n([^`]*)\n```$/
 
 function verdictIn(reply: string, field: string): Json | undefined {

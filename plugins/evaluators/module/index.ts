@@ -1,10 +1,10 @@
-/** Scored by a function of one's own: the default export of the module that `evolution.evaluator_module` names. */
+/** Scores by the default export of the module that `evolution.evaluator_module` names. */
 import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { define, Refusal, type Evaluator, type JsonObject } from '../../../src/contract/index.ts'
 
-/** What the function answers is passed on as it is: whoever asked says what becomes of a score that is none. */
+/** The caller checks the score. */
 export default define('evaluator', {
   async make(config) {
     const score = await scoreIn(config)
@@ -20,13 +20,13 @@ async function scoreIn({ evaluator_module: name, base_directory: base }: JsonObj
   throw refused('must name a module whose default export is a function (task, episode, scene)')
 }
 
-/** Why it failed stays with the refusal; its words may hold places of this machine. */
+/** The message leaves out the error's text, which may hold paths; the cause keeps it. */
 async function load(name: string, base: string): Promise<object> {
   try {
     const module: object = await import(addressOf(name, base))
     return module
   } catch (error) {
-    throw refused(`names a module that cannot be loaded (${kindOf(error)}); check that it is there and runs by itself`, error)
+    throw refused(`names a module that cannot be loaded (${kindOf(error)}); check that it exists and loads by itself`, error)
   }
 }
 
@@ -36,7 +36,7 @@ function addressOf(name: string, base: string): string {
 }
 
 function kindOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it threw what is no error'
+  if (!(error instanceof Error)) return 'it threw something other than an Error'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 

@@ -1,4 +1,4 @@
-/** A scoring function as somebody would write it: shorter is better, and an answer that is none gets nothing. */
+/** A custom scoring function: shorter is better, and an empty answer scores 0. */
 import type { Episode, Task } from '../../../src/contract/index.ts'
 
 export default function length(_task: Task, { stdout }: Episode): number {

@@ -1,4 +1,4 @@
-/** What a task says about how it is verified. */
+/** Reads a task's verifier. */
 import { checkFiles, invalid, isObject, type Files, type Json, type Task } from '../../../src/contract/index.ts'
 
 export interface Check {
@@ -27,7 +27,7 @@ function wordsOf(verify: Json | undefined): readonly string[] | null {
   return words.length === verify.length ? words : null
 }
 
-/** Array.isArray says nothing of lists that may not be written to. */
+/** Array.isArray does not narrow readonly arrays. */
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
 
 function areTexts(files: Readonly<Record<string, Json>>): files is Files {

@@ -1,12 +1,12 @@
-/** A copy of what an agent left, made by the service itself: nothing outside the workspace is read on the way, and nothing waits for ever. */
+/** Copies an agent's workspace without reading outside it or blocking. */
 import { constants, type Dirent } from 'node:fs'
 import { chmod, copyFile, lchown, lstat, mkdir, opendir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 
-/** As much as a workspace may hold by default. */
+/** The default limits of a workspace. */
 const LIMITS = { bytesMax: 512 * 1024 * 1024, entriesMax: 20_000 }
 
-/** Into a folder that is there and empty. False when there is more than will be copied. */
+/** `to` must exist and be empty. False when the workspace is over the limits. */
 export async function copyWorkspace(from: string, to: string, { bytesMax, entriesMax } = LIMITS): Promise<boolean> {
   const folders = ['']
   let entries = 0
@@ -24,7 +24,7 @@ export async function copyWorkspace(from: string, to: string, { bytesMax, entrie
   return true
 }
 
-/** A folder that cannot be read is copied as an empty one. */
+/** An unreadable folder is copied as an empty one. */
 async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   const opened = await unlessUnreadable(opendir(folder))
   if (opened !== null) yield* opened
@@ -44,20 +44,17 @@ async function copyPlain(source: string, target: string): Promise<void> {
   const { mode, uid } = await lstat(source)
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
   await own(target, uid)
-  // It stays a program if it was one; whose rights it runs with is not the agent's to say.
+  // Keeps the executable bits, drops setuid and the rest.
   await chmod(target, 0o600 | (mode & 0o111))
 }
 
-/** A copy comes with its owner where the service is root: an agent of the sandbox, whose files nobody else's verifier could read. */
+/** Where the service is root, the files belong to the sandbox's user; the verifier must be able to read them. */
 async function own(target: string, uid: number): Promise<void> {
   const [user, group] = [process.geteuid?.() ?? uid, process.getegid?.() ?? 0]
   if (user !== uid) await lchown(target, user, group)
 }
 
-/**
- * Whoever runs the verifier may read the copy, so that it need not be root where the service is. The folder around it keeps everybody else
- * out.
- */
+/** Makes the copy readable for the verifier's user; the folder around it is closed to others. */
 export async function openCopy(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -67,14 +64,14 @@ export async function openCopy(folder: string): Promise<void> {
   }
 }
 
-/** Kept where it leads to something in the workspace, as itself; what it leads to is never read through it. */
+/** Copies a link itself, and only if it points inside the workspace. */
 async function copyLink(from: string, path: string, target: string): Promise<void> {
   const destination = await readlink(join(from, path))
   const [root, reached] = await Promise.all([realpath(from), realpath(join(from, path))])
   if (!isAbsolute(destination) && `${reached}${sep}`.startsWith(`${root}${sep}`)) await symlink(destination, target)
 }
 
-/** What an agent can do to a file so that it cannot be read; anything else that goes wrong is the machine's fault, and no answer. */
+/** Errors that an agent can cause; others are the machine's and are thrown. */
 const UNREADABLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO'])
 
 async function unlessUnreadable<T>(work: Promise<T>): Promise<T | null> {

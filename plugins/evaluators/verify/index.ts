@@ -1,6 +1,6 @@
 /**
- * One point when the task's own command says so, run on a copy of what the agent left: after the agent is dead, in a root of its own,
- * without a model, and with files that the agent has never seen.
+ * Scores by the task's own command, run on a copy of the workspace after the agent ended, in a separate root, without a model, and with files
+ * that the agent never saw.
  */
 import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
@@ -32,8 +32,7 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
   try {
     await mkdir(copy)
     if (!(await copyWorkspace(workspace, copy))) {
-      // More than can be looked at is no solution.
-      scene.note?.('the agent left more than is copied for the verifier')
+      scene.note?.('the workspace is too large to copy for the verifier')
       return 0
     }
     await placeFiles(copy, check.files)
@@ -48,16 +47,16 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
   }
 }
 
-/** Named as executors name the folders of episodes: should the service be killed meanwhile, its next start removes this one with them. */
+/** Named like the executors' episode folders, so that the next start removes it if the service is killed. */
 function copyPrefix(): string {
   const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
   return join(tmpdir(), `svc-episode-${namespace}-${process.pid}-`)
 }
 
 const VERIFY_SECONDS_MAX = 600
-/** The command gets a copy of the copy: it may write there, also where the machine's folders can only be read. */
+/** The command works on its own copy, since the machine's folders may be read-only. */
 const COPY_AND_RUN = 'cp -RPp "$2"/. . || { echo "$1" >&2; exit 1; }; shift 2; exec "$@"'
-/** Nobody answers there, and nothing in the files names it. */
+/** The verifier has no model. */
 const NO_MODEL: ModelAddress = { url: 'http://127.0.0.1:0', model: null, api: 'openai', apiKey: null }
 
 function playOf({ words }: Check, copy: string, mark: string): Play {
@@ -71,7 +70,7 @@ function playOf({ words }: Check, copy: string, mark: string): Play {
   }
 }
 
-/** The command is the same for every candidate, so a limit that it runs into is what the agent left. */
+/** The command is the same for every candidate, so hitting a limit is the agent's fault. */
 function scoreOf({ hasReward }: Check, run: Episode): number | null {
   const settled = scoreOfEnd(run)
   if (settled !== undefined) return settled
@@ -79,7 +78,7 @@ function scoreOf({ hasReward }: Check, run: Episode): number | null {
   return hasReward ? rewardIn(run.stdout) : 1
 }
 
-/** What is no number from 0 to 1 is no reward. */
+/** Anything but a number from 0 to 1 counts as 0. */
 function rewardIn(stdout: string): number {
   const line = stdout.trimEnd().split('\n').at(-1)?.trim() ?? ''
   const reward = line === '' ? 0 : Number(line)

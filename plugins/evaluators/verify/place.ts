@@ -1,9 +1,9 @@
-/** Puts the verifier's own files into the copy, over whatever the agent left in their way. */
+/** Writes the verifier's files into the copy, replacing the agent's. */
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Files } from '../../../src/contract/index.ts'
 
-/** The folder that is the verifier's alone: what the agent left beside its files there could be loaded by them. */
+/** Cleared first: the verifier's files could load the agent's files there. */
 const OWN_FOLDER = 'verify'
 
 export async function placeFiles(folder: string, files: Files): Promise<void> {
@@ -15,7 +15,7 @@ export async function placeFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** Every folder on the way is a real one: a link would lead the file out of the copy. */
+/** Makes real folders: a link would lead outside the copy. */
 async function makeWay(folder: string, path: string): Promise<void> {
   if (path === '.') return
   await makeWay(folder, dirname(path))

@@ -1,20 +1,20 @@
-/** What an episode takes of the disk: measured while it runs, and made plain for whoever reads it once nothing of it runs any more. */
+/** Measures an episode's disk use while it runs, and makes its files safe to read afterwards. */
 import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EpisodeEnd } from '../../../src/contract/index.ts'
 import type { Folder } from './folder.ts'
-import type { Limits } from './limits.ts'
-import { walk, type Found } from './walk.ts'
+import type { EpisodeLimits } from './limits.ts'
+import { walk, type WalkedFile } from './walk.ts'
 
 const BLOCK_BYTES = 512
-/** What stays free for the service itself, whoever filled the rest: so much, or one part in twenty of a small disk. */
+/** Disk space reserved for the service: this much, or a twentieth of a small disk. */
 const FREE_BYTES_MIN = 256 * 1024 * 1024
 const FREE_PART_MIN = 1 / 20
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 
-/** The limit that a running episode is past, or null. `unnamedBytes` are in files that were removed and are still open. */
-export function measureDisk({ path }: Folder, limits: Limits, unnamedBytes: number): EpisodeEnd | null {
+/** The exceeded limit, or null. `unnamedBytes` are in deleted files that are still open. */
+export function measureDisk({ path }: Folder, limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
   const { bavail, blocks, bsize } = statfsSync(path)
   if (bavail * bsize < Math.min(FREE_BYTES_MIN, blocks * bsize * FREE_PART_MIN)) return 'disk'
   const add = tally(limits, unnamedBytes)
@@ -26,10 +26,10 @@ export function measureDisk({ path }: Folder, limits: Limits, unnamedBytes: numb
 }
 
 /**
- * Leaves plain files and folders alone, all of which can be opened: a reader follows no link out of the folder, waits for no pipe, and comes
- * to an end. Answers the limit that the episode was past. To be called when nothing runs any more that could put them back.
+ * Removes everything but plain files and folders and makes those readable, so that a reader follows no link, blocks on no pipe, and ends.
+ * Returns the exceeded limit, or null. Call it only after all processes ended.
  */
-export function makePlain({ path, root, workspace }: Folder, limits: Limits): EpisodeEnd | null {
+export function makePlain({ path, root, workspace }: Folder, limits: EpisodeLimits): EpisodeEnd | null {
   const add = tally(limits, 0)
   chmodSync(root, OWNER_FOLDER)
   const aside = join(path, 'aside')
@@ -40,10 +40,10 @@ export function makePlain({ path, root, workspace }: Folder, limits: Limits): Ep
     past ??= add(found)
     if (!found.stats.isFile() && !found.stats.isDirectory()) unlinkSync(found.path)
     else open(found)
-    // Beside the root it is out of every reader's way, and goes with the rest.
+    // Moved out of the readers' way; removed with the folder.
     if (found.isTooDeep) renameSync(found.path, join(aside, `${(moved += 1)}`))
   }
-  // The agent may have removed its workspace, or put something else in its place.
+  // The agent may have removed or replaced its workspace.
   if (statSync(workspace, { throwIfNoEntry: false })?.isDirectory() !== true) {
     rmSync(workspace, { force: true })
     mkdirSync(workspace)
@@ -51,20 +51,20 @@ export function makePlain({ path, root, workspace }: Folder, limits: Limits): Ep
   return past
 }
 
-function tally(limits: Limits, bytesBefore: number): (found: Found) => EpisodeEnd | null {
+function tally(limits: EpisodeLimits, bytesBefore: number): (found: WalkedFile) => EpisodeEnd | null {
   let bytes = bytesBefore
   let files = 0
   return ({ stats, isTooDeep }) => {
     files += 1
-    // What it takes, not what it says it is: a file may be mostly holes.
+    // Counts blocks, since a file may be sparse.
     bytes += stats.blocks * BLOCK_BYTES
     if (files > limits.files || isTooDeep) return 'files'
     return bytes > limits.diskBytes ? 'disk' : null
   }
 }
 
-/** Owned by whoever runs the service, a file that runs as its owner would be worth having. */
-function open({ path, stats }: Found): void {
+/** Drops setuid and setgid bits too. */
+function open({ path, stats }: WalkedFile): void {
   const mode = (stats.mode & 0o777) | (stats.isDirectory() ? OWNER_FOLDER : OWNER_FILE)
   if (mode !== (stats.mode & 0o7777)) chmodSync(path, mode)
 }

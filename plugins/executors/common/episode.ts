@@ -1,19 +1,19 @@
-/** The order of every episode: a folder, the files, the command, plain remains, the trajectory, a look at the workspace, and no folder. */
+/** The steps of every episode: make the folder, run the command, clean up its files, read the trajectory, inspect, remove the folder. */
 import { isRefusal, unavailable, type Episode, type Files, type ModelAddress, type Play } from '../../../src/contract/index.ts'
-import type { Ended } from './attend.ts'
+import type { CommandEnd } from './supervise.ts'
 import { makePlain } from './disk.ts'
 import { fillFolder, makeFolder, removeFolder, type Folder } from './folder.ts'
-import type { Limits } from './limits.ts'
+import type { EpisodeLimits } from './limits.ts'
 
-export interface Stage {
+export interface EpisodeEnvironment {
   /** How this episode reaches the model. */
   readonly model: ModelAddress
-  readonly limits: Limits
-  /** Answers when nothing of the command runs any more. */
-  readonly run: (folder: Folder, files: Files) => Promise<Ended>
+  readonly limits: EpisodeLimits
+  /** Resolves when all processes of the command ended. */
+  readonly run: (folder: Folder, files: Files) => Promise<CommandEnd>
 }
 
-export async function playEpisode(play: Play, signal: AbortSignal, { model, limits, run }: Stage): Promise<Episode> {
+export async function playEpisode(play: Play, signal: AbortSignal, { model, limits, run }: EpisodeEnvironment): Promise<Episode> {
   signal.throwIfAborted()
   const files = play.files(model)
   const folder = await written(makeFolder())
@@ -30,18 +30,18 @@ export async function playEpisode(play: Play, signal: AbortSignal, { model, limi
   }
 }
 
-/** A disk that is full is the machine's trouble and no episode, and its words may name paths. */
+/** A disk error is the machine's, not the episode's; its text may hold paths. */
 export async function written<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (isRefusal(error)) throw error
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw unavailable('episode_folder', `the folder of an episode cannot be written (${code}); look after the disk for temporary files`)
+    throw unavailable('episode_folder', `the folder of an episode cannot be written (${code}); check the disk of the temporary folder`)
   }
 }
 
-/** Whoever looks at the remains may take as long as it likes, and no longer than anybody waits for it. */
+/** Stops waiting on an abort. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const stop = (): void => reject(signal.reason)

@@ -1,4 +1,4 @@
-/** The folder of one episode: made, filled, and removed whatever was done to it. */
+/** Makes, fills and removes the folder of an episode. */
 import { execFile } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
@@ -12,9 +12,9 @@ const run = (program: string, args: readonly string[]): Promise<unknown> =>
 const WORKSPACE = 'workspace'
 
 export interface Folder {
-  /** Nobody but the service gets into it. */
+  /** Only the service can enter it. */
   readonly path: string
-  /** Below it: what the agent sees. */
+  /** What the agent sees. */
   readonly root: string
   readonly workspace: string
 }
@@ -25,9 +25,9 @@ export async function makeFolder(): Promise<Folder> {
   return { path, root, workspace: join(root, WORKSPACE) }
 }
 
-/** Both are checked before anything is written; `workspace` is the task's, so no file of the tree may take its place. */
+/** Checks both sets of files first; the tree may not hold a file named `workspace`. */
 export async function fillFolder({ root, workspace }: Folder, files: Files, given: Files): Promise<void> {
-  if (Object.hasOwn(files, WORKSPACE)) throw invalid('bad_path', `${WORKSPACE} is the folder the agent starts in; name the file otherwise`)
+  if (Object.hasOwn(files, WORKSPACE)) throw invalid('bad_path', `${WORKSPACE} is the agent's working folder; rename the file`)
   checkFiles(given)
   const all = { ...files, ...Object.fromEntries(Object.entries(given).map(([path, text]) => [`${WORKSPACE}/${path}`, text])) }
   checkFiles(all)
@@ -39,19 +39,19 @@ export async function fillFolder({ root, workspace }: Folder, files: Files, give
   }
 }
 
-/** By rm, which follows no link and gets into folders whose path is longer than the system takes; once more with every folder opened. */
+/** Uses rm, which follows no links and handles very long paths; retries after making every folder writable. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await run('rm', ['-rf', '--', path])
   } catch {
     await run('chmod', ['-R', 'u+rwX', '--', path]).catch(() => undefined)
     await run('rm', ['-rf', '--', path]).catch(() => {
-      throw unavailable('episode_folder', 'the folder of an episode cannot be removed; look into the folder for temporary files')
+      throw unavailable('episode_folder', 'the folder of an episode cannot be removed; check the temporary folder')
     })
   }
 }
 
-/** What a process that was killed left behind. Asked for once, when an executor is made. */
+/** Removes folders of killed processes. Called when an executor is made. */
 export async function removeLeftovers(): Promise<void> {
   const prefix = ownPrefix()
   const names = await readdir(tmpdir()).catch((): string[] => [])
@@ -59,7 +59,7 @@ export async function removeLeftovers(): Promise<void> {
   for (const name of left) await removeFolder(join(tmpdir(), name)).catch(() => undefined)
 }
 
-/** Folders bear the number of the process that made them and of the namespace it is counted in: a neighbour's are nobody's leftovers. */
+/** The prefix holds the PID namespace, and the name the PID: folders of other containers are not leftovers. */
 function ownPrefix(): string {
   const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
   return `svc-episode-${namespace}-`

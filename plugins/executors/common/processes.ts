@@ -1,28 +1,28 @@
-/** What the processes of an episode use, read from /proc. */
+/** Measures what the processes of an episode use, from /proc. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { freemem, totalmem } from 'node:os'
 import type { EpisodeEnd } from '../../../src/contract/index.ts'
-import type { Limits } from './limits.ts'
+import type { EpisodeLimits } from './limits.ts'
 import { unlessGone } from './walk.ts'
 
 const KIB = 1024
 const BLOCK_BYTES = 512
-/** A program may well have a dozen threads, but not all programs at once. */
+/** The average; a single program may have more. */
 const THREADS_PER_PROCESS = 8
-/** Each open file may hold memory of the system's that no process answers for. */
+/** Open files use kernel memory that counts for no process. */
 const OPEN_FILES_MAX = 16_384
-/** What stays free for the service itself, whoever took the rest. */
+/** Memory reserved for the service. */
 const FREE_BYTES_MIN = 128 * KIB * KIB
 const FREE_PART_MIN = 1 / 50
 
-/** Where a kernel that counts for itself should stop: past the limit, so that going past it is seen, and far from what hurts the machine. */
-export const tasksMax = ({ processes }: Limits): number => 2 * processes * THREADS_PER_PROCESS
+/** The kernel's hard limit: above ours, so that exceeding ours is seen, and still harmless to the machine. */
+export const tasksMax = ({ processes }: EpisodeLimits): number => 2 * processes * THREADS_PER_PROCESS
 
-/** A folder of /proc, for each process of the episode. */
+/** The /proc folder of each process of the episode. */
 export type Processes = () => readonly string[]
 
-/** The limit that these processes are past, or null. What several share is counted for each. */
-export function measureProcesses(processes: readonly string[], limits: Limits, unnamedBytes: number): EpisodeEnd | null {
+/** The exceeded limit, or null. Shared memory is counted for each process. */
+export function measureProcesses(processes: readonly string[], limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
   if (processes.length > limits.processes) return 'processes'
   if (freemem() < Math.min(FREE_BYTES_MIN, totalmem() * FREE_PART_MIN)) return 'memory'
   let threads = 0
@@ -44,11 +44,11 @@ function numberOf(status: string, name: string): number {
 export interface Unnamed {
   readonly diskBytes: number
   readonly memoryBytes: number
-  /** More files are open than anybody needs. */
+  /** Too many files are open. */
   readonly isTooMany: boolean
 }
 
-/** Files that have no name any more, or never had one, and last as long as they are open. No walk of a folder meets them. */
+/** Measures deleted and anonymous files that are still open, which a walk of the folder does not find. */
 export function measureUnnamed(processes: readonly string[]): Unnamed {
   const seen = new Set<string>()
   let diskBytes = 0

@@ -1,20 +1,20 @@
-/** Everything below a folder, however it is named; links are met and never followed. */
+/** Walks a folder with any file names, without following links. */
 import { lstatSync, opendirSync, type Stats } from 'node:fs'
 
 const DEPTH_MAX = 64
-/** The system takes 4096 bytes; with this much, any name in the folder still fits. */
+/** Leaves room for any file name within the system's 4096 bytes. */
 const FOLDER_PATH_BYTES_MAX = 3072
 
-export interface Found {
+export interface WalkedFile {
   /** Bytes, since a name need not be Unicode. */
   readonly path: Buffer
   readonly stats: Stats
-  /** A folder that is not entered, because it lies deeper than anybody works. */
+  /** A folder that is too deep to enter. */
   readonly isTooDeep: boolean
 }
 
-/** A folder is met before it is entered, so whoever walks may open it first. What vanishes on the way or is closed is left out. */
-export function* walk(folder: string): Generator<Found> {
+/** Yields a folder before entering it, so that the caller may chmod it. Skips what vanished or is unreadable. */
+export function* walk(folder: string): Generator<WalkedFile> {
   const open = [{ path: Buffer.from(folder).toString('latin1'), depth: 1 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path: parent, depth } = next
@@ -29,7 +29,7 @@ export function* walk(folder: string): Generator<Found> {
   }
 }
 
-/** One at a time: a folder may hold more names than there is memory for. */
+/** Streams the names: a folder may hold more than fit into memory. */
 function* namesIn(folder: string): Generator<string> {
   const names = unlessGone(() => opendirSync(bytes(folder), { encoding: 'latin1' }))
   if (names === null) return
@@ -40,12 +40,12 @@ function* namesIn(folder: string): Generator<string> {
   }
 }
 
-/** Latin-1 has a letter for every byte, so no name is lost on the way. */
+/** Latin-1 keeps every byte of a name. */
 const bytes = (path: string): Buffer => Buffer.from(path, 'latin1')
 
 const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ESRCH'])
 
-/** Null when what was looked at ended or went in the meantime, or is closed to us. */
+/** Null when the file or process is gone or not readable. */
 export function unlessGone<T>(look: () => T): T | null {
   try {
     return look()

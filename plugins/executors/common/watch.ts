@@ -1,17 +1,17 @@
-/** Looks at a running episode again and again, until it is past a limit. */
+/** Checks the limits of a running episode periodically. */
 import type { EpisodeEnd } from '../../../src/contract/index.ts'
 import { measureDisk } from './disk.ts'
 import type { Folder } from './folder.ts'
-import type { Limits } from './limits.ts'
+import type { EpisodeLimits } from './limits.ts'
 import { measureProcesses, measureUnnamed, type Processes, type Unnamed } from './processes.ts'
 
 const PROCESSES_EVERY_MS = 100
 const DISK_EVERY_MS = 250
-/** A look that takes long is followed by a rest this many times as long, so that looking never is the work. */
+/** After a slow check, wait this many times as long. */
 const REST = 4
 
-/** The answer ends it. */
-export function watch(folder: Folder, processes: Processes, limits: Limits, end: (why: EpisodeEnd) => void): () => void {
+/** Returns how to stop it. */
+export function watch(folder: Folder, processes: Processes, limits: EpisodeLimits, end: (why: EpisodeEnd) => void): () => void {
   let unnamed: Unnamed = { diskBytes: 0, memoryBytes: 0, isTooMany: false }
   const stops = [
     again(PROCESSES_EVERY_MS, () => measureProcesses(processes(), limits, unnamed.memoryBytes), end),
@@ -41,7 +41,7 @@ function again(everyMs: number, look: () => EpisodeEnd | null, end: (why: Episod
   return () => clearTimeout(timer)
 }
 
-/** A look that fails, for want of open files or on a broken disk, is followed by the next; what was left is looked over at the end once more. */
+/** A failed check is ignored: the next one follows, and the files are checked again at the end. */
 function unlessBroken(look: () => EpisodeEnd | null): EpisodeEnd | null {
   try {
     return look()

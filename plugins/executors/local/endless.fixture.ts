@@ -1,4 +1,4 @@
-/** A thread that plays one episode which never ends by itself. */
+/** A worker that plays an episode that never ends by itself. */
 import { workerData } from 'node:worker_threads'
 import local from './index.ts'
 

@@ -1,4 +1,4 @@
-/** A command and everything it started, also what left its process group: found by descent, by group, and by a mark in the environment. */
+/** The processes of a command, found by parent, by process group, and by a mark in the environment. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { unavailable } from '../../../src/contract/index.ts'
@@ -8,30 +8,30 @@ import { unlessGone } from '../common/walk.ts'
 const LOOK_EVERY_MS = 10
 const LOOKS_MAX = 400
 
-export interface Family {
+export interface ProcessFamily {
   readonly members: Processes
   readonly kill: () => void
-  /** Resolves when none is left, having killed what was. */
-  readonly buried: () => Promise<void>
+  /** Kills what is left, and resolves when no process is left. */
+  readonly allEnded: () => Promise<void>
 }
 
-/** Where there is no /proc, the group is all that is known. */
-export function familyOf(pid: number | null, mark: string): Family {
-  if (pid === null) return { members: () => [], kill: () => undefined, buried: async () => undefined }
+/** Without /proc only the process group is known. */
+export function familyOf(pid: number | null, mark: string): ProcessFamily {
+  if (pid === null) return { members: () => [], kill: () => undefined, allEnded: async () => undefined }
   const members = (): readonly string[] => membersOf(pid, mark).map((member) => `/proc/${member}`)
   const kill = (): void => {
     signalGroup(pid)
     for (const member of membersOf(pid, mark)) signal(member)
   }
-  const buried = async (): Promise<void> => {
+  const allEnded = async (): Promise<void> => {
     kill()
     for (let looks = 0; members().length > 0; looks += 1) {
-      if (looks > LOOKS_MAX) throw unavailable('episode_processes', 'what an agent started cannot be ended; use the executor sandbox')
+      if (looks > LOOKS_MAX) throw unavailable('episode_processes', 'processes of an agent cannot be ended; use the executor sandbox')
       await wait(LOOK_EVERY_MS)
       kill()
     }
   }
-  return { members, kill, buried }
+  return { members, kill, allEnded }
 }
 
 interface Process {
@@ -50,12 +50,12 @@ function membersOf(leader: number, mark: string): readonly number[] {
   return [...found]
 }
 
-/** Those that live; what has ended and waits to be noticed does nothing any more. */
+/** Without zombies. */
 function processes(): readonly Process[] {
   const names = unlessGone(() => readdirSync('/proc')) ?? []
   return names.flatMap((name) => {
     const stat = /^\d+$/.test(name) ? unlessGone(() => readFileSync(`/proc/${name}/stat`, 'latin1')) : null
-    // The name of a program stands in brackets and may hold anything, so the fields are counted from the last one.
+    // The program name in brackets may hold anything, so the fields start after the last bracket.
     const [state = 'X', parent, group] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
     return 'ZX'.includes(state) ? [] : [{ pid: Number(name), parent: Number(parent), group: Number(group) }]
   })

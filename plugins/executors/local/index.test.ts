@@ -91,7 +91,7 @@ describe('local', () => {
     try {
       await expect(run('', { workspace: { large: 'x'.repeat(200_000) } })).rejects.toMatchObject({
         code: 'episode_folder',
-        message: 'the folder of an episode cannot be written (ENOSPC); look after the disk for temporary files',
+        message: 'the folder of an episode cannot be written (ENOSPC); check the disk of the temporary folder',
       })
       expect(readdirSync(tmpdir())).toEqual([])
     } finally {

@@ -1,16 +1,16 @@
-/** Runs an agent as a process like any other: a folder and an environment of its own, and limits, but nothing that it could not get out of. */
+/** Runs an agent as an ordinary process with its own folder, environment and limits, but without isolation. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { setPriority } from 'node:os'
 import { define, type Executor, type Launch } from '../../../src/contract/index.ts'
-import { attend, EXIT_NOT_STARTED, type Ended } from '../common/attend.ts'
+import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervise.ts'
 import { playEpisode } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
-import { readLimits, type Limits } from '../common/limits.ts'
+import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { watch } from '../common/watch.ts'
 import { familyOf } from './family.ts'
 
-/** Agents wait for the service, and not the other way round. */
+/** Agents have lower priority than the service. */
 const NICENESS = 10
 const KEPT = ['PATH', 'TMPDIR', 'LANG'] as const
 
@@ -32,18 +32,18 @@ export default define('executor', {
   },
 })
 
-async function runIn(folder: Folder, launch: Launch, limits: Limits, signal: AbortSignal): Promise<Ended> {
+async function runIn(folder: Folder, launch: Launch, limits: EpisodeLimits, signal: AbortSignal): Promise<CommandEnd> {
   const mark = randomBytes(16).toString('hex')
   const child = start(folder, launch, mark)
   if (child === null) return { exitCode: EXIT_NOT_STARTED, stdout: '', stderr: '', ended: 'start' }
   const family = familyOf(child.pid ?? null, `SVC_EPISODE=${mark}`)
   const release = guard(child.pid ?? null)
   try {
-    return await attend(child, {
+    return await supervise(child, {
       timeoutSeconds: launch.timeoutSeconds,
       signal,
       kill: family.kill,
-      buried: family.buried,
+      allEnded: family.allEnded,
       watch: (end) => watch(folder, family.members, limits, end),
     })
   } finally {
@@ -51,10 +51,10 @@ async function runIn(folder: Folder, launch: Launch, limits: Limits, signal: Abo
   }
 }
 
-/** Waits for the end of its input, which comes with the end of whoever started it. */
+/** Waits for the end of its input, which comes when its parent ends. */
 const GUARD = 'read -r _; kill -s KILL -- "-$1" 2>/dev/null'
 
-/** A service or a thread that is killed can end nobody any more: this ends the agent's group then. Answers how to let go of it. */
+/** Kills the agent's process group if the service or its thread is killed. Returns how to release it. */
 function guard(pid: number | null): () => void {
   if (pid === null) return () => undefined
   const watching = spawn('/bin/sh', ['-c', GUARD, 'sh', String(pid)], { env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true })
@@ -63,7 +63,7 @@ function guard(pid: number | null): () => void {
   return () => void watching.kill('SIGKILL')
 }
 
-/** Null when there is no such command that could ever be started, such as one without a name. */
+/** Null for a command that can never start, such as one without a name. */
 function start({ root, workspace }: Folder, { argv: [command = '', ...words], env }: Launch, mark: string): ChildProcess | null {
   const kept = Object.fromEntries(KEPT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
   try {
@@ -80,7 +80,6 @@ function start({ root, workspace }: Folder, { argv: [command = '', ...words], en
   }
 }
 
-/** It may have ended already. */
 function lower(pid: number): void {
   try {
     setPriority(pid, NICENESS)

@@ -1,4 +1,4 @@
-/** Finds bubblewrap and says what a sandbox is made of: a machine that holds little, of which little can be changed. */
+/** Finds bubblewrap and builds its arguments: few files are visible in the sandbox, and fewer are writable. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
@@ -9,15 +9,15 @@ import { invalid, unavailable } from '../../../src/contract/index.ts'
 import type { Folder } from '../common/folder.ts'
 import { giveTo } from './user.ts'
 
-/** Where things lie inside, the same in every episode. */
+/** Paths inside the sandbox. */
 export const INSIDE = { root: '/episode', workspace: '/episode/workspace', socket: '/run/svc/model.sock', program: '/run/svc/inner.mjs' }
 const PROGRAM = fileURLToPath(new URL('./entries/inner.mjs', import.meta.url))
-/** Nobody special, where the number inside may differ from the one outside. */
+/** The uid inside a user namespace. */
 const USER_INSIDE = 1000
 export const PATH_INSIDE = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
-/** Of the machine's own settings only what programs find each other and trust by; keys lie in some of the folders beside. */
+/** Only these settings of the machine: folders beside them may hold keys. */
 const SETTINGS = ['/etc/alternatives', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ld.so.cache', '/etc/localtime']
 const OWN_SETTINGS: Readonly<Record<string, (user: number) => string>> = {
   passwd: (user) => `agent:x:${user}:${user}::${INSIDE.root}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n`,
@@ -25,20 +25,20 @@ const OWN_SETTINGS: Readonly<Record<string, (user: number) => string>> = {
   hosts: () => '127.0.0.1 localhost episode\n::1 localhost\n',
   'nsswitch.conf': () => 'passwd: files\ngroup: files\nhosts: files\n',
 }
-/** Whoever is root outside owns the kernel's own files inside too, whatever else was taken from it: these must not be written by anybody, */
+/** Root outside owns these kernel files inside too: they must not be writable, */
 const SEALED = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'asound', 'driver', 'mtrr']
-/** and these not be read. */
+/** and these must not be readable. */
 const HIDDEN = ['kcore', 'keys', 'key-users', 'kallsyms', 'latency_stats', 'sched_debug', 'slabinfo', 'timer_list', 'vmallocinfo']
 
 const help = promisify(execFile)
 
 export interface Bubblewrap {
   readonly path: string
-  /** It can keep the sandbox from making namespaces. Where it cannot, the filter of system calls does. */
+  /** Whether it can disable user namespaces in the sandbox; otherwise the seccomp filter does. */
   readonly disablesNamespaces: boolean
 }
 
-/** The first on PATH, which the service alone decides. */
+/** The first on the service's PATH. */
 export async function findBubblewrap(): Promise<Bubblewrap> {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)
   const path = folders.map((folder) => join(folder, 'bwrap')).find(isProgram)
@@ -56,9 +56,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-export interface Room {
+export interface SandboxLayout {
   readonly folder: Folder
-  /** Who the agent is outside; null: whoever runs the service. */
+  /** The agent's uid outside; null: the service's. */
   readonly user: number | null
   /** Paths below the root that only the service may change. */
   readonly inputs: readonly string[]
@@ -67,23 +67,26 @@ export interface Room {
   readonly filterFile: number | null
 }
 
-/** Further folders of an episode, beside its root and as bounded as it is: whatever can be written is on the disk that is watched. */
-export async function furnish({ path, root, workspace }: Folder, user: number | null): Promise<void> {
+/** Makes the episode's other writable folders beside its root, so that the disk limit covers them. */
+export async function prepareFolder({ path, root, workspace }: Folder, user: number | null): Promise<void> {
   for (const name of ['tmp', 'shm', 'etc']) await mkdir(join(path, name))
   for (const [name, text] of Object.entries(OWN_SETTINGS)) await writeOpen(join(path, 'etc', name), text(user ?? USER_INSIDE))
-  // Bubblewrap enters them before it is the agent, and without the rights of root.
+  // Bubblewrap enters them before it changes the user, without root's rights.
   for (const folder of [root, workspace]) await chmod(folder, 0o755)
   for (const folder of [root, join(path, 'tmp'), join(path, 'shm')]) giveTo(user, folder)
 }
 
-/** Whatever files of the service are otherwise open to: these are for somebody else to read. */
+/** Readable for the agent's user, whatever the service's umask is. */
 async function writeOpen(path: string, text: string): Promise<void> {
   await writeFile(path, text)
   await chmod(path, 0o644)
 }
 
-/** Later ones lie over earlier ones. */
-export function bubblewrapArguments(bubblewrap: Bubblewrap, { folder, user, inputs, needs, statusFile, filterFile }: Room): string[] {
+/** Later mounts cover earlier ones. */
+export function bubblewrapArguments(
+  bubblewrap: Bubblewrap,
+  { folder, user, inputs, needs, statusFile, filterFile }: SandboxLayout,
+): string[] {
   const beside = (name: string): string => join(folder.path, name)
   return [
     ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try', '--hostname', 'episode'],
@@ -108,7 +111,7 @@ export function bubblewrapArguments(bubblewrap: Bubblewrap, { folder, user, inpu
   ].flat()
 }
 
-/** In a namespace of users, of which there can be no further. Where the service chooses a user, the rights to become it are all that is left. */
+/** A user namespace without nested ones. */
 function unprivileged({ disablesNamespaces }: Bubblewrap): string[] {
   const user = ['--unshare-user', '--uid', `${USER_INSIDE}`, '--gid', `${USER_INSIDE}`]
   return disablesNamespaces ? [...user, '--disable-userns'] : user
@@ -116,7 +119,7 @@ function unprivileged({ disablesNamespaces }: Bubblewrap): string[] {
 
 const kernelFiles = (names: readonly string[]): string[] => names.map((name) => `/proc/${name}`).filter((path) => existsSync(path))
 
-/** Folders that bubblewrap makes by itself on the way would be open to root alone. */
+/** Makes parent folders first: those that bubblewrap makes itself are only open to root. */
 function shown(how: '--bind' | '--ro-bind' | '--ro-bind-try', from: string, to = from): string[] {
   const above = to.split('/').slice(1, -1)
   return [...above.flatMap((_, index) => ['--dir', `/${above.slice(0, index + 1).join('/')}`]), how, from, to]
@@ -124,13 +127,13 @@ function shown(how: '--bind' | '--ro-bind' | '--ro-bind-try', from: string, to =
 
 export const socketOf = ({ path }: Folder): string => join(path, 'model.sock')
 
-/** Many systems have but one of these, and links for the others. */
+/** Many systems have only one of these, and links for the others. */
 function systemFolder(path: string): string[] {
   if (!existsSync(path)) return []
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }
 
-/** A folder that holds the folders of the episodes would show each to the others. */
+/** A folder that contains the episode folders would expose them to each other. */
 function needed(path: string, folder: Folder): string[] {
   const way = relative(existsSync(path) ? realpathSync(path) : resolve(path), realpathSync(folder.path))
   if (!isAbsolute(path) || !way.startsWith('..'))

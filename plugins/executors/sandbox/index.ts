@@ -1,30 +1,30 @@
-/** Runs an agent in a sandbox of bubblewrap's: it sees its own folder and the programs of the system, and reaches the model and nothing else. */
+/** Runs an agent in a bubblewrap sandbox: it sees its own folder and the system's programs, and reaches only the model. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import { define, unavailable, type Executor, type Launch, type ModelAddress, type Play } from '../../../src/contract/index.ts'
-import { attend, EXIT_NOT_STARTED, type Ended } from '../common/attend.ts'
+import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervise.ts'
 import { playEpisode, written } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
-import { readLimits, type Limits } from '../common/limits.ts'
+import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { tasksMax } from '../common/processes.ts'
 import { watch } from '../common/watch.ts'
-import { bubblewrapArguments, findBubblewrap, furnish, INSIDE, PATH_INSIDE, socketOf, type Bubblewrap } from './bubblewrap.ts'
+import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, type Bubblewrap } from './bubblewrap.ts'
 import { namespaceOf } from './namespace.ts'
 import { openRelay } from './relay.ts'
 import { seccompFilter } from './seccomp.ts'
 import { selfTest } from './self-test.ts'
 import { asUser, chooseUser } from './user.ts'
 
-/** Free in every sandbox, since each has a network of its own. */
+/** Free in every sandbox, since each has its own network. */
 const PORT = 17017
-/** Agents wait for the service, and not the other way round. */
+/** Agents have lower priority than the service. */
 const NICENESS = 10
 const OPEN_FILES_MAX = 1024
 const BLOCK_BYTES = 512
-/** What the shell limits before it becomes bubblewrap: files left by a crash, open files, the size of one file. A limit that is lower already stays. */
+/** The shell sets limits before it execs bubblewrap: core files, open files, the size of one file. Lower existing limits stay. */
 const LIMITED = 'ulimit -c 0; ulimit -n "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
-/** Open files of the start, beside the usual three. */
+/** File descriptors beside the usual three. */
 const FILES = { arguments: 3, status: 4, notes: 5, filter: 6 } as const
 
 let tested: Promise<string | null> | null = null
@@ -38,17 +38,17 @@ export default define('executor', {
     return sandbox(limits)
   },
 
-  /** Once per process: what a machine allows does not change while it runs. */
+  /** Once per process. */
   check: () => (tested ??= selfTest(sandbox(readLimits({})))),
 })
 
-function sandbox(limits: Limits): Executor {
+function sandbox(limits: EpisodeLimits): Executor {
   return {
     async run(play, signal) {
       const bubblewrap = await findBubblewrap()
       const key = randomBytes(24).toString('base64url')
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
-      const run = async (folder: Folder, files: object): Promise<Ended> => {
+      const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
         const relay = await written(openRelay(socketOf(folder), play.model, key))
         try {
           return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
@@ -65,15 +65,15 @@ interface Run {
   readonly bubblewrap: Bubblewrap
   readonly play: Play
   readonly inputs: readonly string[]
-  readonly limits: Limits
+  readonly limits: EpisodeLimits
   readonly signal: AbortSignal
 }
 
-async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal }: Run): Promise<Ended> {
+async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal }: Run): Promise<CommandEnd> {
   const filter = seccompFilter()
-  // Without a filter it could make namespaces, unless it is in one where that is off.
+  // Without the filter a user namespace must prevent nested namespaces.
   const user = filter === null ? null : chooseUser([process.execPath, ...play.needs])
-  await written(furnish(folder, user))
+  await written(prepareFolder(folder, user))
   const launch = play.launch(INSIDE.root)
   const files = { statusFile: FILES.status, filterFile: filter === null ? null : FILES.filter }
   const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, ...files })
@@ -82,31 +82,31 @@ async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal 
   const notes = notesOf(fileOf(child, FILES.notes))
   give(fileOf(child, FILES.arguments), words.map((word) => `${word}\0`).join(''))
   give(fileOf(child, FILES.filter), filter ?? '')
-  // Nothing of the agent runs before its order comes, and none comes before it is known how to end it.
+  // The agent starts only once it is known how to kill it.
   void namespace.known.then((isKnown) => give(child.stdin, isKnown ? orderOf(launch) : ''))
-  const ended = await attend(child, {
+  const ended = await supervise(child, {
     timeoutSeconds: launch.timeoutSeconds,
     signal,
     kill: namespace.kill,
-    buried: namespace.buried,
-    // Until its first program runs, what it sees as its processes are the machine's.
+    allEnded: namespace.allEnded,
+    // Until the first program runs, its /proc shows the machine's processes.
     watch: (end) => watch(folder, () => (notes.sofar() === '' ? [] : namespace.processes()), limits, end),
   })
-  return judged(ended, await notes.whole)
+  return checkedEnd(ended, await notes.whole)
 }
 
-function start({ path }: Bubblewrap, user: number | null, limits: Limits): ChildProcess {
-  // One file can be past the limit of all, by a little, so that it is seen to be.
+function start({ path }: Bubblewrap, user: number | null, limits: EpisodeLimits): ChildProcess {
+  // One file may slightly exceed the total limit, so that exceeding it is detected.
   const limited = ['-c', LIMITED, 'sh', `${OPEN_FILES_MAX}`, `${Math.ceil(limits.diskBytes / BLOCK_BYTES) + 8}`]
   const inner = [...asUser(user, tasksMax(limits)), process.execPath, '--disable-sigusr1', INSIDE.program]
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const
-  // Inside, the environment of whoever started it is there to be read, so there is none.
+  // The sandbox can read its starter's environment, so it is empty.
   const child = spawn('/bin/sh', [...limited, path, '--args', `${FILES.arguments}`, '--', ...inner], { env: {}, stdio: [...stdio] })
-  // Heard again by whoever attends to it, unless it fails before anybody does.
+  // The supervisor listens too; this covers an earlier failure.
   return child.on('error', () => undefined)
 }
 
-/** A machine that has no more files to open starts a process without any. */
+/** On a machine out of file descriptors the process has none of these. */
 function fileOf(child: ChildProcess, file: number): Duplex {
   const stdio: readonly unknown[] | undefined = child.stdio
   const stream = stdio?.[file]
@@ -114,12 +114,12 @@ function fileOf(child: ChildProcess, file: number): Duplex {
   throw unavailable('no_process', 'this machine has no room for another process; raise its limit of open files')
 }
 
-/** Whoever does not read it has ended, and that is noticed elsewhere. */
+/** A failed write means that the process ended, which is noticed elsewhere. */
 function give(stream: Writable | null, data: string | Buffer): void {
   stream?.on('error', () => undefined).end(data)
 }
 
-/** What the first program says of how far it came. */
+/** The progress notes of the first program. */
 function notesOf(stream: Readable): { readonly sofar: () => string; readonly whole: Promise<string> } {
   let said = ''
   stream.setEncoding('utf8').on('data', (part: string) => (said += part))
@@ -132,8 +132,8 @@ function orderOf({ argv, env }: Launch): string {
   return JSON.stringify({ argv, env: { ...usual, ...env }, socket: INSIDE.socket, port: PORT, niceness: NICENESS })
 }
 
-/** A sandbox that did not come about is the machine's trouble, and no fault of the command. */
-function judged(ended: Ended, notes: string): Ended {
+/** A sandbox that could not be made is the machine's fault, not the command's. */
+function checkedEnd(ended: CommandEnd, notes: string): CommandEnd {
   if (notes.endsWith('failed')) return { ...ended, exitCode: EXIT_NOT_STARTED, ended: 'start' }
   if (notes === '' && (ended.ended ?? 'start') === 'start') throw unavailable('no_sandbox', cureFor(ended.stderr), { cause: ended.stderr })
   return ended
@@ -142,7 +142,7 @@ function judged(ended: Ended, notes: string): Ended {
 function cureFor(words: string): string {
   if (/user namespace|uid map|creating new namespace|permissions to create/i.test(words))
     return (
-      'this machine lets nobody make user namespaces; allow them with: sysctl -w kernel.unprivileged_userns_clone=1, ' +
+      'this machine does not allow user namespaces; allow them with: sysctl -w kernel.unprivileged_userns_clone=1, ' +
       'on Ubuntu also: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'
     )
   if (/mount proc/i.test(words))

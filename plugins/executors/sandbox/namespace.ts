@@ -1,4 +1,4 @@
-/** The namespace of a sandbox's processes: who is in it, and how all of them are ended by ending its first. */
+/** The PID namespace of a sandbox: its processes, which all end when its first process is killed. */
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -7,18 +7,18 @@ import { unavailable } from '../../../src/contract/index.ts'
 import type { Processes } from '../common/processes.ts'
 import { unlessGone } from '../common/walk.ts'
 
-/** Bubblewrap says within milliseconds who the first process is; one that never does is ended itself. */
+/** Bubblewrap reports the first process within milliseconds; otherwise it is killed. */
 const KNOWN_WITHIN_MS = 2000
 const LOOK_EVERY_MS = 5
 const LOOKS_MAX = 1000
 
 export interface Namespace {
-  /** Whether there is one, and nobody wants it gone yet. */
+  /** Whether it exists and was not killed yet. */
   readonly known: Promise<boolean>
   readonly processes: Processes
   readonly kill: () => void
-  /** Resolves when none of them is left, having killed what was. */
-  readonly buried: () => Promise<void>
+  /** Kills what is left, and resolves when no process is left. */
+  readonly allEnded: () => Promise<void>
 }
 
 interface First {
@@ -36,25 +36,25 @@ export function namespaceOf(child: ChildProcess, status: Readable): Namespace {
     if (late !== null) kill()
     return first !== null && late === null
   })
-  // Ended before its first process is known, bubblewrap would leave that one waiting for ever.
+  // Killing bubblewrap before its first process is known would leave that one behind.
   const kill = (): void => {
     if (first === null) late ??= setTimeout(() => child.kill('SIGKILL'), KNOWN_WITHIN_MS)
     else if (isAlive(first)) endProcess(first.pid)
   }
   const isOver = (): boolean => first === null || !isAlive(first)
-  const buried = async (): Promise<void> => {
+  const allEnded = async (): Promise<void> => {
     clearTimeout(late ?? undefined)
     await found
     for (let looks = 0; !isOver(); looks += 1) {
-      if (looks > LOOKS_MAX) throw unavailable('episode_processes', 'a sandbox cannot be ended; look for processes that wait for a disk')
+      if (looks > LOOKS_MAX) throw unavailable('episode_processes', 'a sandbox cannot be ended; check for processes that wait for a disk')
       kill()
       await wait(LOOK_EVERY_MS)
     }
   }
-  return { known: found, kill, buried, processes: () => (first === null ? [] : processesOf(first.pid)) }
+  return { known: found, kill, allEnded, processes: () => (first === null ? [] : processesOf(first.pid)) }
 }
 
-/** Its number outside, which bubblewrap prints as soon as there is one; null when it ends without. */
+/** The outer PID, which bubblewrap prints; null when it ends without. */
 function firstProcess(status: Readable): Promise<number | null> {
   return new Promise((resolve) => {
     let printed = ''
@@ -66,17 +66,17 @@ function firstProcess(status: Readable): Promise<number | null> {
   })
 }
 
-/** As the sandbox itself sees them: its /proc lists them alone, and it cannot put another in its place. */
+/** Read from the sandbox's own /proc, which it cannot replace. */
 function processesOf(pid: number): readonly string[] {
   const proc = `/proc/${pid}/root/proc`
   const names = unlessGone(() => readdirSync(proc)) ?? []
   return names.filter((name) => /^\d+$/.test(name)).map((name) => `${proc}/${name}`)
 }
 
-/** The first process of a namespace counts as ended only after the kernel has ended all others. */
+/** The kernel ends all other processes of a namespace before its first. */
 const isAlive = ({ pid, birth }: First): boolean => birthOf(pid) === birth
 
-/** When it was started, which tells it from a later process of the same number; null when it has ended. */
+/** Its start time, which distinguishes it from a later process with the same PID; null when it ended. */
 function birthOf(pid: number): string | null {
   const stat = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   const [state = 'X', ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []

@@ -1,4 +1,4 @@
-/** The one way out of a sandbox: a socket that takes calls to the model, with a key that opens nothing else, and asks the evaluation routes. */
+/** The only way out of a sandbox: a socket that forwards model calls to the evaluation routes, with a key that is valid only here. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   createServer,
@@ -24,7 +24,7 @@ const FORWARDED = ['content-type', 'accept', 'anthropic-version', 'anthropic-bet
 const RETURNED = ['content-type', 'content-encoding', 'retry-after'] as const
 
 export interface Relay {
-  /** Every call on its way is given up. */
+  /** Aborts running calls. */
   close(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export async function openRelay(path: string, model: ModelAddress, key: string):
     return void forward(request, response, model, over.signal).finally(() => (calls -= 1))
   })
   server.maxConnections = CONNECTIONS_MAX
-  // Whoever gets into the folder may call; the agent may be another user than the service.
+  // The agent may be another user; the folder limits who reaches the socket.
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen({ path, readableAll: true, writableAll: true }, resolve))
   return {
     async close() {
@@ -52,9 +52,9 @@ export async function openRelay(path: string, model: ModelAddress, key: string):
 }
 
 function problemWith({ method, url = '', headers }: IncomingMessage, key: string): readonly [number, string] | null {
-  if (!isSame(keyIn(headers), key)) return [401, 'this key opens nothing here']
-  if (!ROUTE.test(url)) return [404, 'there is nothing here but the model']
-  if (method !== 'POST') return [405, 'the model takes POST alone']
+  if (!isSame(keyIn(headers), key)) return [401, 'unknown key']
+  if (!ROUTE.test(url)) return [404, 'only the model can be reached here']
+  if (method !== 'POST') return [405, 'the model takes POST only']
   return Number(headers['content-length'] ?? 0) > CALL_BYTES_MAX ? [413, 'the call is too large'] : null
 }
 
@@ -62,7 +62,7 @@ function keyIn({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders)
   return typeof apiKey === 'string' ? apiKey : authorization.replace(/^Bearer /i, '')
 }
 
-/** By digest, so that neither length nor content shows in the time it takes. */
+/** Compares digests, so that the time reveals neither length nor content. */
 const isSame = (given: string, key: string): boolean => timingSafeEqual(digest(given), digest(key))
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -71,14 +71,14 @@ function refuse(response: ServerResponse, status: number, message: string): void
   response.end(JSON.stringify({ error: { message, type: 'episode', code: null } }))
 }
 
-/** Only what is named goes on, under headers of our own: however the call was framed, the service sees one call. */
+/** Forwards only the named headers, and frames the request anew, so that no request can be smuggled. */
 async function forward(request: IncomingMessage, response: ServerResponse, model: ModelAddress, over: AbortSignal): Promise<void> {
   const left = new AbortController()
   response.on('close', () => left.abort())
   try {
     const call = ask(request, model, AbortSignal.any([over, left.signal]))
     const answered = new Promise<IncomingMessage>((resolve, reject) => call.once('response', resolve).once('error', reject))
-    // What goes wrong with it ends the call, and so the answer.
+    // An error here ends the call, and so the answer.
     pipeline(request, bounded(), call).catch(() => undefined)
     const answer = await answered
     response.writeHead(answer.statusCode ?? 502, picked(answer.headers, RETURNED))

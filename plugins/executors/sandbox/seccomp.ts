@@ -1,6 +1,6 @@
-/** The filter that stands between a sandboxed program and the kernel, as the small program the kernel runs at every system call. */
+/** The seccomp filter of a sandbox, as a BPF program. */
 
-/** What nobody needs who writes and runs programs, and what has let people out of sandboxes: its number on x64 and on arm64. */
+/** System calls that agents do not need or that allowed sandbox escapes, by their numbers on x64 and arm64. */
 const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
   // Other processes.
   ptrace: [101, 117],
@@ -9,7 +9,7 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   kcmp: [312, 272],
   pidfd_getfd: [438, 438],
   process_madvise: [440, 440],
-  // What lies where.
+  // Mounts and file systems.
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -29,7 +29,7 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   swapon: [167, 224],
   swapoff: [168, 225],
   acct: [163, 89],
-  // Namespaces of its own.
+  // Namespaces.
   unshare: [272, 97],
   setns: [308, 268],
   // The kernel itself.
@@ -49,7 +49,7 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   iopl: [172],
   ioperm: [173],
   modify_ldt: [154],
-  // What belongs to the machine.
+  // Settings of the machine.
   settimeofday: [164, 170],
   clock_settime: [227, 112],
   clock_adjtime: [305, 266],
@@ -59,25 +59,25 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   keyctl: [250, 219],
   add_key: [248, 217],
   request_key: [249, 218],
-  // Memory that no process answers for.
+  // Memory that counts for no process.
   shmget: [29, 194],
   msgget: [68, 186],
   memfd_secret: [447, 447],
 }
-/** Programs do without these when they are told that there is no such call. Their arguments lie where a filter cannot look. */
+/** Programs fall back when these return ENOSYS. A filter cannot inspect their arguments. */
 const ABSENT: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
   clone3: [435, 435],
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
 }
-/** Refused for some arguments alone. */
+/** Refused for some arguments only. */
 const CLONE = [56, 220] as const
 const IOCTL = [16, 29] as const
 const SOCKET = [41, 198] as const
 const PERSONALITY = [135, 92] as const
 
-/** How the kernel calls the machines, and which of the numbers above is whose. */
+/** The kernel's audit codes, and the index of the numbers above. */
 const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, { readonly audit: number; readonly at: 0 | 1 }>>> = {
   x64: { audit: 0xc000003e, at: 0 },
   arm64: { audit: 0xc00000b7, at: 1 },
@@ -85,7 +85,7 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, { readonly audit: n
 
 const NUMBER_AT = 0
 const MACHINE_AT = 4
-/** The lower half of an argument; both machines put it first. */
+/** The lower half of an argument, which comes first on both. */
 const argumentAt = (index: number): number => 16 + 8 * index
 
 const ALLOW = 0x7fff0000
@@ -97,16 +97,16 @@ const EAFNOSUPPORT = 97
 
 /** Every flag of clone that makes a namespace. */
 const NAMESPACES = 0x7e020000
-/** Typing into a terminal, which somebody else's shell would read. */
+/** Simulated terminal input (TIOCSTI, TIOCLINUX). */
 const TERMINAL_INPUT = [0x5412, 0x541c]
-/** Local, the two internets, and the one that lists the network's own interfaces. Of the others some leave the machine past any namespace. */
+/** AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK. Some others bypass network namespaces. */
 const FAMILIES = [1, 2, 10, 16]
-/** The usual one, and the question which it is. */
+/** The default, and the query for the current one. */
 const PERSONALITIES = [0, 0xffffffff]
-/** The other numbering of x64. */
+/** The x32 ABI. */
 const X32 = 0x40000000
 
-/** Null on a machine whose calls are not in the table. */
+/** Null on an unknown architecture. */
 export function seccompFilter(architecture: NodeJS.Architecture = process.arch): Buffer | null {
   const machine = MACHINES[architecture]
   if (machine === undefined) return null
@@ -135,7 +135,7 @@ const only = (values: readonly number[], errno: number): readonly Buffer[] => [
 const load = (offset: number): Buffer => instruction(0x20, 0, 0, offset)
 const answer = (verdict: number): Buffer => instruction(0x06, 0, 0, verdict)
 
-/** The body runs when what was loaded is the value, and must answer: what it loads would else be taken for the call's number. */
+/** The body runs when the loaded value matches, and must return: otherwise what it loaded would be compared next. */
 function when(value: number, ...body: readonly Buffer[]): Buffer {
   const steps = Buffer.concat(body)
   return Buffer.concat([instruction(0x15, 0, steps.length / 8, value), steps])

@@ -1,4 +1,4 @@
-/** Proves on this machine what a sandbox promises, by running a program in one that tries. */
+/** Tests on this machine that a sandbox isolates, by running a program that tries to escape. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -9,13 +9,13 @@ import { isRefusal, type Executor, type Play } from '../../../src/contract/index
 import { makeFolder } from '../common/folder.ts'
 import { unlessGone } from '../common/walk.ts'
 
-/** It only needs to finish, however busy the machine is; one that hangs ends all the same. */
+/** Generous, for a busy machine. */
 const TIMEOUT_SECONDS = 600
 
-/** Why agents cannot be kept apart here, with the cure, or null when they can. */
+/** Why agents cannot be isolated here, with a fix, or null. */
 export async function selfTest(executor: Executor): Promise<string | null> {
   if (process.platform !== 'linux') return 'sandboxes are made by bubblewrap, which runs on Linux alone; use another executor'
-  // One that the next start removes, should this one be killed meanwhile.
+  // The next start removes it if this process is killed.
   const { path: folder } = await makeFolder()
   const server = createServer((_request, response) => response.end('outside'))
   try {
@@ -24,7 +24,7 @@ export async function selfTest(executor: Executor): Promise<string | null> {
     await writeFile(marker, 'outside')
     return await attempt(executor, marker, portOf(server.address()))
   } catch (error) {
-    return isRefusal(error) ? error.message : 'a sandbox cannot be tried here; look after the disk for temporary files'
+    return isRefusal(error) ? error.message : 'a sandbox cannot be tested here; check the disk of the temporary folder'
   } finally {
     server.close()
     await rm(folder, { recursive: true, force: true })
@@ -45,12 +45,12 @@ async function attempt(executor: Executor, marker: string, port: number): Promis
   }
   const { stdout, ended } = await executor.run(play, new AbortController().signal)
   if (ended !== undefined || !stdout.endsWith('tried'))
-    return `a sandbox starts here, and its first program does not (${ended ?? 'it failed'})`
-  if (stdout !== 'tried') return `a sandbox keeps nothing apart on this machine: a program in it ${stdout.replace(/ tried$/, '')}`
-  return isRunning(mark) ? 'what runs in a sandbox goes on after it on this machine; use a newer kernel' : null
+    return `a sandbox starts here, but its first program does not (${ended ?? 'it failed'})`
+  if (stdout !== 'tried') return `a sandbox does not isolate on this machine: a program in it ${stdout.replace(/ tried$/, '')}`
+  return isRunning(mark) ? 'processes of a sandbox survive it on this machine; use a newer kernel' : null
 }
 
-/** Prints what it could do that it must not, and leaves a program behind. */
+/** Prints every forbidden thing it could do, and leaves a process behind. */
 const PROGRAM = `
 const fs = require('node:fs')
 const [marker, port, mark] = process.argv.slice(2)

@@ -1,28 +1,27 @@
-/** As whom an agent runs: where the service may choose, somebody who is nobody else, so that the kernel itself counts what is the agent's. */
+/** The user that an agent runs as: a uid of its own where possible, so that the kernel's limits apply per agent. */
 import { randomInt } from 'node:crypto'
 import { existsSync, lchownSync, readFileSync, statSync } from 'node:fs'
 import { walk } from '../common/walk.ts'
 
-/** Far above the numbers that people and services have. */
+/** Far above the uids of people and services. */
 const FIRST = 2_000_000_000
 const COUNT = 65_536
 const ALL_NUMBERS = /^\s*0\s+0\s+4294967295\s*$/
 const SYS_ADMIN = 1n << 21n
-/** Others may read and enter it, or run it. */
+/** Others may read and enter or run it. */
 const OPEN_TO_ALL = 0o005
 const SETPRIV = '/usr/bin/setpriv'
 const PRLIMIT = '/usr/bin/prlimit'
 
 /**
- * A number of its own, where the service is root of the machine and others may read what the agent needs. Elsewhere null: the agent is whoever
- * runs the service, in a namespace of users that gives it no rights. That it is root outside must not happen where it can be helped: the
- * kernel lets root past some of its limits.
+ * A random uid where the service is root of the machine and others may read what the agent needs. Elsewhere null: the service's user in a user
+ * namespace without rights. The agent should not be root outside, since the kernel exempts root from some limits.
  */
 export function chooseUser(needs: readonly string[]): number | null {
   return isMaster() && needs.every(isOpenToAll) ? FIRST + randomInt(COUNT) : null
 }
 
-/** What is not there is in nobody's way. */
+/** A missing path is no obstacle. */
 function isOpenToAll(path: string): boolean {
   const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: OPEN_TO_ALL }
   return (mode & OPEN_TO_ALL) === OPEN_TO_ALL
@@ -34,13 +33,12 @@ function isMaster(): boolean {
   return (BigInt(`0x${rights}`) & SYS_ADMIN) !== 0n
 }
 
-/** What the first program of a sandbox is started by: as that user, who may have so many processes and threads. */
+/** The command prefix that sets the user and the limit of processes and threads. */
 export function asUser(user: number | null, tasks: number): string[] {
   const become = ['--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', '--inh-caps=-all', '--no-new-privs', '--']
   return [...(user === null ? [] : [SETPRIV, ...become]), ...(existsSync(PRLIMIT) ? [PRLIMIT, `--nproc=${tasks}:${tasks}`, '--'] : [])]
 }
 
-/** The folder and what is in it. */
 export function giveTo(user: number | null, folder: string): void {
   if (user === null) return
   lchownSync(folder, user, user)

@@ -1,19 +1,19 @@
-/** The first program in a sandbox: opens the one way out, which leads to the model, starts the command, and ends as it ends. */
+/** The first program in a sandbox: opens the port to the model, starts the command, and exits with its exit code. */
 import { spawn } from 'node:child_process'
 import { closeSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { constants, getPriority, setPriority } from 'node:os'
 
-/** Where it says how far it came. */
+/** The file descriptor for progress notes. */
 const NOTES = 5
 const CLOSES_BY_ITSELF = 0o2000000
-/** What shells answer for a command that is not there, and what they add to the number of the signal that ended one. */
+/** Shell exit codes: command not found, and the base for signals. */
 const EXIT_NOT_STARTED = 127
 const EXIT_SIGNALLED = 128
 
 closeWhatWasInherited()
 const { argv, env, socket, port, niceness } = JSON.parse(readFileSync(0, 'utf8'))
-// Whoever started it may stand back further already, and only root could come forward again.
+// Only root could raise the priority again.
 setPriority(Math.max(niceness, getPriority()))
 createServer({ allowHalfOpen: true }, (inside) => join(inside, connect({ path: socket, allowHalfOpen: true }))).listen(
   port,
@@ -21,7 +21,7 @@ createServer({ allowHalfOpen: true }, (inside) => join(inside, connect({ path: s
   start,
 )
 
-/** A file that whoever started the service forgot to close must not be open here. */
+/** Files that the service inherited must not be open here. */
 function closeWhatWasInherited() {
   for (const name of readdirSync('/proc/self/fd')) {
     const file = Number(name)
@@ -34,7 +34,7 @@ function closesByItself(file) {
     const [, flags = '0'] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'latin1')) ?? []
     return (Number.parseInt(flags, 8) & CLOSES_BY_ITSELF) !== 0
   } catch {
-    // The listing itself, which is closed by now.
+    // The descriptor of the listing itself, which is closed by now.
     return true
   }
 }
@@ -45,7 +45,7 @@ function join(inside, outside) {
   outside.on('error', () => inside.destroy())
 }
 
-/** That it is about to start is said before: what it starts may end this program at once. */
+/** Notes the start before it happens: the command may kill this program at once. */
 function start() {
   writeSync(NOTES, 'starting ')
   const child = started()

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, it, onTestFinished } from 'vitest'
-import { attend } from './attend.ts'
+import { supervise } from './supervise.ts'
 
 /** Longer than last words are waited for. */
 const BUSY_MS = 1300
@@ -10,11 +10,11 @@ const block = (): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer
 it('what a command printed is heard by a thread that was busy when it came', async () => {
   const child = spawn('/bin/sh', ['-c', '(sleep 0.3; echo words; exec sleep 30) &'], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void process.kill(-(child.pid ?? 0), 'SIGKILL'))
-  const ended = await attend(child, {
+  const ended = await supervise(child, {
     timeoutSeconds: 60,
     signal: new AbortController().signal,
     kill: () => undefined,
-    buried: async () => void setImmediate(block),
+    allEnded: async () => void setImmediate(block),
     watch: () => () => undefined,
   })
   expect(ended).toEqual({ exitCode: 0, stdout: 'words\n', stderr: '' })

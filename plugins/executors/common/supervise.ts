@@ -1,4 +1,4 @@
-/** Stays with a command from its start until nothing of it runs any more: reads what it prints, and ends it at a limit or an abort. */
+/** Supervises a command until all its processes ended: reads its output, and kills it at a limit or an abort. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
@@ -7,32 +7,32 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { unavailable, type Episode, type EpisodeEnd } from '../../../src/contract/index.ts'
 
 const PRINTED_BYTES_MAX = 16 * 1024 * 1024
-/** What a dead command printed last is in the pipe already; a pipe that somebody else holds open is not waited for. */
+/** How long to wait for the last output; another process may hold the pipe open. */
 const LAST_WORDS_MS = 1000
-/** The longest that a timer of Node can wait. */
+/** Node's longest timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1
-/** What shells answer for a command that is not there, and what they add to the number of the signal that ended one. */
+/** Shell exit codes: command not found, and the base for signals. */
 export const EXIT_NOT_STARTED = 127
 const EXIT_SIGNALLED = 128
 
-/** Not the command's fault. */
+/** The machine's fault, not the command's. */
 const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'])
 
-export type Ended = Omit<Episode, 'trajectory'>
+export type CommandEnd = Omit<Episode, 'trajectory'>
 
-export interface Attendance {
+export interface Supervision {
   readonly timeoutSeconds: number
   readonly signal: AbortSignal
-  /** Tells everything of the command to end. May be called often, also when nothing is left. */
+  /** Kills all processes of the command. May be called repeatedly. */
   readonly kill: () => void
-  /** Resolves when nothing is left, having killed what was. */
-  readonly buried: () => Promise<void>
-  /** Begins to look for what is past a limit; the answer stops it. */
+  /** Kills what is left, and resolves when no process is left. */
+  readonly allEnded: () => Promise<void>
+  /** Starts checking the limits; returns how to stop. */
   readonly watch: (end: (why: EpisodeEnd) => void) => () => void
 }
 
-/** However the command ends is an answer; an abort throws, and a machine that has no room for it. */
-export async function attend(child: ChildProcess, { timeoutSeconds, signal, kill, buried, watch }: Attendance): Promise<Ended> {
+/** Returns however the command ends; throws on an abort, or when the machine cannot start a process. */
+export async function supervise(child: ChildProcess, { timeoutSeconds, signal, kill, allEnded, watch }: Supervision): Promise<CommandEnd> {
   let ended: EpisodeEnd | null = null
   const end = (why: EpisodeEnd): void => {
     ended ??= why
@@ -45,7 +45,7 @@ export async function attend(child: ChildProcess, { timeoutSeconds, signal, kill
   if (signal.aborted) kill()
   try {
     const exitCode = await exitOf(child)
-    await buried()
+    await allEnded()
     const [stdout = '', stderr = ''] = await Promise.all(read.map((words) => words()))
     signal.throwIfAborted()
     const why = exitCode === null ? 'start' : ended
@@ -57,7 +57,7 @@ export async function attend(child: ChildProcess, { timeoutSeconds, signal, kill
   }
 }
 
-/** Reads along and keeps the beginning; the answer waits for the last words. */
+/** Collects the beginning of the output; the returned function waits for its end. */
 function reader(stream: Readable | null, onTooMuch: () => void): () => Promise<string> {
   const parts: Buffer[] = []
   let room = PRINTED_BYTES_MAX
@@ -73,7 +73,7 @@ function reader(stream: Readable | null, onTooMuch: () => void): () => Promise<s
     const timer = setTimeout(resolve, LAST_WORDS_MS)
     await Promise.race([closed, late])
     clearTimeout(timer)
-    // A thread that was busy meanwhile is late itself, and has not read yet what was there in time.
+    // This thread may have been busy: read what arrived in time.
     for (let before = -1; before !== room;) {
       before = room
       await turn()
@@ -83,7 +83,6 @@ function reader(stream: Readable | null, onTooMuch: () => void): () => Promise<s
   }
 }
 
-/** Null when it could not be started. */
 async function exitOf(child: ChildProcess): Promise<number | null> {
   try {
     const [code, signal]: unknown[] = await once(child, 'exit')
