@@ -1,21 +1,23 @@
 import { defineConfig } from 'vitest/config'
+import { projectFiles } from './test/projects.ts'
+import { runSeed } from './test/seed.ts'
+
+const { pure, service, machine, statistics } = projectFiles()
 
 export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
-    include: [
-      'src/**/*.test.ts',
-      'plugins/**/*.test.ts',
-      '{client,agent,native}/**/*.test.ts',
-      'learn/**/*.test.ts',
-      'console/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'test/**/*.test.ts',
-    ],
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**'],
+    setupFiles: 'test/seeded.ts',
+    provide: { seed: runSeed() },
     testTimeout: 60_000,
     // A service with its engine and its trainer takes its time to start on a busy machine.
     hookTimeout: 600_000,
     maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: 'pure', ...pure, pool: 'threads', isolate: false } },
+      { extends: true, test: { name: 'service', ...service, pool: 'forks', isolate: false } },
+      { extends: true, test: { name: 'machine', ...machine, pool: 'forks' } },
+      { extends: true, test: { name: 'statistics', ...statistics, pool: 'threads' } },
+    ],
   },
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { unavailable } from '../contract/index.ts'
 import { fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
@@ -120,7 +120,9 @@ describe('stopping', () => {
     surroundings.signal('SIGINT')
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([])
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    const { now } = performance
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 350)
+    onTestFinished(() => void vi.restoreAllMocks())
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([130])
     closing.resolve()

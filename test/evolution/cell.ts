@@ -32,6 +32,8 @@ export interface Cell {
   /** What reached the evaluation routes since the test began, and the machine's other service. */
   readonly calls: readonly IncomingMessage[]
   readonly visits: readonly string[]
+  /** Whether a program of an attempt was started and has not ended. */
+  readonly isRunning: () => boolean
   attempt(script: string, attempt?: Attempt): Promise<Episode>
 }
 
@@ -84,7 +86,7 @@ export function cell(): Cell {
       signal ?? new AbortController().signal,
     )
   }
-  return { house, secret, port: () => portOf(other), calls, visits, attempt }
+  return { house, secret, port: () => portOf(other), calls, visits, isRunning: () => processesMarked(mark).length > 0, attempt }
 }
 
 /** As trusting as a reader can be: opens what is there, and follows wherever it leads. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Episode } from '../../src/contract/index.ts'
 import { describeSandboxed } from '../support/sandbox.ts'
+import { until } from '../support/wait.ts'
 import { cell, readLog, type Attempt } from './cell.ts'
 
 const at = cell()
@@ -95,7 +96,7 @@ await describeSandboxed('using everything up', () => {
   it('is given up when its signal aborts, whatever it does', async () => {
     const controller = new AbortController()
     const files = (): Record<string, string> => {
-      setTimeout(() => controller.abort(new Error('enough')), 300)
+      void until(at.isRunning).then(() => controller.abort(new Error('enough')))
       return {}
     }
     const script = 'trap "" TERM; while :; do (setsid sh -c "echo x > file" &); done'

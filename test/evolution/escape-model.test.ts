@@ -83,7 +83,7 @@ await describeSandboxed('the way to the model', () => {
   })
 
   it('holds a thousand connections off, and still lets the agent call afterwards', async () => {
-    const script = `${MODEL} const { connect } = require("node:net"); let closed = 0; const all = Array.from({ length: 400 }, () => connect(17017, "127.0.0.1").on("error", () => undefined).on("close", () => { closed += 1; if (closed === 300) done() })); const done = () => { for (const socket of all) socket.destroy(); setTimeout(ask, 50) }; const ask = () => fetch(url + "${PATH}", { method: "POST", headers: key, body: "{}" }).then((answer) => { process.stdout.write(String(answer.status)); process.exit() }, ask)`
+    const script = `${MODEL} const { connect } = require("node:net"); let closed = 0; const all = Array.from({ length: 400 }, () => connect(17017, "127.0.0.1").on("error", () => undefined).on("close", () => { closed += 1; if (closed === 300) done() })); const done = () => { for (const socket of all) socket.destroy(); ask() }; const ask = () => fetch(url + "${PATH}", { method: "POST", headers: key, body: "{}" }).then((answer) => { process.stdout.write(String(answer.status)); process.exit() }, ask)`
     expect((await at.attempt(script)).stdout).toBe('200')
   })
 
@@ -95,7 +95,7 @@ await describeSandboxed('the way to the model', () => {
   })
 
   it('ends with the episode: calls on their way, and uploads that were never finished', async () => {
-    const script = `${MODEL} const call = require("node:http").request(url + "${PATH}", { method: "POST", headers: key }); call.flushHeaders(); call.write("{", () => setTimeout(() => process.exit(), 50))`
+    const script = `${MODEL} const call = require("node:http").request(url + "${PATH}", { method: "POST", headers: key }); call.flushHeaders(); call.write("{", () => fetch(url + "/svc/train", { method: "POST", headers: key }).then(() => process.exit()))`
     expect((await at.attempt(script)).exitCode).toBe(0)
     for (const call of at.calls) expect(call.complete).toBe(false)
   })

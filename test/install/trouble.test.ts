@@ -1,7 +1,8 @@
 /** Machines on which something is missing, in the way or not allowed, and installs that die: one clear line, and the same line again completes. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { randomOf } from '../crash/random.ts'
 import { expectWhole, openHouse, type House, type Scenario } from './house.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
@@ -61,6 +62,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 
   it('killed at any moment, it leaves nothing that the same line does not complete', { timeout: 300_000 }, async () => {
+    const random = randomOf(`${inject('seed')} ${shell}`)
     const machine = makeMachine()
     const scenario = await house.scenario(`killed ${shell}`)
     const releases = [await scenario.order('Be brief.'), await scenario.order('Be kind.')]
@@ -70,7 +72,7 @@ describe.each(SHELLS)('under %s', (shell) => {
       if (nth % 3 === 0)
         for (const folder of [machine.prefix, machine.destination, join(machine.home, '.reef')])
           rmSync(folder, { recursive: true, force: true })
-      const event = Math.floor(Math.random() * EVENTS)
+      const event = random.between(0, EVENTS - 1)
       await killedAtEvent(machine, scenario, shell, release, event)
       const { code, err } = await scenario.install(machine, shell, { release })
       expect(code, `after kill ${nth} at event ${event}: ${err}`).toBe(0)

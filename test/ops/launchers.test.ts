@@ -5,7 +5,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf } from '../support/settings.ts'
@@ -92,8 +91,10 @@ it.skipIf(process.platform !== 'linux')('a service without a terminal, as nohup 
   const group = -Number(child.pid)
   process.kill(group, 'SIGHUP')
   await once(child, 'exit')
-  // Its launcher has looked for npm more than once by then.
-  await sleep(1200)
+  // By the time a later launcher has noticed that its npm is gone, this one has looked for its own too.
+  const later = await start(spawn('npm', ['start', '--', ...serving(temporaryFolder())], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] }))
+  later.child.kill('SIGKILL')
+  await later.said
   expect(await isWell(address)).toBe(true)
   process.kill(group, 'SIGTERM')
   expect(await said).toContain('svc: stopping')

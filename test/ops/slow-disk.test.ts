@@ -1,7 +1,6 @@
 /** A disk that hangs: whoever needs it waits, nobody else does, and nothing is said before it is true. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { world, type World } from '../support/world.ts'
@@ -75,8 +74,15 @@ it('a client that goes while the disk hangs does not take the record with it, an
   gone.abort()
   await expect(asked).rejects.toThrow()
   const restarted = here.restart()
-  // Whatever would close the store too early has had its chance by then; waiting longer changes nothing.
-  await sleep(250)
+  // A stop that does not wait for the record would close the store with the listener.
+  await expect
+    .poll(() =>
+      fetch(`${here.address}/healthz`).then(
+        () => 'listens',
+        () => 'closed',
+      ),
+    )
+    .toBe('closed')
   goOn()
   await restarted
   const { records } = (await here.get('/svc/scenarios/slow/records')).json

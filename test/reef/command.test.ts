@@ -1,11 +1,12 @@
 /** The command itself: what it prints, how it ends, and what is left when it is killed. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startService } from '../../src/main.ts'
 import { runCommand, startCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf } from '../support/settings.ts'
+import { until } from '../support/wait.ts'
 import { Original, streamed } from './original.ts'
 
 const RECORDS = 1500
@@ -36,10 +37,14 @@ it(
     const original = many(folder)
     const args = ['import', 'reef', '--records', original.records, '--artifacts', original.artifacts, ...configured(folder), '--json']
     const mark = join(dataPlaceIn(folder).records, 'import.json')
-    for (const later of [0, 150]) {
+    const { records } = dataPlaceIn(folder)
+    const written = (): number =>
+      readdirSync(records).reduce((sum, name) => sum + (statSync(join(records, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+    for (const isFurther of [() => true, (before: number) => written() > before]) {
       const killed = startCommand(args)
-      while (!existsSync(mark)) await new Promise((resolve) => setTimeout(resolve, 5))
-      await new Promise((resolve) => setTimeout(resolve, later))
+      await until(() => existsSync(mark))
+      const before = written()
+      await Promise.race([until(() => isFurther(before)), killed.ended])
       killed.signal('SIGKILL')
       await killed.ended
     }

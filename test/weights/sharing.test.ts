@@ -49,7 +49,7 @@ async function askedDuring(at: World, scenario: string, work: () => Promise<void
   return statuses
 }
 
-/** `npm run test:weights:sharing` takes both; `npm test` the one in the process. */
+/** `npm run test:weights:sharing` takes both; `npm run test:machine` the one in the process. */
 const ENGINES = process.env['WEIGHT_ENGINES'] === 'all' ? (['llama', 'sglang'] as const) : (['llama'] as const)
 
 describe.each(ENGINES)('two scenarios on one %s engine', (kind) => {

@@ -1,14 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { executorConformance } from '../../../conformance/index.ts'
 import type { Episode, Play } from '../../../src/contract/index.ts'
 import { mountDisk } from '../../../test/support/folder.ts'
-import { until } from '../../../test/support/wait.ts'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
 import local from './index.ts'
 
 const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 8, disk_bytes: 8 * 1024 * 1024, files: 100 }
@@ -56,19 +57,15 @@ describe('local', () => {
   })
 
   it('ends its agent with the thread that started it', async () => {
-    const beats = join(mkdtempSync(join(tmpdir(), 'svc-guard-')), 'beats')
-    const agent = `setInterval(() => require('node:fs').appendFileSync(${JSON.stringify(beats)}, 'x'), 5)`
+    const server = createServer()
+    onTestFinished(() => void server.close())
+    const agent = `require('node:net').connect(${await listenOnLoopback(server)})`
     const thread = new Worker(new URL('./endless.fixture.ts', import.meta.url), { workerData: agent })
-    await until(() => existsSync(beats))
+    const [socket]: Socket[] = await once(server, 'connection')
+    const ended = once(socket ?? server, 'close')
+    socket?.on('error', () => undefined).resume()
     await thread.terminate()
-    let last = -1
-    await until(async () => {
-      const before = last
-      last = statSync(beats).size
-      await sleep(100)
-      return before === last
-    })
-    rmSync(dirname(beats), { recursive: true })
+    await ended
   })
 
   it('answers that a command without a name could not be started', async () => {

@@ -1,30 +1,36 @@
 /** Exports: whole or not there, whatever happens in between. */
 import * as fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mountDisk, fillDisk, temporaryFolder } from '../../../test/support/folder.ts'
 import { buildExport, type ExportOrder } from './export.ts'
 import { checkAdapter } from './provenance.ts'
 import { adapterFiles, ORIGIN, SHAPE, tarOfFiles, type AdapterFault } from './testing.ts'
 
 /** Every call of the file system counts; from the one with this number on, the machine is dead. */
-const power = vi.hoisted(() => ({ calls: 0, until: Infinity }))
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof fs>()
-  const watched = ['mkdir', 'open', 'readdir', 'rename', 'rm', 'writeFile'].map((name) => {
-    const call: unknown = Reflect.get(real, name)
-    const counted = (...given: unknown[]): unknown => {
+const power = { calls: 0, until: Infinity }
+const WATCHED = ['mkdir', 'open', 'readdir', 'rename', 'rm', 'writeFile'] as const
+const real = { ...fs.default }
+
+beforeAll(() => {
+  for (const name of WATCHED) {
+    const call = real[name]
+    Reflect.set(fs.default, name, (...given: unknown[]): unknown => {
       if (++power.calls > power.until) return Promise.reject(new Error('the power is off'))
-      return typeof call === 'function' ? Reflect.apply(call, real, given) : undefined
-    }
-    return [name, counted] as const
-  })
-  return { ...real, ...Object.fromEntries(watched) }
+      return Reflect.apply(call, fs.default, given)
+    })
+  }
+  syncBuiltinESMExports()
 })
 afterEach(() => {
   power.until = Infinity
+})
+afterAll(() => {
+  for (const name of WATCHED) Reflect.set(fs.default, name, real[name])
+  syncBuiltinESMExports()
 })
 
 const BASE = { name: 'tiny', digest: null }

@@ -1,0 +1,56 @@
+/** Which test file is of which kind. `npm test` runs the pure ones and those with services; the others have commands of their own. */
+
+export const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
+
+const BESIDE_CODE = '{src,plugins,client,agent,native,learn,console,scripts}/**/*.test.ts'
+
+/** By simulation: `npm run learn` runs them first. */
+const STATISTICS = ['learn/*.test.ts', 'plugins/selections/evidence/rates.test.ts']
+
+/** Those that need programs of the machine (python, strace, bubblewrap, shells, a disk of their own), install agents, or kill what they started. */
+const MACHINE = [
+  '{client,agent}/src/**/*crash.test.ts',
+  '{client/src/agent,agent/src}/launcher.test.ts',
+  'plugins/evaluators/verify/*.test.ts',
+  'plugins/executors/sandbox/index.test.ts',
+  'plugins/stores/sqlite/durability.test.ts',
+  'scripts/*.test.ts',
+  'src/cli/completion/*.test.ts',
+  'src/cli/{runtime,terminal,trainer}.test.ts',
+  'src/cli/welcome/killed.test.ts',
+  'src/weights/formats/llama.test.ts',
+  'test/crash/**/{processes,removal}.test.ts',
+  'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
+  'test/evolution/*.test.ts',
+  'test/install/*.test.ts',
+  'test/ops/{disk-full,failpoints,launchers,shutdown,startup-failures,traces-beside,training-failpoints,verify}.test.ts',
+  'test/reef/command.test.ts',
+  'test/weights/**/*.test.ts',
+]
+
+/** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
+const SERVICE = [
+  '{client,native}/src/{api,alive}.test.ts',
+  'client/src/commands/*.test.ts',
+  '{client/src/native,native/src}/*.test.ts',
+  '{client/src/agent,agent/src}/{commands,install,process-lock,report,run,run-folder,setup,update}.test.ts',
+  'console/src/data/commands.test.ts',
+  'plugins/adapters/claude/index.test.ts',
+  'plugins/adapters/native/seed.test.ts',
+  'plugins/contents/git/**/*.test.ts',
+  'plugins/executors/{common,local}/*.test.ts',
+  'src/cli/{doctor,init,program,serve,verify}.test.ts',
+  'src/cli/remote/*.test.ts',
+  'src/config/load-file.test.ts',
+  'src/harness/code.test.ts',
+  'src/training/hosts/thread-pool.test.ts',
+  'src/weights/formats/{from-gguf,tar}.test.ts',
+  'test/**/*.test.ts',
+]
+
+export const projectFiles = () => ({
+  pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...SERVICE] },
+  service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE] },
+  machine: { include: MACHINE, exclude: NOT_HERE },
+  statistics: { include: STATISTICS, exclude: NOT_HERE },
+})
