@@ -43,7 +43,7 @@ const SERVICE = [
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',
   'src/harness/code.test.ts',
-  'src/training/hosts/thread-pool.test.ts',
+  'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
   'src/weights/formats/{from-gguf,tar}.test.ts',
   'test/**/*.test.ts',
 ]

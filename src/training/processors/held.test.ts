@@ -1,13 +1,20 @@
 /** What a processor holds costs nothing to ask: the code that runs is counted, with a few units held and with a hundred thousand. */
 import { Session, type Profiler } from 'node:inspector'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { exchange, report } from '../../../conformance/processor-samples.ts'
 import type { PendingRecord, Processor } from '../../contract/index.ts'
-import { datasetProcessor, recordsProcessor } from './records.ts'
-import { reportedProcessor } from './reported.ts'
 
 const FEW = 100
 const MANY = 100_000
+
+/** The engine counts every turn of a loop in code that it first runs after this; an earlier test file may have run it already. */
+const session = new Session()
+session.connect()
+session.post('Profiler.enable')
+session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+afterAll(() => session.disconnect())
+vi.resetModules()
+const { datasetProcessor, recordsProcessor, reportedProcessor } = await import('./index.ts')
 
 interface Kind {
   readonly make: () => Processor
@@ -28,15 +35,6 @@ function inGroupsOf(size: number): Processor {
     group: ({ score }) => ({ key: `g${Math.floor(Number(score) / size)}`, slot: `${Number(score) % size}`, size }),
   })
 }
-
-/** The engine counts every turn of a loop in code that it first runs after this. */
-const session = new Session()
-beforeAll(() => {
-  session.connect()
-  session.post('Profiler.enable')
-  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-})
-afterAll(() => session.disconnect())
 
 describe.each(Object.entries(kinds))('a processor of %s', (_name, { make, recordOf }) => {
   function blocksRun(held: number): number {
