@@ -10,7 +10,7 @@ const STATISTICS = ['learn/*.test.ts', 'plugins/selections/evidence/rates.test.t
 /** Those that need programs of the machine (python, strace, bubblewrap, shells, a disk of their own), install agents, or kill what they started. */
 const MACHINE = [
   '{client,agent}/src/**/*crash.test.ts',
-  '{client/src/agent,agent/src}/launcher.test.ts',
+  'agent/src/launcher.test.ts',
   'plugins/evaluators/verify/*.test.ts',
   'plugins/executors/sandbox/index.test.ts',
   'plugins/stores/sqlite/durability.test.ts',
@@ -30,10 +30,10 @@ const MACHINE = [
 
 /** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
 const SERVICE = [
-  '{client,native}/src/{api,alive}.test.ts',
+  'client/src/{api,alive}.test.ts',
   'client/src/commands/*.test.ts',
-  '{client/src/native,native/src}/*.test.ts',
-  '{client/src/agent,agent/src}/{commands,install,process-lock,report,run,run-folder,setup,update}.test.ts',
+  'native/src/*.test.ts',
+  'agent/src/{commands,install,process-lock,report,run,run-folder,setup,update}.test.ts',
   'console/src/data/commands.test.ts',
   'plugins/adapters/claude/index.test.ts',
   'plugins/adapters/native/seed.test.ts',
