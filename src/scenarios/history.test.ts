@@ -1,23 +1,18 @@
 /** What a scenario keeps of its rows, and what following them costs. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import memoryContents from '../../plugins/contents/memory/index.ts'
+import { describe, expect, it } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
-import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import { wrapScenario, wrapStore } from '../../test/fixtures/wrap-store.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { ROOM, servicesInMemory } from '../../test/support/services.ts'
 import type { Commit, Release, Store } from '../contract/index.ts'
-import { newId } from '../kit/index.ts'
 import { catalogOf, catalogRow, listedCatalog, MARKS_MAX } from '../releases/index.ts'
 import { SKIPPED } from '../training/index.ts'
 import { listedReleases, listedRows } from './catalog.ts'
 import { ScenarioFiles } from './files.ts'
 import { History } from './history.ts'
-import type { Services } from './services.ts'
 import { Registry } from './registry.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -217,8 +212,11 @@ describe('a long history', () => {
   it('is read once when its scenario is loaded, and neither read nor copied when a row lands', async () => {
     const inner = await memoryStore.plugin.make({})
     const counted = countingStore(inner)
-    const services = await servicesOf(counted.store)
-    const registry = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    const services = await servicesInMemory(
+      { plain: recordOnly.plugin },
+      { store: counted.store, files: new ScenarioFiles(temporaryFolder()) },
+    )
+    const registry = await Registry.open(services, ROOM)
     await registry.create('long', { release: null, recipe: null }, () => null)
     const start = await registry.use('long', async (scenario) => scenario.head())
     await registry.close()
@@ -228,7 +226,7 @@ describe('a long history', () => {
     for (let step = 2; step < ROWS; step += 1) await own.commit(bare(step))
 
     counted.reset()
-    const again = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+    const again = await Registry.open(services, ROOM)
     await again.use('long', async (scenario) => expect(scenario.history.step).toBe(ROWS - 1))
     expect(counted.rows()).toBeLessThanOrEqual(ROWS + 1)
     expect(counted.reads()).toBeLessThanOrEqual(ROWS * PER_ROW_MAX)
@@ -277,33 +275,3 @@ function countingStore(inner: Store): { store: Store; rows: () => number; reads:
   })
   return { store, rows: () => handed, reads: () => looks, reset: () => ([handed, looks] = [0, 0]) }
 }
-
-async function servicesOf(store: Store): Promise<Services> {
-  const directory = await mkdtemp(join(tmpdir(), 'svc-history-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
-  return {
-    store,
-    contents: await memoryContents.plugin.make({}),
-    files: new ScenarioFiles(directory),
-    recipes: new Map([['plain', { ...CONFIGURED, recipe: recordOnly.plugin }]]),
-    defaultRecipe: 'plain',
-    runtime: await practice.plugin.make({}),
-    gateway: null,
-    model: { url: '', model: 'm', api: 'openai', apiKey: null },
-    clock: () => 1,
-    newId,
-    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { threads: nowhere, weights: { hostFor: () => nowhere, close: () => Promise.resolve() } },
-    stepped: () => undefined,
-    warn: () => undefined,
-  }
-}
-
-const CONFIGURED = {
-  plugin: { name: 'plain', baseDirectory: '' },
-  config: {},
-  trainingMode: 'auto',
-  budgets: { maxSteps: 0, maxFailureStreak: 0 },
-  limits: { timeoutSeconds: 1, memoryMib: 64 },
-} as const

@@ -1,13 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import memoryContents from '../../plugins/contents/memory/index.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
-import practice from '../../plugins/runtimes/practice/index.ts'
-import memoryStore from '../../plugins/stores/memory/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
 import { unavailable, type Commit, type Recipe } from '../contract/index.ts'
-import { newId } from '../kit/index.ts'
 import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import type { ModelSettings } from './model.ts'
@@ -31,48 +26,17 @@ class HeldFiles extends ScenarioFiles {
   }
 }
 
-let directory: string
 let files: HeldFiles
 let services: Services
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'svc-registry-'))
-  files = new HeldFiles(directory)
+  files = new HeldFiles(temporaryFolder())
   services = await servicesOf(recordOnly.plugin)
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
-async function servicesOf(recipe: Recipe): Promise<Services> {
-  return {
-    store: await memoryStore.plugin.make({}),
-    contents: await memoryContents.plugin.make({}),
-    files,
-    recipes: new Map([['plain', { ...CONFIGURED, recipe }]]),
-    defaultRecipe: 'plain',
-    runtime: await practice.plugin.make({}),
-    gateway: null,
-    model: { url: '', model: 'm', api: 'openai', apiKey: null },
-    clock: () => 1,
-    newId,
-    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { threads: nowhere, weights: { hostFor: () => nowhere, close: nothing } },
-    stepped: () => undefined,
-    warn: () => undefined,
-  }
-}
+const servicesOf = (recipe: Recipe): Promise<Services> => servicesInMemory({ plain: recipe }, { files })
 
-const CONFIGURED = {
-  plugin: { name: 'plain', baseDirectory: '' },
-  config: {},
-  trainingMode: 'auto',
-  budgets: { maxSteps: 0, maxFailureStreak: 0 },
-  limits: { timeoutSeconds: 1, memoryMib: 64 },
-} as const
-/** Nothing trains here. */
-const nowhere = { inTurn: () => Promise.reject(new Error('no trainer runs in this test')), close: () => Promise.resolve() }
-
-const open = (from: Services): Promise<Registry> => Registry.open(from, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+const open = (from: Services): Promise<Registry> => Registry.open(from, ROOM)
 const SEED = { release: null, recipe: null }
-const nothing = (): Promise<void> => Promise.resolve()
 
 describe('creating', () => {
   it('tries again for whoever waited when the first attempt failed', async () => {
@@ -168,7 +132,7 @@ describe('making room', () => {
         }
       },
     })
-    const registry = await Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 1 })
+    const registry = await Registry.open(services, { ...ROOM, loadedMax: 1 })
     await registry.useOrCreate('a', null, nothing)
     const other = registry.useOrCreate('b', null, nothing)
     await vi.waitFor(() => expect(registry.loaded('a')).toBeUndefined())

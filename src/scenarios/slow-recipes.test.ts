@@ -1,41 +1,23 @@
 /** Recipes that never answer: how long a scenario waits for them, and that nobody else does. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
-import practice from '../../plugins/runtimes/practice/index.ts'
-import memoryStore from '../../plugins/stores/memory/index.ts'
-import {
-  BIND_SECONDS_MAX,
-  CLOSE_SECONDS_MAX,
-  LOAD_SECONDS_MAX,
-  POINT_SECONDS_MAX,
-  type Binding,
-  type NewRecord,
-  type Recipe,
-} from '../contract/index.ts'
-import { newId } from '../kit/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { emptyExchange, hostsOf, nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
+import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, LOAD_SECONDS_MAX, POINT_SECONDS_MAX, type Binding, type Recipe } from '../contract/index.ts'
 import { processorOf, type TrainerHost } from '../training/index.ts'
 import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import { Registry } from './registry.ts'
 
-let directory: string
 let warnings: string[]
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'svc-slow-'))
+beforeEach(() => {
   warnings = []
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 })
-afterEach(async () => {
-  vi.useRealTimers()
-  await rm(directory, { recursive: true, force: true })
-})
+afterEach(() => void vi.useRealTimers())
 
 const never = <T>(): Promise<T> => new Promise(() => undefined)
-const nothing = (): Promise<void> => Promise.resolve()
 const SLOW = { release: null, recipe: 'slow' }
 const SOUND = { release: null, recipe: 'sound' }
 
@@ -48,35 +30,16 @@ const trainersThat = (kind: 'publish' | 'hold'): TrainerHost => ({
 
 /** A deployment of two recipes: one that is sound, and this one. */
 async function registryWith(slow: Recipe, more: Partial<Services> = {}): Promise<Registry> {
-  const trainers = trainersThat('publish')
-  const usual = {
-    plugin: { name: 'plain', baseDirectory: '' },
-    config: {},
-    trainingMode: 'auto',
-    budgets: { maxSteps: 0, maxFailureStreak: 0 },
-    limits: { timeoutSeconds: 1, memoryMib: 64 },
-  } as const
-  const services: Services = {
-    store: await memoryStore.plugin.make({}),
-    contents: await memoryContents.plugin.make({}),
-    files: new ScenarioFiles(directory),
-    recipes: new Map([
-      ['sound', { ...usual, recipe: recordOnly.plugin }],
-      ['slow', { ...usual, recipe: slow }],
-    ]),
-    defaultRecipe: 'sound',
-    runtime: await practice.plugin.make({}),
-    gateway: null,
-    model: { url: '', model: 'm', api: 'openai', apiKey: null },
-    clock: () => 1,
-    newId,
-    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } },
-    stepped: () => undefined,
-    warn: (message) => void warnings.push(message),
-    ...more,
-  }
-  return Registry.open(services, { implicitCreation: true, scenariosMax: 10, loadedMax: 10 })
+  const services = await servicesInMemory(
+    { sound: recordOnly.plugin, slow },
+    {
+      files: new ScenarioFiles(temporaryFolder()),
+      hosts: hostsOf(trainersThat('publish')),
+      warn: (message) => void warnings.push(message),
+      ...more,
+    },
+  )
+  return Registry.open(services, ROOM)
 }
 
 /** Sound but for what is given. */
@@ -183,11 +146,10 @@ describe('a recipe that never answers', () => {
 
 describe('a repository that does not answer', () => {
   it.each(['publish', 'hold'] as const)('after a row keeps it from being counted no longer than the limit (%s)', async (kind) => {
-    const trainers = trainersThat(kind)
     const contents = await memoryContents.plugin.make({})
     const registry = await registryWith(
       { bind: bindingWith({ processors: { '': processorOf(RECORDS, { name: 'slow' }) } }), trainers: publishing },
-      { contents, hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } } },
+      { contents, hosts: hostsOf(trainersThat(kind)) },
     )
     const { scenario } = await registry.create('slow', SLOW, () => null)
     await scenario.lane.run(nothing)
@@ -203,12 +165,4 @@ describe('a repository that does not answer', () => {
 
 const publishing: NonNullable<Recipe['trainers']> = () => ({ '': { lane: 'thread', open: () => ({ step: never }) } })
 const RECORDS = { data: { batch_policy: 'records' } }
-const exchange: NewRecord = {
-  agent_record_id: 'x',
-  request_type: 'inference',
-  created_at: 1,
-  references: [],
-  artifact_ref: null,
-  score: null,
-  payload: Buffer.from('{}'),
-}
+const exchange = emptyExchange('x')

@@ -1,5 +1,5 @@
 /** Exports: whole or not there, whatever happens in between. */
-import * as fs from 'node:fs/promises'
+import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -13,14 +13,14 @@ import { adapterFiles, ORIGIN, SHAPE, tarOfFiles, type AdapterFault } from './te
 /** Every call of the file system counts; from the one with this number on, the machine is dead. */
 const power = { calls: 0, until: Infinity }
 const WATCHED = ['mkdir', 'open', 'readdir', 'rename', 'rm', 'writeFile'] as const
-const real = { ...fs.default }
+const real = { ...fs }
 
 beforeAll(() => {
   for (const name of WATCHED) {
     const call = real[name]
-    Reflect.set(fs.default, name, (...given: unknown[]): unknown => {
+    Reflect.set(fs, name, (...given: unknown[]): unknown => {
       if (++power.calls > power.until) return Promise.reject(new Error('the power is off'))
-      return Reflect.apply(call, fs.default, given)
+      return Reflect.apply(call, fs, given)
     })
   }
   syncBuiltinESMExports()
@@ -29,7 +29,7 @@ afterEach(() => {
   power.until = Infinity
 })
 afterAll(() => {
-  for (const name of WATCHED) Reflect.set(fs.default, name, real[name])
+  for (const name of WATCHED) Reflect.set(fs, name, real[name])
   syncBuiltinESMExports()
 })
 

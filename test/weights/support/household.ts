@@ -15,10 +15,11 @@ import {
 import { parsedBody, serve, type Call } from '../../../src/inference/index.ts'
 import { newId } from '../../../src/kit/index.ts'
 import { Registry, ScenarioFiles, type Services, type Scenario } from '../../../src/scenarios/index.ts'
-import { processorOf, type TrainerHost } from '../../../src/training/index.ts'
+import { processorOf } from '../../../src/training/index.ts'
 import { makeWeightRuntime } from '../../../src/weights/index.ts'
 import { makeFence } from '../../../src/weights/serving/fence.ts'
 import { adapterFolder, ScriptedEngine } from '../../../src/weights/serving/testing.ts'
+import { emptyExchange, hostsOf, nothing, ROOM, servicesInMemory } from '../../support/services.ts'
 import { until } from '../../support/wait.ts'
 
 export interface WeightHouse {
@@ -56,14 +57,10 @@ export async function openWeightHouse(folder: string, capacity: number): Promise
 async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'contents'>, folder: string): Promise<WeightHouse> {
   const lessons: StepResult[] = []
   const runtime = makeWeightRuntime(engine, { name: 'scripted', modelName: 'scripted', drainSeconds: DRAIN_SECONDS })
-  const registry = await Registry.open(
-    householdOf(kept, runtime, folder, () => lessons.shift() ?? { kind: 'skip', reason: 'nothing to learn' }),
-    {
-      implicitCreation: true,
-      scenariosMax: 10,
-      loadedMax: 10,
-    },
-  )
+  const train = (): StepResult => lessons.shift() ?? { kind: 'skip', reason: 'nothing to learn' }
+  const hosts = hostsOf({ inTurn: (_trainer, _signal, work) => work(() => Promise.resolve(train())), close: nothing })
+  const services = await servicesInMemory({ weights: RECIPE }, { ...kept, files: new ScenarioFiles(folder), runtime, hosts })
+  const registry = await Registry.open(services, ROOM)
   const { scenario } = await registry.create(PUPIL, { release: null, recipe: null }, () => null)
   let live = ''
   const own = new ScenarioFiles(folder).folderOf(scenario.created)
@@ -73,7 +70,7 @@ async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'co
     await writeFile(join(directory, ADAPTER_CONFIG_FILE), '{}')
     live = basename(directory)
     lessons.push(kind === 'live' ? { kind, path: live } : { kind, content: { kind: 'checkpoint', path: directory } })
-    await scenario.append([exchange(newId())])
+    await scenario.append([emptyExchange(newId())])
   }
   return {
     engine,
@@ -103,38 +100,6 @@ async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'co
   }
 }
 
-function householdOf(kept: Pick<Services, 'store' | 'contents'>, runtime: Runtime, folder: string, train: () => StepResult): Services {
-  const trainers: TrainerHost = {
-    inTurn: (_trainer, _signal, work) => work(() => Promise.resolve(train())),
-    close: nothing,
-  }
-  const recipe = {
-    recipe: RECIPE,
-    plugin: { name: 'plain', baseDirectory: '' },
-    config: {},
-    trainingMode: 'auto',
-    budgets: { maxSteps: 0, maxFailureStreak: 0 },
-    limits: { timeoutSeconds: 60, memoryMib: 64 },
-  } as const
-  return {
-    ...kept,
-    files: new ScenarioFiles(folder),
-    recipes: new Map([['weights', recipe]]),
-    defaultRecipe: 'weights',
-    runtime,
-    gateway: null,
-    model: { url: '', model: null, api: 'openai', apiKey: null },
-    clock: () => 1,
-    newId,
-    evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-    hosts: { threads: trainers, weights: { hostFor: () => trainers, close: nothing } },
-    stepped: () => undefined,
-    warn: () => undefined,
-  }
-}
-
-const nothing = (): Promise<void> => Promise.resolve()
-
 /** As the shipped one, without a look at a candidate before its row: as where every place of the engine is taken. */
 const RECIPE: Recipe = {
   bind: ({ runtime, scenario }) => {
@@ -160,16 +125,6 @@ const RECIPE: Recipe = {
   },
   trainers: () => ({ '': { lane: 'weights', open: () => ({ step: () => Promise.reject(new Error('no part of this house')) }) } }),
 }
-
-const exchange = (id: string): NewRecord => ({
-  agent_record_id: id,
-  request_type: 'inference',
-  created_at: 1,
-  references: [],
-  artifact_ref: null,
-  score: null,
-  payload: Buffer.from('{}'),
-})
 
 async function ask(scenario: Scenario): Promise<Kept> {
   const records: NewRecord[] = []
