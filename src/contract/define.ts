@@ -1,5 +1,5 @@
 /** How a plug-in says what it is: its kind, and the version of the interfaces it was written for. */
-import type { JsonObject } from './nouns.ts'
+import type { JsonObject } from './json.ts'
 import type { Evaluator, Executor, Proposer, Selection } from './evolution.ts'
 import type { Adapter } from './harness.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'

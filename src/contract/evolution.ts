@@ -1,6 +1,7 @@
 /** The doors of evolution: who proposes a change of a harness, who plays it, who scores it, who decides. */
 import type { Adapter, Launch } from './harness.ts'
-import type { Entry, Files, Json, JsonObject, ModelAddress, Mutation, Sample, TrainRequest } from './nouns.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Entry, Files, ModelAddress, Mutation, Sample, TrainRequest } from './nouns.ts'
 import type { Reporter } from './training.ts'
 
 // ── Tasks ────────────────────────────────────────────────────────────────────────────────────

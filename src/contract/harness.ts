@@ -1,5 +1,7 @@
 /** The doors of a harness: what an entry of a tree may be, and the adapter that makes files and a running agent of a tree. */
-import type { Entry, Files, JsonObject, ModelAddress, ModelApi } from './nouns.ts'
+import type { JsonObject } from './json.ts'
+import type { Entry, Files, ModelAddress } from './nouns.ts'
+import type { ModelApi } from './wire/index.ts'
 
 /** Entries that become a file of their own, named by `config.name`. */
 export const NAMED_KINDS = [

@@ -1,49 +1,12 @@
-/** The nouns of the service. Wire and stored shapes keep the interface's own spelling. */
+/** The nouns of the service that are no wire shape of their own. Stored shapes keep the interface's own spelling. */
+import type { Json, JsonObject } from './json.ts'
 import type { StepOutcome } from './outcomes.ts'
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export interface JsonObject {
-  readonly [key: string]: Json
-}
-
-export type RequestType = 'inference' | 'report' | 'train'
-export type TrainingMode = 'auto' | 'manual' | 'hybrid'
+import type { ModelApi, Operation, RecordRow, Requires } from './wire/index.ts'
 
 /** The provider format a call speaks. Counting tokens is a call of its own: it is never streamed. */
 export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens'
 
-/** Which of the three formats a model's address speaks, in the words of the model settings. */
-export type ModelApi = 'openai' | 'responses' | 'anthropic'
-
 // ── records ──────────────────────────────────────────────────────────────────────────────────
-
-/** What the list routes show of a record. */
-export interface RecordRow {
-  /** Position in the scenario's record order: 1, 2, 3, without gaps. */
-  readonly sequence: number
-  readonly agent_record_id: string
-  readonly request_type: RequestType
-  /** Seconds since the epoch, with fraction, like every time on the wire. */
-  readonly created_at: number
-  readonly references: readonly string[]
-  /** The release that served an inference; null for reports, train requests and imports. */
-  readonly artifact_ref: string | null
-  readonly score: number | null
-  /** Of an exchange that was served here: what a list tells of it without its body. No part of what makes two records the same. */
-  readonly summary?: ExchangeSummary
-}
-export interface ExchangeSummary {
-  readonly model?: string
-  /** From the whole request to the whole answer. */
-  readonly latency_ms: number
-  /** As the provider counted them. */
-  readonly input_tokens?: number
-  readonly output_tokens?: number
-  readonly stream?: true
-  readonly complete?: false
-  /** The tag of that name: which run of an agent it belongs to. */
-  readonly session?: string
-}
 
 /** A record on its way in. The payload is JSON text already, so that nobody parses or prints it again on the way to the disk. */
 export interface NewRecord extends Omit<RecordRow, 'sequence'> {
@@ -88,8 +51,6 @@ export interface Release {
   readonly components?: Readonly<Record<string, string>>
 }
 
-export type Operation = 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
-
 /** One row of a scenario's history: the only truth about its releases. Step 0 creates the scenario. */
 export interface Commit {
   readonly step: number
@@ -125,13 +86,6 @@ export type Mutation =
 
 // ── training ─────────────────────────────────────────────────────────────────────────────────
 
-/** Something a person must have set up before a release works on their machine. */
-export interface Requires {
-  readonly name: string
-  readonly kind: 'permission' | 'env' | 'service'
-  readonly check?: string
-  readonly prompt?: string
-}
 export interface TrainRequest {
   readonly id: string
   readonly text: string

@@ -1,8 +1,10 @@
 /** Every door through which a third party enters: recipes, what they serve, and who answers. Training, evolution and stores have pages beside this one. */
 import type { Adapter } from './harness.ts'
-import type { Dialect, Files, JsonObject, ModelAddress, Release } from './nouns.ts'
+import type { JsonObject } from './json.ts'
+import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
+import type { Admission, StepFile } from './wire/index.ts'
 
 // ── Recipe: what a scenario is made of ────────────────────────────────────────────────────────
 
@@ -62,15 +64,6 @@ export interface Proposals {
   /** Keeps an admitted proposal until a step takes it. Throws Refusal 'invalid' for what is no proposal. */
   offer(proposal: JsonObject, head: Release): Promise<Admission>
 }
-export interface Admission {
-  readonly proposal_id: string
-  readonly admitted: boolean
-  /** The rule that refused it, or null. */
-  readonly reason: string | null
-  /** The head it was held against. */
-  readonly release_id: string
-}
-
 /** What steps left beside their rows. `record` is what the row says under `step_record`. */
 export interface StepArchive {
   /** Null when the record is gone. Throws Refusal 'invalid' past a limit. */
@@ -78,11 +71,6 @@ export interface StepArchive {
   /** Null when there is no such file in it. */
   read(record: string, path: string): Promise<string | null>
 }
-export interface StepFile {
-  readonly path: string
-  readonly bytes: number
-}
-
 // ── Surface: how a release reaches whoever uses it ────────────────────────────────────────────
 
 export interface Surface {

@@ -1,7 +1,8 @@
 /** The doors of storage: where truth is kept. */
 import type { Refusal } from './errors.ts'
-import type { Commit, Files, Losses, NewRecord, PendingRecord, RecordRow, Release, RequestType, StoredRecord } from './nouns.ts'
+import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
+import type { RecordRow, RequestType, StoreUsage } from './wire/index.ts'
 
 /** Records and commits of every scenario. Every promise resolves only after what it says is on the disk. */
 export interface Store {
@@ -25,13 +26,6 @@ export interface Writing {
   check(): Promise<Refusal | null>
   /** Called whenever it changes. */
   onChange(listener: (trouble: Refusal | null) => void): void
-}
-export interface StoreUsage {
-  readonly records: number
-  readonly body_bytes: number
-  readonly capacity_bytes: number
-  readonly lost_records: number
-  readonly lost_bytes: number
 }
 export interface Damage {
   readonly scenario: string

@@ -1,16 +1,7 @@
 /** The doors of training: what becomes a batch, and what a batch becomes. */
-import type {
-  Batch,
-  Files,
-  Json,
-  JsonObject,
-  ModelAddress,
-  PendingRecord,
-  Release,
-  RequestType,
-  StoredSample,
-  TrainingMode,
-} from './nouns.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Batch, Files, ModelAddress, PendingRecord, Release, StoredSample } from './nouns.ts'
+import type { RequestType, TrainingMode } from './wire/index.ts'
 import type { WeightRuntime } from './weights.ts'
 
 export interface Processor {

@@ -1,5 +1,6 @@
 /** The doors of weights: the engine that generates, what a runtime makes of it, what a batch becomes a gradient by, and who judges a candidate. */
-import type { JsonObject, Sample } from './nouns.ts'
+import type { JsonObject } from './json.ts'
+import type { Sample } from './nouns.ts'
 
 // ── Engine: who generates ─────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,7 @@ import {
   type Json,
   type Mutation,
 } from '../contract/index.ts'
+import { MUTATIONS_RULE } from '../contract/wire/index.ts'
 import { codeParses, codeParsesBeside } from './code.ts'
 import { brokenRule } from './fields.ts'
 import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
@@ -58,8 +59,6 @@ export function parseMutations(value: Json): readonly Mutation[] {
   return z.array(z.custom<Mutation>()).parse(value)
 }
 
-export const LIST_RULE = `must be a list of 1 to ${PROPOSAL_MUTATIONS_MAX} mutations {op, id, options}`
-
 const mutationList = z
   .array(
     z.looseObject(
@@ -70,10 +69,10 @@ const mutationList = z
       },
       { error: 'must be an object {op, id, options}' },
     ),
-    { error: LIST_RULE },
+    { error: MUTATIONS_RULE },
   )
-  .min(1, { error: LIST_RULE })
-  .max(PROPOSAL_MUTATIONS_MAX, { error: LIST_RULE })
+  .min(1, { error: MUTATIONS_RULE })
+  .max(PROPOSAL_MUTATIONS_MAX, { error: MUTATIONS_RULE })
 
 const listProblem = (value: unknown): string | null => brokenRule(mutationList, value, 'mutations')
 

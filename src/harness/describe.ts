@@ -1,7 +1,7 @@
 /** Describes an adapter for the routes. */
-import { NAMED_KINDS, type Adapter, type EntryKind, type JsonObject } from '../contract/index.ts'
+import { NAMED_KINDS, type Adapter, type EntryKind, type AdapterView } from '../contract/index.ts'
 
-export function describeAdapter(adapter: Adapter): JsonObject {
+export function describeAdapter(adapter: Adapter): AdapterView {
   const { name, binary, trajectory_format, bindings } = adapter
   return {
     name,
@@ -14,7 +14,7 @@ export function describeAdapter(adapter: Adapter): JsonObject {
 }
 
 /** Without the lock file, which only the install script needs. */
-function pinOf({ install }: Adapter): JsonObject | null {
+function pinOf({ install }: Adapter): AdapterView['install'] {
   if (install === undefined) return null
   const { lock: _, ...pin } = install
   return { ...pin }

@@ -5,7 +5,7 @@
 export { admit, admitBeside, isReserved, parseMutations } from './admission.ts'
 export { describeAdapter, kindsOf } from './describe.ts'
 export { openHarness } from './open.ts'
-export { parseProposal, proposalBody, type NewProposal } from './proposal.ts'
+export { parseProposal, type NewProposal } from './proposal.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesFrom, entriesIn, pulledFiles, withEntries } from './tree.ts'
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'

@@ -4,6 +4,7 @@ import { HEADER, type JsonObject } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
 import type { Access, Principal } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
+import type { RouteSpec } from './openapi/spec.ts'
 import type { HttpReply } from './reply.ts'
 import type { HttpServices, LogFields, RequestTrace } from './services.ts'
 
@@ -15,6 +16,8 @@ export interface HttpRoute {
   readonly bodyBytesMax: number
   /** Inference routes write to the socket themselves; every other route answers with a value. */
   readonly run: { readonly line: LineHandler } | { readonly plain: Handler }
+  /** For the OpenAPI document; null when the route is no part of it. */
+  readonly spec: RouteSpec | null
 }
 export type Handler = (context: HttpContext) => Promise<HttpReply> | HttpReply
 export type LineHandler = (context: HttpContext) => Promise<void>

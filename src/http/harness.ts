@@ -1,8 +1,20 @@
 /** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. */
-import { HEADER, ROUTE_PREFIX, unknown, type Admission, type StepArchive } from '../contract/index.ts'
+import {
+  HEADER,
+  ROUTE_PREFIX,
+  unknown,
+  type Admission,
+  type StepArchive,
+  type ListedRow,
+  type AdapterList,
+  type Catalog,
+  type Manifest,
+  type RequestProgress,
+  type StepFiles,
+} from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
-import { evaluationIn, listedCatalog, pulledRelease, type ListedRow } from '../releases/index.ts'
+import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'
 import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
 import type { HttpContext } from './context.ts'
@@ -24,7 +36,15 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
-    const reply = liveJson({ release_id, content_id, parent_release_id, files, evaluation, requires, ...(components && { components }) })
+    const reply = liveJson<Manifest>({
+      release_id,
+      content_id,
+      parent_release_id,
+      files,
+      evaluation,
+      requires,
+      ...(components && { components }),
+    })
     return { ...reply, headers: { ...reply.headers, [HEADER.release]: release_id } }
   })
 }
@@ -45,9 +65,9 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
     const { surface, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
-    if (!isPaged) return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) })
+    if (!isPaged) return liveJson<Catalog>({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) })
     const { rows, next } = cutPage(await listedRows(scenario, { step: after + 1 }, limit + 1), limit, ({ row }) => row.step)
-    return liveJson({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next })
+    return liveJson<Catalog>({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next })
   })
 }
 
@@ -76,16 +96,16 @@ export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow
   return found
 }
 
-const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson({ status, files: [] })
+const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson<StepFiles>({ status, files: [] })
 
 async function inventory(archive: StepArchive, record: string): Promise<HttpReply> {
   const files = await archive.list(record)
-  return files === null ? without('missing') : liveJson({ status: 'retained', files })
+  return files === null ? without('missing') : liveJson<StepFiles>({ status: 'retained', files })
 }
 
 async function oneFile(archive: StepArchive, record: string, path: string): Promise<HttpReply> {
   const text = await archive.read(record, path)
-  if (text !== null) return liveJson({ status: 'retained', path, text })
+  if (text !== null) return liveJson<StepFiles>({ status: 'retained', path, text })
   if ((await archive.list(record)) === null) return without('missing')
   throw unknown('unknown_file', 'path: the record of this step lists no such file')
 }
@@ -97,7 +117,7 @@ export async function progress(context: HttpContext): Promise<HttpReply> {
   const id = context.params['record_id'] ?? ''
   return services.registry.use(name, async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
-    return liveJson(await scenario.progress(id))
+    return liveJson<RequestProgress>(await scenario.progress(id))
   })
 }
 
@@ -116,7 +136,7 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
     parseProposal(proposal)
     const head = scenario.head()
-    return json(scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head))
+    return json<Admission>(scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head))
   })
 }
 
@@ -130,5 +150,5 @@ const refusedInManual = (release_id: string): Admission => ({
 
 /** Every agent that can be named: those that come with the service, and those of the configured recipes. */
 export async function adapters({ services }: HttpContext): Promise<HttpReply> {
-  return json({ adapters: [...(await services.adapters()).values()].map(describeAdapter) })
+  return json<AdapterList>({ adapters: [...(await services.adapters()).values()].map(describeAdapter) })
 }

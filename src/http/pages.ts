@@ -1,8 +1,18 @@
 /** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
-import { HEADER, isObject, isRefusal, PRODUCT, type Adapter, type Entry, type Json, type JsonObject } from '../contract/index.ts'
+import {
+  HEADER,
+  isObject,
+  isRefusal,
+  PRODUCT,
+  type Adapter,
+  type Entry,
+  type Json,
+  type JsonObject,
+  type ListedRow,
+} from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
-import { catalogRow, requiresOf, type ListedRow } from '../releases/index.ts'
+import { catalogRow, requiresOf } from '../releases/index.ts'
 import { listedReleases, listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { HttpContext } from './context.ts'

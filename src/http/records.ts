@@ -4,10 +4,13 @@ import {
   invalid,
   ROUTE_PREFIX,
   unknown,
-  type JsonObject,
   type NewRecord,
   type RecordRow,
   type RequestType,
+  type Receipt,
+  type Receipts,
+  type RecordList,
+  type TrainReceipt,
 } from '../contract/index.ts'
 import {
   admit,
@@ -32,7 +35,7 @@ export async function importOne(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function importBatch(context: HttpContext): Promise<HttpReply> {
-  return json({ records: await keep(context, 'batch', (index) => `records[${index}].payload.`) })
+  return json<Receipts>({ records: await keep(context, 'batch', (index) => `records[${index}].payload.`) })
 }
 
 export async function report(context: HttpContext): Promise<HttpReply> {
@@ -40,7 +43,7 @@ export async function report(context: HttpContext): Promise<HttpReply> {
 }
 
 /** The body is judged before anything is resolved, so that a bad one creates no scenario; the recipe's own rules follow. */
-async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', place: FieldPrefix): Promise<readonly JsonObject[]> {
+async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', place: FieldPrefix): Promise<readonly Receipt[]> {
   const { services } = context
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
@@ -48,7 +51,7 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   const admitted = (all: readonly RecordDraft[], scenario: Scenario | null): readonly NewRecord[] =>
     all.map((draft) => admit(draft, admissionOf(services, scenario)))
   const isOpen = drafts.some(({ about }) => about !== undefined)
-  // What a recipe asks of a report is asked of the one with receipts.
+  // A recipe checks the report with its receipts, which need the scenario's records.
   const loaded = isOpen ? null : (services.registry.loaded(name) ?? null)
   const early = admitted(drafts, loaded)
   if (isOpen && !services.registry.has(name)) throw noExchange()
@@ -56,7 +59,10 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async (scenario) => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
     const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)
-    return rows.map(({ agent_record_id, request_type }) => ({ agent_record_id, scenario: name, request_type }))
+    return drafts.flatMap(({ request_type }, index) => {
+      const id = rows[index]?.agent_record_id
+      return id === undefined ? [] : [{ agent_record_id: id, scenario: name, request_type }]
+    })
   })
 }
 
@@ -71,10 +77,10 @@ export async function train(context: HttpContext): Promise<HttpReply> {
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
   const { record, screen } = admitTrain(await context.readObject(), services)
-  const { agent_record_id, request_type } = record
+  const { agent_record_id } = record
   return services.registry.use(name, async (scenario) => {
     const kept = await scenario.types([agent_record_id])
-    // What is kept already is the store's to judge, also after the mode was changed.
+    // A resend is for the store to compare, even after the mode was changed.
     if (!kept.has(agent_record_id)) {
       refuseAutoMode(scenario)
       screen()
@@ -82,7 +88,12 @@ export async function train(context: HttpContext): Promise<HttpReply> {
     await scenario.append([record])
     context.logFields.receipt = agent_record_id
     const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
-    return json({ agent_record_id, scenario: name, request_type, page_path: `${page}?${pageQuery(context.principal, name)}` })
+    return json<TrainReceipt>({
+      agent_record_id,
+      scenario: name,
+      request_type: 'train',
+      page_path: `${page}?${pageQuery(context.principal, name)}`,
+    })
   })
 }
 
@@ -104,11 +115,10 @@ export async function list(context: HttpContext): Promise<HttpReply> {
     const found = await store.records({ ...from, limit: limit + 1, ...(type !== null && { type }) })
     const { rows, next } = cutPage(found, limit, (row) => row.sequence)
     const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
-    return liveJson({ scenario: name, records: rows.map(wireRow), ...more })
+    return liveJson<RecordList>({ scenario: name, records: rows.map(wireRow), ...more })
   })
 }
 
-/** Oldest first unless the newest are asked for: whoever looks wants to see what just happened. */
 function startOf(query: URLSearchParams): { readonly after: number } | { readonly before: number } {
   const order = query.get('order') ?? 'oldest'
   if (order !== 'oldest' && order !== 'newest') throw invalid('invalid_query', "order: must be 'oldest' or 'newest'")
@@ -123,7 +133,7 @@ function requestType(value: string | null): RequestType | null {
   throw invalid('invalid_query', "request_type: must be 'inference', 'report' or 'train'")
 }
 
-/** The payload goes out as the text it was stored as: nobody parses it on the way. */
+/** The payload is sent as the text it was stored as, without parsing it. */
 export async function read(context: HttpContext): Promise<HttpReply> {
   const { services } = context
   const name = nameInPath(context)
@@ -134,11 +144,11 @@ export async function read(context: HttpContext): Promise<HttpReply> {
     const { payload, ...row } = record
     if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
     const head = JSON.stringify(wireRow(row)).slice(0, -1)
-    return { ...liveJson(''), body: Buffer.concat([Buffer.from(`${head},"payload":`), payload, Buffer.from('}')]) }
+    return { ...liveJson({}), body: Buffer.concat([Buffer.from(`${head},"payload":`), payload, Buffer.from('}')]) }
   })
 }
 
-function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, summary }: RecordRow): JsonObject {
-  const told = summary === undefined ? {} : { summary: { ...summary } }
-  return { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, ...told }
+function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, summary }: RecordRow): RecordRow {
+  const row = { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }
+  return summary === undefined ? row : { ...row, summary }
 }

@@ -1,6 +1,13 @@
 /** Commits and releases: reading history back, and moving the head. */
-import { z } from 'zod'
-import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
+import {
+  COMMIT_FILTER_IDS_MAX,
+  invalid,
+  RECORD_ID_CHARACTERS_MAX,
+  type CommitList,
+  type Head,
+  type ReleaseList,
+} from '../contract/index.ts'
+import { moveBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
 import { catalogOf, catalogRow, commitRow } from '../releases/index.ts'
@@ -17,7 +24,7 @@ export async function commits(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(name, async (scenario) => {
     const found = await scenario.wholeRows({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
     const { rows, next } = cutPage(found, limit, (row) => row.step)
-    return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
+    return liveJson<CommitList>({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
   })
 }
 
@@ -36,22 +43,19 @@ export async function list(context: HttpContext): Promise<HttpReply> {
   const limit = pageLimit(query)
   const before = wholeNumber(query, 'before_step', Number.MAX_SAFE_INTEGER)
   return services.registry.use(name, async (scenario) => {
-    if (!isPaged) return liveJson({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() })
+    if (!isPaged) return liveJson<ReleaseList>({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() })
     const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
-    return liveJson({ scenario: name, releases: rows.map((row) => catalogRow(row, scenario.history)), next_before_step: next })
+    return liveJson<ReleaseList>({ scenario: name, releases: rows.map((row) => catalogRow(row, scenario.history)), next_before_step: next })
   })
 }
 
 export const rollback = (context: HttpContext): Promise<HttpReply> => move(context, 'rollback')
 export const promote = (context: HttpContext): Promise<HttpReply> => move(context, 'promote')
 
-const RELEASE_RULE = 'must be the id of a release of this scenario'
-export const target = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
-
 async function move(context: HttpContext, operation: 'rollback' | 'promote'): Promise<HttpReply> {
   const { services } = context
   const name = nameInPath(context)
-  const { release_id } = checkShape(target, await context.readObject())
+  const { release_id } = checkShape(moveBodySchema, await context.readObject())
   const { head, step } = await services.registry.move(name, release_id, operation)
-  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step })
+  return json<Head>({ scenario: name, release_id: head.release_id, content_id: head.content_id, step })
 }

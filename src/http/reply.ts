@@ -12,13 +12,13 @@ export interface HttpReply {
 const JSON_TYPE = { 'content-type': 'application/json' }
 const NO_STORE = { ...JSON_TYPE, 'cache-control': 'no-store' }
 
-export function json(body: object, status = 200): HttpReply {
+export function json<Answer extends object>(body: Answer, status = 200): HttpReply {
   return { status, headers: JSON_TYPE, body: JSON.stringify(body) }
 }
 
 /** For live reads, whose next page or repetition may differ. */
-export function liveJson(body: object | string): HttpReply {
-  return { status: 200, headers: NO_STORE, body: typeof body === 'string' ? body : JSON.stringify(body) }
+export function liveJson<Answer extends object>(body: Answer): HttpReply {
+  return { status: 200, headers: NO_STORE, body: JSON.stringify(body) }
 }
 
 /** Statuses of an upstream that have no body, not even an empty one. */

@@ -1,7 +1,15 @@
 /** Scenarios: list, create, update, contract, delete. */
-import { z } from 'zod'
-import type { Adapter, JsonObject } from '../contract/index.ts'
-import { checkShape, jsonObject, NOT_BLANK } from '../records/index.ts'
+import type {
+  Adapter,
+  ArchivedScenario,
+  CreatedScenario,
+  ScenarioContract,
+  ScenarioList,
+  ScenarioRow,
+  UpdatedScenario,
+} from '../contract/index.ts'
+import { createScenarioFields, updateScenarioFields } from '../contract/wire/index.ts'
+import { checkShape } from '../records/index.ts'
 import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -9,10 +17,10 @@ import { nameInPath } from './request-fields.ts'
 
 export async function list({ services: { registry } }: HttpContext): Promise<HttpReply> {
   const rows = await Promise.all(registry.names().map((name) => listRow(registry, name)))
-  return json({ scenarios: rows })
+  return json<ScenarioList>({ scenarios: rows })
 }
 
-async function listRow(registry: Registry, name: string): Promise<JsonObject> {
+async function listRow(registry: Registry, name: string): Promise<ScenarioRow> {
   const scenario = registry.loaded(name)
   if (scenario === undefined) return unloadedRow(registry, name)
   return {
@@ -25,71 +33,46 @@ async function listRow(registry: Registry, name: string): Promise<JsonObject> {
   }
 }
 
-async function unloadedRow(registry: Registry, name: string): Promise<JsonObject> {
+async function unloadedRow(registry: Registry, name: string): Promise<ScenarioRow> {
   const recipe = await registry.recipeOf(name)
   return { scenario: name, loaded: false, recipe, ...adapterName(registry.adapters.get(recipe ?? '')) }
 }
 
-const adapterName = (adapter: Adapter | undefined): JsonObject => (adapter === undefined ? {} : { adapter: adapter.name })
+const adapterName = (adapter: Adapter | undefined): Pick<ScenarioRow, 'adapter'> => (adapter === undefined ? {} : { adapter: adapter.name })
 
-function identity(scenario: Scenario): JsonObject {
+function identity(scenario: Scenario): Pick<CreatedScenario, 'release_id' | 'content_id'> {
   const { release_id, content_id } = scenario.head()
   return { release_id, content_id }
 }
 
-function views({ model, recipe }: Scenario): JsonObject {
+function views({ model, recipe }: Scenario): Pick<CreatedScenario, 'model' | 'adapter'> {
   return { model: modelView(model), ...adapterName(recipe.adapter) }
 }
-
-const text = (error: string) =>
-  z
-    .string({ error })
-    .refine((value) => value.trim() !== '', { error })
-    .meta({ pattern: NOT_BLANK })
-export const creation = z.strictObject(
-  {
-    name: text('must be the name of the scenario'),
-    release_id: text('must be a release id; leave it out for the seed').optional(),
-    recipe: text('must be the name of a configured recipe; leave it out for the default one').optional(),
-    model: jsonObject.optional(),
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? 'takes name, release_id, recipe and model alone' : 'must be an object') },
-)
 
 /** Model settings of a scenario that exists already are kept as they are, and those sent are not looked at. */
 export async function create(context: HttpContext): Promise<HttpReply> {
   const {
     services: { registry },
   } = context
-  const body = checkShape(creation, await context.readObject())
+  const body = checkShape(createScenarioFields, await context.readObject())
   const name = scenarioName(body.name, 'name')
   context.logFields.scenario = name
   const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
-  return json({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)
+  return json<CreatedScenario>({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)
 }
-
-export const change = z.strictObject(
-  {
-    training_mode: z.enum(['auto', 'manual', 'hybrid'], { error: "must be 'auto', 'manual' or 'hybrid'" }).optional(),
-    model: z
-      .union([jsonObject, z.null()], { error: 'must be an object of model settings, or null for the deployment defaults' })
-      .optional(),
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? 'takes training_mode and model alone' : 'must be an object') },
-)
 
 export async function update(context: HttpContext): Promise<HttpReply> {
   const {
     services: { registry },
   } = context
   const name = nameInPath(context)
-  const { training_mode, model } = checkShape(change, await context.readObject())
+  const { training_mode, model } = checkShape(updateScenarioFields, await context.readObject())
   const own = model === undefined || model === null ? model : parseModelSettings(model)
   const scenario = await registry.update(name, training_mode, own)
   const view = model === undefined ? {} : { model: modelView(scenario.model) }
-  return json({ scenario: name, training_mode: scenario.trainingMode, ...view })
+  return json<UpdatedScenario>({ scenario: name, training_mode: scenario.trainingMode, ...view })
 }
 
 export async function contract(context: HttpContext): Promise<HttpReply> {
@@ -99,7 +82,7 @@ export async function contract(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
   return registry.use(name, ({ processors, trainingMode, leading }) => {
     const processor = leading?.processor ?? processors[0]?.[1]
-    const contractView = {
+    const contractView: ScenarioContract = {
       scenario: name,
       processor: processor?.name ?? null,
       required_request_types: [...(processor?.requestTypes ?? [])].sort(),
@@ -115,5 +98,5 @@ export async function remove(context: HttpContext): Promise<HttpReply> {
     services: { registry },
   } = context
   const name = nameInPath(context)
-  return json({ scenario: name, archived: await registry.remove(name) })
+  return json<ArchivedScenario>({ scenario: name, archived: await registry.remove(name) })
 }

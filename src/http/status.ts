@@ -1,10 +1,10 @@
-/** How the service is: readiness, training, serving and storage state, and numbers for a monitor. */
-import type { Commit, Json, JsonObject, Refusal, Store } from '../contract/index.ts'
+/** The state of the service: readiness, training, serving, storage, and metrics for a monitor. */
+import type { Commit, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
 import { liveJson, type HttpReply } from './reply.ts'
 
-/** Ready is who takes requests: a service that cannot keep what it answers is not. Why is for those who have a token. */
+/** A service that cannot store records is not ready. The reason is shown to holders of a token alone. */
 export async function health({ services: { store } }: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
   return trouble === null ? liveJson({ ok: true }) : { ...liveJson({ ok: false }), status: 503 }
@@ -14,7 +14,7 @@ const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await 
 
 export async function status({ services: { registry, store, runtime } }: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
-  const rows: [string, Json][] = []
+  const rows: [string, ServiceStatus['scenarios'][string]][] = []
   const errors: string[] = []
   for (const name of registry.names()) {
     const scenario = registry.loaded(name)
@@ -22,7 +22,7 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
     errors.push(...scenario.errors())
     rows.push([name, await readStatus(scenario)])
   }
-  return liveJson({
+  return liveJson<ServiceStatus>({
     error: errors.length === 0 ? null : errors.join('\n'),
     preload_errors: registry.preloadErrors(),
     last_drain_at: registry.lastDrainAt,
@@ -33,17 +33,17 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
   })
 }
 
-/** Printed on its own: one recipe's trouble hides nobody else's status. */
-async function readStatus(scenario: Scenario): Promise<JsonObject> {
+/** Serialized apart, so that one broken recipe does not hide the others. */
+async function readStatus(scenario: Scenario): Promise<ServiceStatus['scenarios'][string]> {
   try {
-    const printed: JsonObject = JSON.parse(JSON.stringify(await scenarioStatus(scenario)))
+    const printed: ScenarioStatus = JSON.parse(JSON.stringify(await scenarioStatus(scenario)))
     return printed
   } catch {
-    return { error: `recipe ${scenario.recipeName} says nothing that can be shown; mend its processor's status` }
+    return { error: `recipe ${scenario.recipeName} has a status that is not JSON; fix its processor's status()` }
   }
 }
 
-async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
+async function scenarioStatus(scenario: Scenario): Promise<ScenarioStatus> {
   const { workers, history, leading } = scenario
   const lost = await scenario.store.losses()
   const weights = scenario.surface.weights?.status()
@@ -64,13 +64,15 @@ async function scenarioStatus(scenario: Scenario): Promise<JsonObject> {
   }
 }
 
-/** Instructions are the scenario's, whichever of its trainers takes them. */
+/** Instructions belong to the scenario, whichever trainer takes them. */
 function processorStatus({ leading, processors, pendingInstructions }: Scenario): JsonObject {
   if (leading === undefined) return processors[0]?.[1].status() ?? {}
   return { ...leading.status(), buffered_requests: pendingInstructions, pending_instructions: pendingInstructions }
 }
 
-function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['workers'][number]): JsonObject {
+type TrainerStatus = NonNullable<ScenarioStatus['components']>[string]
+
+function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['workers'][number]): TrainerStatus {
   return {
     batch_ready: worker.isReady,
     training_mode: trainingMode,
@@ -80,7 +82,7 @@ function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['
 }
 
 /** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
-function committedStep(last: Commit | null): JsonObject | null {
+function committedStep(last: Commit | null): ScenarioStatus['last_committed_step'] {
   return last === null ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
 }
 

@@ -1,29 +1,11 @@
 /** Admits imported records: an envelope of exactly three fields, one at a time or up to a thousand at once. */
-import { z } from 'zod'
-import { IMPORT_BATCH_RECORDS_MAX, type Json, type JsonObject } from '../contract/index.ts'
+import type { Json, JsonObject } from '../contract/index.ts'
+import { importBatchEnvelope, importEnvelope } from '../contract/wire/index.ts'
 import { elementsOf, firstOf, isListAt, isObjectAt, membersOf, type Member, type Span } from '../kit/index.ts'
 import { draftReport } from './admit-report.ts'
 import type { RecordDraft } from './draft.ts'
-import { jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
+import { parseAt, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
-
-export const importEnvelope = z.strictObject(
-  {
-    agent_record_id: recordId,
-    request_type: z.enum(['inference', 'report'], { error: "must be 'inference' or 'report'" }),
-    payload: jsonObject,
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? extraFields(issue.keys) : 'must be an import envelope') },
-)
-
-const BATCH_RULE = `must be a list of 1 to ${IMPORT_BATCH_RECORDS_MAX} envelopes`
-/** The envelopes are checked one after the other, so that each refusal names its index. */
-export const importBatchOf = <T extends z.ZodType>(record: T) =>
-  z.strictObject(
-    { records: z.array(record, { error: BATCH_RULE }).min(1, { error: BATCH_RULE }).max(IMPORT_BATCH_RECORDS_MAX, { error: BATCH_RULE }) },
-    { error: 'must hold the field records and nothing else' },
-  )
-const batch = importBatchOf(jsonObject)
 
 /** Adds the tags of the request's headers to an inference's payload, as for live traffic. */
 type Tagging = (payload: Buffer) => Buffer
@@ -48,7 +30,7 @@ export function draftBatch(bytes: Buffer, tag: Tagging): readonly RecordDraft[] 
   const spans = list !== undefined && isListAt(bytes, list.start) ? [...elementsOf(bytes, list.start)] : []
   const isList = list !== undefined && isListAt(bytes, list.start)
   const elements = spans.map(({ start }) => (isObjectAt(bytes, start) ? {} : null))
-  checkShape(batch, { ...outlined(bytes, members), ...(isList && { records: elements }) })
+  checkShape(importBatchEnvelope, { ...outlined(bytes, members), ...(isList && { records: elements }) })
   return spans.map(({ start }, index) => draftImport(bytes, tag, `records[${index}]`, start))
 }
 
@@ -66,11 +48,4 @@ function scoreIn(payload: Buffer): number | null {
   let score: Json = null
   for (const member of membersOf(payload)) if (member.key === 'score') score = outline(payload, member)
   return scoreOf(score)
-}
-
-function extraFields(keys: readonly string[]): string {
-  return `must hold agent_record_id, request_type and payload alone; ${keys
-    .slice(0, 3)
-    .map((key) => JSON.stringify(key))
-    .join(', ')} is not accepted`
 }

@@ -1,36 +1,17 @@
 /** Admits reports: four fields are checked and kept; other top-level fields are dropped. */
-import { z } from 'zod'
-import { invalid, isObject, TAG_VALUE_CHARACTERS_MAX, type Json } from '../contract/index.ts'
+import { invalid, isObject, type Json } from '../contract/index.ts'
+import { reportBodySchema } from '../contract/wire/index.ts'
 import { firstOf, joined, membersOf, type Span } from '../kit/index.ts'
 import type { RecordDraft } from './draft.ts'
-import { boundedText, jsonObject, parseAt, recordId, scoreOf } from './fields.ts'
+import { parseAt, scoreOf } from './fields.ts'
 import { checkShape } from './shape.ts'
-
-const SESSION_RULE = 'must name the session as the tag of the exchanges does'
-const WHICH_RULE = "must be 'all' or 'latest'"
-const referencesTo = z.object(
-  {
-    session: boundedText(TAG_VALUE_CHARACTERS_MAX, SESSION_RULE),
-    which: z.enum(['all', 'latest'], { error: WHICH_RULE }).optional(),
-  },
-  { error: 'must be an object with session' },
-)
-
-export const reportBody = z.object({
-  agent_record_id: recordId.optional(),
-  score: z.number({ error: 'must be a finite number; leave it out when there is none' }).nullish(),
-  feedback: z.union([z.string(), jsonObject], { error: 'must be a string or an object' }).nullish(),
-  references: z.array(recordId, { error: 'must be a list of receipts' }).meta({ uniqueItems: true }).nullish(),
-  references_to: referencesTo.nullish(),
-  metadata: jsonObject.nullish(),
-})
 
 /** Reads the report that begins at `start` in checked JSON. Its fields are stored as they were sent. */
 export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): RecordDraft {
   const texts = new Map<string, Span>()
-  for (const member of membersOf(bytes, start)) if (member.key in reportBody.shape) texts.set(member.key, member)
+  for (const member of membersOf(bytes, start)) if (member.key in reportBodySchema.shape) texts.set(member.key, member)
   const body = Object.fromEntries([...texts].map(([key, span]) => [key, parseAt(bytes, span)]))
-  const { agent_record_id, references_to, ...fields } = checkShape(reportBody, body, at)
+  const { agent_record_id, references_to, ...fields } = checkShape(reportBodySchema, body, at)
   const references = fields.references ?? []
   refuseRepeated(references, at)
   refuseEligibility(fields.metadata ?? null, at)

@@ -1,34 +1,20 @@
 /** Admits train requests: a change to the harness in plain words, screened before it is stored. */
-import { z } from 'zod'
 import {
   CLIENT_COMMANDS_MAX,
   invalid,
   isObject,
-  TRAIN_TEXT_CHARACTERS_MAX,
   type Json,
   type JsonObject,
   type NewRecord,
   type Requires,
   type TrainRequest,
 } from '../contract/index.ts'
+import { trainBodySchema } from '../contract/wire/index.ts'
 import { screenText } from '../kit/index.ts'
 import type { AdmissionRules } from './draft.ts'
-import { boundedText, encode, recordId } from './fields.ts'
-import { requiresList, textsOf } from './requires.ts'
+import { encode } from './fields.ts'
+import { textsOf } from './requires.ts'
 import { checkShape } from './shape.ts'
-
-const TEXT_RULE = `must be a text of 1 to ${TRAIN_TEXT_CHARACTERS_MAX} characters that is not blank`
-export const trainBody = z.object({
-  agent_record_id: recordId.optional(),
-  text: boundedText(TRAIN_TEXT_CHARACTERS_MAX, TEXT_RULE),
-  session: z.string({ error: 'must name the session the request came from' }),
-  release_id: z.string({ error: 'must name the release the request came from' }),
-  requires: requiresList.nullish(),
-  client: z
-    .custom<Json>(() => true)
-    .optional()
-    .meta({ description: 'The requesting machine: platform, arch, release, commands. What does not fit is dropped.' }),
-})
 
 /** A well-formed request, and the screens it must pass before it is stored. */
 export interface AdmittedTrain {
@@ -38,7 +24,7 @@ export interface AdmittedTrain {
 }
 
 export function admitTrain(body: JsonObject, { newId, clock }: Pick<AdmissionRules, 'newId' | 'clock'>): AdmittedTrain {
-  const { agent_record_id, text, session, release_id, requires, client } = checkShape(trainBody, body)
+  const { agent_record_id, text, session, release_id, requires, client } = checkShape(trainBodySchema, body)
   const items = requires ?? []
   const kept = keptClient(client)
   const payload = { text, session, release_id, requires: items.map((item) => ({ ...item })), ...(kept !== null && { client: kept }) }

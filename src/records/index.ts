@@ -3,11 +3,10 @@
  * Does not interpret feedback, train, or know where the store is.
  */
 export { noExchange, quoteSession } from './about-session.ts'
-export { draftBatch, draftImport, importBatchOf, importEnvelope } from './admit-import.ts'
-export { draftReport, reportBody } from './admit-report.ts'
-export { admitTrain, readTrain, trainBody } from './admit-train.ts'
+export { draftBatch, draftImport } from './admit-import.ts'
+export { draftReport } from './admit-report.ts'
+export { admitTrain, readTrain } from './admit-train.ts'
 export { admit, type AdmissionRules, type RecordDraft } from './draft.ts'
-export { jsonObject, NOT_BLANK } from './fields.ts'
 export { appendRecords, checkFirstRecords, type FieldPrefix } from './log.ts'
 export { commandsIn, mergeRequires } from './requires.ts'
 export { checkShape } from './shape.ts'

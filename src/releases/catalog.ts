@@ -7,45 +7,12 @@
  *
  * A step that made no release (rejected, skipped, failed) shows the head it ran on.
  */
-import type { Commit, Json, JsonObject, Operation, Release, StepOutcome } from '../contract/index.ts'
+import type { Commit, Json, JsonObject, Release, ReleaseRow } from '../contract/index.ts'
+import { ROW_METRICS } from '../contract/wire/index.ts'
 import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
 
-export const EVALUATION_METRICS = [
-  'wins',
-  'losses',
-  'ties',
-  'passed',
-  'failed',
-  'floor_score',
-  'evaluation_sides',
-  'current_score',
-  'candidate_score',
-  'episode_failures',
-  'evaluation_task_count',
-  'evaluation_context',
-] as const
-
-/** The metrics that the interface shows on the row itself. */
-export const LIFTED_METRICS = [...EVALUATION_METRICS, 'proposal', 'training_request', 'proposal_notes', 'skipped', 'error'] as const
-type LiftedMetric = (typeof LIFTED_METRICS)[number]
-
-export interface ReleaseRow extends Release, Readonly<Partial<Record<LiftedMetric, Json>>> {
-  readonly step: number
-  readonly operation: Operation
-  readonly recorded_at: number
-  readonly pending: boolean
-  /** Whether a rollback may name this release. */
-  readonly restorable: boolean
-  /** Set on the one row whose release is served now. */
-  readonly current: boolean
-  readonly result: StepOutcome
-  readonly metrics: JsonObject
-  readonly rollback_target_release_id?: string
-  readonly component?: string
-}
-
-/** What a single row needs to know of all the others. */
+/** What all the rows together say about one of them. */
 export interface CatalogView {
   /** The step whose release is served now. */
   readonly current: number
@@ -98,6 +65,6 @@ function rowOf(commit: Commit, release: Release, marks: { readonly restorable: b
   }
 }
 
-function lift(metrics: JsonObject): Partial<Record<LiftedMetric, Json>> {
-  return Object.fromEntries(LIFTED_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
+function lift(metrics: JsonObject): Readonly<Record<string, Json>> {
+  return Object.fromEntries(ROW_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

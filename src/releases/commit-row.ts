@@ -1,18 +1,5 @@
 /** A commit as the commits route shows it, without the method's state. */
-import type { Commit, JsonObject, Operation } from '../contract/index.ts'
-
-export interface CommitRow {
-  readonly step: number
-  readonly operation: Operation
-  /** False only when the row itself says that its operation could not be confirmed. */
-  readonly operation_verified: boolean
-  readonly recorded_at: number
-  /** The release this step published or holds. */
-  readonly artifact_ref: string | null
-  readonly pending: boolean
-  readonly consumed_ids: readonly string[]
-  readonly metrics: JsonObject
-}
+import type { Commit, CommitRow } from '../contract/index.ts'
 
 export function commitRow(commit: Commit): CommitRow {
   return {

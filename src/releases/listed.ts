@@ -2,15 +2,9 @@
  * The catalog of the tree that clients pull. With several components only releases that changed that tree are listed. The ids are those of
  * listed releases; the ids of the composed releases are kept under `composed_…`.
  */
-import type { Commit, Release } from '../contract/index.ts'
-import { catalogOf, catalogRow, type CatalogView, type ReleaseRow } from './catalog.ts'
+import type { Commit, ListedRow, Release, ReleaseRow } from '../contract/index.ts'
+import { catalogOf, catalogRow, type CatalogView } from './catalog.ts'
 import type { Commits } from './chain.ts'
-
-export interface ListedRow extends ReleaseRow {
-  readonly composed_release_id?: string
-  readonly composed_parent_release_id?: string
-  readonly composed_rollback_target_release_id?: string
-}
 
 /** Oldest first. Without a component the tree is the whole release, and every row is listed. */
 export function listedCatalog(commits: Commits, component: string | undefined): readonly ListedRow[] {

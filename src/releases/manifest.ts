@@ -1,6 +1,7 @@
 /** What the rows say about the tree that a client pulls: its release, its evaluation and its requirements. */
-import { unknown, type Json, type JsonObject, type Release, type Requires } from '../contract/index.ts'
-import { EVALUATION_METRICS, isRestorable } from './catalog.ts'
+import { unknown, type JsonObject, type Release, type Requires } from '../contract/index.ts'
+import { EVALUATION_METRICS } from '../contract/wire/index.ts'
+import { isRestorable } from './catalog.ts'
 import { headOf, type Commits } from './chain.ts'
 import { listedCatalog, pulledId } from './listed.ts'
 import { chainOf, requiresOf } from './requires.ts'
@@ -47,6 +48,6 @@ function evaluatedAt(commits: Commits, releaseId: string, component: string | un
   return made?.step ?? null
 }
 
-export function evaluationIn(metrics: JsonObject): Readonly<Record<string, Json>> {
+export function evaluationIn(metrics: JsonObject): JsonObject {
   return Object.fromEntries(EVALUATION_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
 }

@@ -1,5 +1,6 @@
 /** Reads the catalog of the tree that clients pull from the store, page by page. Rows without a release are not held in memory. */
-import { listedRow, type ListedRow } from '../releases/index.ts'
+import type { ListedRow } from '../contract/index.ts'
+import { listedRow } from '../releases/index.ts'
 import { COMMITS_PER_READ } from './history.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,8 +1,7 @@
-import { invalid, unknown, type Commit, type Recipe, type Release } from '../contract/index.ts'
+import { invalid, unknown, type Commit, type Recipe, type Release, type ModelSettings } from '../contract/index.ts'
 import { adopt, componentsOf, writeSeed } from './composed.ts'
 import { recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'
-import type { ModelSettings } from './model.ts'
 import { reach } from './reach.ts'
 
 export interface NewScenario {

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { unavailable, type Commit, type JsonObject } from '../contract/index.ts'
+import { unavailable, type Commit, type JsonObject, type ModelSettings } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
-import { parseModelSettings, type ModelSettings } from './model.ts'
+import { parseModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
 

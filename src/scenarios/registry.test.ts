@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
-import { unavailable, type Commit, type Recipe } from '../contract/index.ts'
+import { unavailable, type Commit, type ModelSettings, type Recipe } from '../contract/index.ts'
 import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
-import type { ModelSettings } from './model.ts'
 import { Registry } from './registry.ts'
 
 /** Settings files whose writing and reading a test can hold up or spoil. */

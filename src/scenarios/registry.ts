@@ -7,8 +7,9 @@ import {
   unknown,
   type Adapter,
   type Commit,
-  type JsonObject,
   type TrainingMode,
+  type ModelSettings,
+  type ServiceStatus,
 } from '../contract/index.ts'
 import { Lane, wordsOf } from '../kit/index.ts'
 import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
@@ -16,7 +17,6 @@ import { createScenario, type NewScenario } from './create.ts'
 import { archiveFolder, createdWith } from './files.ts'
 import type { Services } from './services.ts'
 import { LaneByName } from './lane-by-name.ts'
-import type { ModelSettings } from './model.ts'
 import { moveHead, type Moved } from './move.ts'
 import { reach } from './reach.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -211,7 +211,7 @@ export class Registry {
   }
 
   /** The weight job in progress, if any. */
-  trainingJob(): JsonObject | null {
+  trainingJob(): ServiceStatus['training_job'] {
     for (const { name, workers } of this.#loaded.values()) {
       const job = workers.find((worker) => worker.job !== null)?.job ?? null
       if (job !== null) return { status: job.status, training_job_id: job.id, owner: name }
@@ -219,7 +219,7 @@ export class Registry {
     return null
   }
 
-  preloadErrors(): JsonObject {
+  preloadErrors(): ServiceStatus['preload_errors'] {
     return Object.fromEntries(this.#preloadErrors)
   }
 

@@ -21,14 +21,16 @@ import {
   type ServedWeights,
   type Surface,
   type TrainingMode,
+  type ModelSettings,
+  type RequestProgress,
 } from '../contract/index.ts'
 import { Lane, within, wordsOf } from '../kit/index.ts'
-import { progressOf, type RequestProgress, type Worker } from '../training/index.ts'
+import { progressOf, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { COMMITS_PER_READ, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
 import { LaneByName } from './lane-by-name.ts'
-import { modelAddress, type ModelSettings } from './model.ts'
+import { modelAddress } from './model.ts'
 
 export interface ScenarioParts {
   readonly name: string

@@ -8,14 +8,16 @@
  * settling    its row is landing
  * settled     the row exists: its result is the state
  */
-import { ACTIVITY_LINES_SHOWN_MAX, isObject, type ActivityKind, type Commit, type Reporter } from '../contract/index.ts'
+import {
+  ACTIVITY_LINES_SHOWN_MAX,
+  isObject,
+  type ActivityKind,
+  type ActivityLine,
+  type Commit,
+  type Reporter,
+  type RequestProgress,
+} from '../contract/index.ts'
 
-export interface ActivityLine {
-  readonly at: number
-  readonly kind: ActivityKind
-  readonly text: string
-  readonly failed?: true
-}
 type Phase = 'running' | 'proposing' | 'evaluating' | 'settling'
 
 /** Traces one step. */
@@ -81,18 +83,6 @@ export class LiveStep implements Reporter {
   }
 }
 
-export interface RequestProgress {
-  readonly request_id: string
-  readonly settled: boolean
-  readonly step: number | null
-  readonly state: string
-  readonly meaning: string | null
-  readonly started_at: number | null
-  readonly episodes_total: number | null
-  readonly step_record: string | null
-  readonly activity: readonly ActivityLine[]
-}
-
 const MEANING: Readonly<Record<string, string>> = {
   queued: 'No step has taken the request yet.',
   proposing: 'The served model writes the change.',
@@ -112,7 +102,7 @@ export function progressOf(
   const row = commits.findLast(({ metrics }) => isObject(metrics['training_request']) && metrics['training_request']['id'] === requestId)
   if (row !== undefined) return { request_id: requestId, settled: true, step: row.step, state: row.outcome, meaning: null, ...idle }
   const step = live.find((running) => running.requestId === requestId)
-  const { state, ...rest } = step?.view() ?? { state: 'queued', ...idle }
+  const { state, ...rest } = step?.view() ?? { state: 'queued' as const, ...idle }
   const reason = failed.get(requestId)
   const meaning = reason === undefined ? (MEANING[state] ?? null) : `A step could not be taken here, and is tried again: ${reason}`
   return { request_id: requestId, settled: false, step: null, state, meaning, ...rest }

@@ -1,34 +1,19 @@
-/** The OpenAPI 3.1 document: the table of routes, with what is told of each, put together when it is first asked for. */
+/** The OpenAPI 3.1 document, made from the route table when it is first asked for. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
+import { errorSchema, messagesErrorSchema } from '../../contract/wire/index.ts'
 import { dialectOfPath } from '../../dialects/index.ts'
 import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
 import type { Handler, HttpRoute } from '../context.ts'
-import * as answers from './answers.ts'
-import { TAGS, type Answer, type Description, type Descriptions } from './description.ts'
-import { harnessDescriptions } from './harness.ts'
-import { inferenceDescriptions } from './inference.ts'
 import { PATH_PARAMETERS, RESPONSE_HEADERS, type Parameter, type ResponseHeader } from './parameters.ts'
-import { recordDescriptions } from './records.ts'
 import { refusals, UNAUTHORIZED, UNREADABLE } from './refusals.ts'
-import { releaseDescriptions } from './releases.ts'
-import { scenarioDescriptions } from './scenarios.ts'
 import { componentSchemas, inlineSchema, refTo } from './schemas.ts'
-import { statusDescriptions } from './status.ts'
+import { TAGS, type RouteAnswer, type RouteSpec } from './spec.ts'
 
-export const descriptions: Descriptions = {
-  ...inferenceDescriptions,
-  ...recordDescriptions,
-  ...scenarioDescriptions,
-  ...releaseDescriptions,
-  ...harnessDescriptions,
-  ...statusDescriptions,
-}
-
-/** The table is handed in when it is there: this is a row of it. */
+/** The table is a function, since this handler is a row of it. */
 export function openApi(routesOf: () => readonly HttpRoute[]): Handler {
   let printed: string | undefined
   return () => {
@@ -37,10 +22,10 @@ export function openApi(routesOf: () => readonly HttpRoute[]): Handler {
   }
 }
 
-/** The console is a page with its files, no interface for programs. */
-export const isDescribed = ({ path }: Pick<HttpRoute, 'path'>): boolean => !/^\/console(\/|$)/.test(path)
+export type DescribedRoute = HttpRoute & { readonly spec: RouteSpec }
+export const isDescribed = (route: HttpRoute): route is DescribedRoute => route.spec !== null
 
-export function documentOf(routes: readonly HttpRoute[]): object {
+export function documentOf(routes: readonly DescribedRoute[]): object {
   return {
     openapi: '3.1.1',
     info: infoOf(),
@@ -90,23 +75,18 @@ const SECURITY: Readonly<Record<Access, readonly object[]>> = {
   page: [...TOKENS, { pageKey: [] }],
 }
 
-function pathsOf(routes: readonly HttpRoute[]): Readonly<Record<string, object>> {
+function pathsOf(routes: readonly DescribedRoute[]): Readonly<Record<string, object>> {
   const byPath = Map.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
   return Object.fromEntries(
     [...byPath].map(([path, members]) => [
       path,
-      Object.fromEntries(members.map((route) => [route.method.toLowerCase(), operationOf(route, descriptionOf(route))])),
+      Object.fromEntries(members.map((route) => [route.method.toLowerCase(), operationOf(route)])),
     ]),
   )
 }
 
-function descriptionOf({ method, path }: HttpRoute): Description {
-  const description = descriptions[`${method} ${path}`]
-  if (description === undefined) throw new Error(`${method} ${path} is described nowhere`)
-  return description
-}
-
-function operationOf(route: HttpRoute, { operationId, tag, summary, description, parameters = [], body, ...rest }: Description): object {
+function operationOf(route: DescribedRoute): object {
+  const { operationId, tag, summary, description, parameters = [], body, ...rest } = route.spec
   const named = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ $ref: `#/components/parameters/${name}` }))
   const all = [...named, ...parameters.map(parameterOf)]
   return {
@@ -127,7 +107,7 @@ function bodyOf({ bodyBytesMax }: HttpRoute, schema: z.ZodType): object {
   return { description: `At most ${bodyBytesMax} bytes.`, required: true, content: { 'application/json': { schema: refTo(schema) } } }
 }
 
-function answerOf({ description, content, headers }: Answer): object {
+function answerOf({ description, content, headers }: RouteAnswer): object {
   const media = mapped(content, (schema) => (schema === null ? {} : { schema: refTo(schema) }))
   return { description, headers: headersOf(headers), content: media }
 }
@@ -145,11 +125,11 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
 }
 
 /** By the provider whose format the route speaks. */
-const ERRORS: Readonly<Record<string, typeof answers.error | typeof answers.messagesError>> = { anthropic: answers.messagesError }
+const ERRORS: Readonly<Record<string, z.ZodType>> = { anthropic: messagesErrorSchema }
 
-function refusalsOf({ path, access }: HttpRoute, own: Description['refusals']): object {
+function refusalsOf({ path, access }: HttpRoute, own: RouteSpec['refusals']): object {
   const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)
-  const schema = refTo(ERRORS[dialectOfPath(path).provider] ?? answers.error)
+  const schema = refTo(ERRORS[dialectOfPath(path).provider] ?? errorSchema)
   const other = access === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
     Object.entries(all).map(([status, codes]) => [

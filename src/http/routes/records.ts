@@ -1,60 +1,67 @@
-/** The routes of records, described: sending them, and reading them back. */
+/** The routes of records: sending them, and reading them back. */
+import { IMPORT_BODY_BYTES_MAX, REPORT_BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
+import * as wire from '../../contract/wire/index.ts'
+import type { HttpRoute } from '../context.ts'
+import * as records from '../records.ts'
+import { get, post } from './row.ts'
 import { z } from 'zod'
-import * as answers from './answers.ts'
-import * as bodies from './bodies.ts'
-import { answer, live, type Descriptions } from './description.ts'
-import { after, before, limit, query, scenario, startingRelease, tags } from './parameters.ts'
-import { CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED, WRITING } from './refusals.ts'
+import { answer, live } from '../openapi/spec.ts'
+import { after, before, limit, query, scenario, startingRelease, tags } from '../openapi/parameters.ts'
+import { CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED, WRITING } from '../openapi/refusals.ts'
 
 const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
 
-export const recordDescriptions: Descriptions = {
-  'POST /svc/records': {
+export const recordRoutes: readonly HttpRoute[] = [
+  post('/svc/records', records.importOne, {
+    bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     operationId: 'importRecord',
     tag: 'records',
     summary: 'Stores one record that was collected elsewhere',
     description: 'The same id with the same content may be sent again and again; with other content it is refused.',
     parameters: [scenario, startingRelease, tags],
-    body: bodies.importBody,
-    answers: { 200: answer(answers.receipt, 'It is on the disk.') },
+    body: wire.importBodySchema,
+    answers: { 200: answer(wire.receiptSchema, 'It is on the disk.') },
     refusals: SENT,
-  },
-  'POST /svc/records/batch': {
+  }),
+  post('/svc/records/batch', records.importBatch, {
+    bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     operationId: 'importRecords',
     tag: 'records',
     summary: 'Stores many records at once, all or none',
     description: 'An inference must come before the reports that quote it. A refusal names the place, such as records[3].payload.score.',
     parameters: [scenario, startingRelease, tags],
-    body: bodies.importBatchBody,
-    answers: { 200: answer(answers.receipts, 'They are on the disk.') },
+    body: wire.importBatchBodySchema,
+    answers: { 200: answer(wire.receiptsSchema, 'They are on the disk.') },
     refusals: SENT,
-  },
-  'POST /svc/report': {
+  }),
+  post('/svc/report', records.report, {
+    bodyBytesMax: REPORT_BODY_BYTES_MAX,
     operationId: 'sendReport',
     tag: 'records',
     summary: 'Takes feedback that quotes receipts',
     description:
       'Null, and for references and metadata also empty, is the same as absent; other fields are dropped. metadata.training.eligible is refused.',
     parameters: [scenario, startingRelease, tags],
-    body: bodies.reportBody,
-    answers: { 200: answer(answers.receipt, 'It is on the disk.') },
+    body: wire.reportBodySchema,
+    answers: { 200: answer(wire.receiptSchema, 'It is on the disk.') },
     refusals: SENT,
-  },
-  'POST /svc/train': {
+  }),
+  post('/svc/train', records.train, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'sendInstruction',
     tag: 'records',
     summary: 'Takes one instruction: what a person asks of the harness, in plain words',
     description:
       'Of a scenario that exists and runs in manual or hybrid mode. That it was trained is another matter: ask for its progress.',
     parameters: [scenario],
-    body: bodies.trainBody,
-    answers: { 200: answer(answers.trainReceipt, 'It is on the disk.') },
+    body: wire.trainBodySchema,
+    answers: { 200: answer(wire.trainReceiptSchema, 'It is on the disk.') },
     refusals: refusals(NAMED, CHECKED_BODY, KNOWN, WRITING, {
       400: ['auto_mode', 'credential_in_text', 'override_in_text'],
       409: ['record_conflict'],
     }),
-  },
-  'GET /svc/scenarios/:scenario/records': {
+  }),
+  get('/svc/scenarios/:scenario/records', records.list, {
     operationId: 'listRecords',
     tag: 'records',
     summary: 'Lists the records of a scenario, without their payloads',
@@ -66,15 +73,15 @@ export const recordDescriptions: Descriptions = {
       query('request_type', 'Only records of this type.', z.enum(['inference', 'report', 'train'])),
     ],
     answers: {
-      200: live(answers.records, 'One page; next_after_sequence, or next_before_sequence with the newest first, starts the next.'),
+      200: live(wire.recordListSchema, 'One page; next_after_sequence, or next_before_sequence with the newest first, starts the next.'),
     },
     refusals: refusals(QUERIED, KNOWN),
-  },
-  'GET /svc/scenarios/:scenario/records/:record_id': {
+  }),
+  get('/svc/scenarios/:scenario/records/:record_id', records.read, {
     operationId: 'readRecord',
     tag: 'records',
     summary: 'Reads one record whole',
-    answers: { 200: live(answers.record, 'The row, with its payload.') },
+    answers: { 200: live(wire.fullRecordSchema, 'The row, with its payload.') },
     refusals: refusals(KNOWN, { 404: ['unknown_record', 'record_expired'] }),
-  },
-}
+  }),
+]

@@ -1,10 +1,14 @@
-/** The harness routes, described. */
-import { HEADER } from '../../contract/index.ts'
-import * as answers from './answers.ts'
-import * as bodies from './bodies.ts'
-import { answer, live, other, type Descriptions } from './description.ts'
-import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from './parameters.ts'
-import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from './refusals.ts'
+/** The harness routes. */
+import * as wire from '../../contract/wire/index.ts'
+import type { HttpRoute } from '../context.ts'
+import * as harness from '../harness.ts'
+import { install } from '../install.ts'
+import * as pages from '../pages.ts'
+import { get, post } from './row.ts'
+import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
+import { answer, live, other } from '../openapi/spec.ts'
+import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from '../openapi/parameters.ts'
+import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusals.ts'
 
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
@@ -12,68 +16,71 @@ const PAGE = other('text/html', 'A page for people; nothing on it runs or loads.
   'cache-control',
 ])
 
-export const harnessDescriptions: Descriptions = {
-  'GET /svc/harness': {
+export const harnessRoutes: readonly HttpRoute[] = [
+  get('/svc/harness', harness.manifest, {
     operationId: 'readHarness',
     tag: 'harness',
     summary: 'Answers with the files that an agent pulls',
     description: 'Never waits for a step, and its parts are those of one release.',
     parameters: [scenario, release],
-    answers: { 200: answer(answers.manifest, 'The manifest.', ['cache-control', HEADER.release]) },
+    answers: { 200: answer(wire.manifestSchema, 'The manifest.', ['cache-control', HEADER.release]) },
     refusals: refusals(OF_FILES, { 404: ['unknown_release'] }),
-  },
-  'GET /svc/harness/releases': {
+  }),
+  get('/svc/harness/releases', harness.catalog, {
     operationId: 'listHarnessReleases',
     tag: 'harness',
     summary: 'Lists the releases of the files that agents pull, oldest first',
     description: 'All of them, or one page where limit or after_step is given.',
     parameters: [scenario, afterRow, limit],
-    answers: { 200: live(answers.harnessReleases, 'One row per step, each with the path of its page.') },
+    answers: { 200: live(wire.catalogSchema, 'One row per step, each with the path of its page.') },
     refusals: refusals(QUERIED, OF_FILES),
-  },
-  'GET /svc/harness/releases/:step/page': {
+  }),
+  get('/svc/harness/releases/:step/page', pages.versionPage, {
+    access: 'page',
     operationId: 'showVersionPage',
     tag: 'harness',
     summary: 'Shows what a step did, as a page',
     parameters: [pageScenario, optionalScenario],
     answers: { 200: PAGE },
     refusals: refusals(OF_FILES, { 404: ['unknown_step'] }),
-  },
-  'GET /svc/harness/releases/:step/records': {
+  }),
+  get('/svc/harness/releases/:step/records', harness.stepRecords, {
     operationId: 'listStepFiles',
     tag: 'harness',
     summary: 'Lists the files that a step left, or reads one of them',
     parameters: [scenario, query('path', 'One of the listed files, to read it.')],
-    answers: { 200: live(answers.stepFiles, 'The files, the text of one, or why there are none.') },
+    answers: { 200: live(wire.stepFilesSchema, 'The files, the text of one, or why there are none.') },
     refusals: refusals(OF_FILES, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_step', 'unknown_file'] }),
-  },
-  'GET /svc/harness/requests/:record_id/page': {
+  }),
+  get('/svc/harness/requests/:record_id/page', pages.requestPage, {
+    access: 'page',
     operationId: 'showRequestPage',
     tag: 'harness',
     summary: 'Shows what became of an instruction, as a page',
     parameters: [pageScenario, optionalScenario],
     answers: { 200: PAGE },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
-  },
-  'GET /svc/harness/requests/:record_id/progress': {
+  }),
+  get('/svc/harness/requests/:record_id/progress', harness.progress, {
     operationId: 'readProgress',
     tag: 'harness',
     summary: 'Tells how far an instruction is',
     parameters: [scenario],
-    answers: { 200: live(answers.progress, 'The step that holds it as far as it told, or the row that settled it.') },
+    answers: { 200: live(wire.requestProgressSchema, 'The step that holds it as far as it told, or the row that settled it.') },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
-  },
-  'POST /svc/harness/proposals': {
+  }),
+  post('/svc/harness/proposals', harness.proposals, {
+    bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,
     operationId: 'sendProposal',
     tag: 'harness',
     summary: 'Proposes a change of the harness',
     description: 'Admitted against the head by the rules of a tree; one that may not be made is an answer too. At most 1 MiB of JSON.',
     parameters: [scenario],
-    body: bodies.proposalBody,
-    answers: { 200: answer(answers.admission, 'Whether it waits for a step now, or the rule that refused it.') },
+    body: wire.proposalBodySchema,
+    answers: { 200: answer(wire.admissionSchema, 'Whether it waits for a step now, or the rule that refused it.') },
     refusals: refusals(OF_SCENARIO, STRICT_BODY, { 400: ['bad_proposal', 'no_entries'], 404: ['no_proposals'], 503: ['inbox_failed'] }),
-  },
-  'GET /svc/harness/install': {
+  }),
+  get('/svc/harness/install', install, {
     operationId: 'readInstallScript',
     tag: 'harness',
     summary: 'Answers with the shell script that installs an agent with its harness',
@@ -85,12 +92,12 @@ export const harnessDescriptions: Descriptions = {
       400: ['adapter_missing', 'adapter_without_install', 'recipe_unclear', 'model_missing', 'no_binding', 'no_entries'],
       404: ['no_harness_recipe', 'unknown_adapter', 'unknown_release'],
     }),
-  },
-  'GET /svc/harness/adapters': {
+  }),
+  get('/svc/harness/adapters', harness.adapters, {
     operationId: 'listAdapters',
     tag: 'harness',
     summary: 'Lists the agents that can be served',
-    answers: { 200: answer(answers.adapters, 'The built-in ones and those of the configured recipes.') },
+    answers: { 200: answer(wire.adapterListSchema, 'The built-in ones and those of the configured recipes.') },
     refusals: {},
-  },
-}
+  }),
+]

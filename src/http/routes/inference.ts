@@ -1,24 +1,28 @@
-/** The inference, evaluation and multimodal routes, described. */
+/** The inference, evaluation and multimodal routes. */
 import { HEADER } from '../../contract/index.ts'
+import * as wire from '../../contract/wire/index.ts'
 import { dialects, type DialectSpec } from '../../dialects/index.ts'
-import * as bodies from './bodies.ts'
-import { other, type Answer, type Description, type Descriptions } from './description.ts'
-import { chosenReceipt, optionalScenario, scenario, startingRelease, tags } from './parameters.ts'
-import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from './refusals.ts'
+import type { HttpRoute } from '../context.ts'
+import * as inference from '../inference.ts'
+import * as multimodal from '../multimodal.ts'
+import { chosenReceipt, optionalScenario, scenario, startingRelease, tags } from '../openapi/parameters.ts'
+import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from '../openapi/refusals.ts'
+import { other, type RouteAnswer, type RouteSpec } from '../openapi/spec.ts'
+import { get, line, post } from './row.ts'
 
 interface Format {
   readonly dialect: DialectSpec
   /** In names of operations. */
   readonly name: string
   readonly words: string
-  readonly body: NonNullable<Description['body']>
+  readonly body: NonNullable<RouteSpec['body']>
 }
 
 const FORMATS: readonly Format[] = [
-  { dialect: dialects.chat, name: 'ChatCompletion', words: 'a chat completion', body: bodies.chatBody },
-  { dialect: dialects.responses, name: 'Response', words: 'a response', body: bodies.responsesBody },
-  { dialect: dialects.messages, name: 'Message', words: 'a message', body: bodies.messagesBody },
-  { dialect: dialects.count_tokens, name: 'TokenCount', words: 'a token count', body: bodies.countTokensBody },
+  { dialect: dialects.chat, name: 'ChatCompletion', words: 'a chat completion', body: wire.chatBodySchema },
+  { dialect: dialects.responses, name: 'Response', words: 'a response', body: wire.responsesBodySchema },
+  { dialect: dialects.messages, name: 'Message', words: 'a message', body: wire.messagesBodySchema },
+  { dialect: dialects.count_tokens, name: 'TokenCount', words: 'a token count', body: wire.countTokensBodySchema },
 ]
 
 const RACE = { 503: ['weight_update_race'] }
@@ -61,39 +65,39 @@ const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario
 
 const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
 
-export const inferenceDescriptions: Descriptions = {
-  ...Object.fromEntries(FORMATS.map((format) => [`POST ${format.dialect.path}`, traffic(format)])),
-  'GET /v1/responses': {
+const OF_SCENARIO = '/svc/scenarios/:scenario/evaluation'
+const OF_COMPONENT = '/svc/scenarios/:scenario/components/:component/evaluation'
+
+export const inferenceRoutes: readonly HttpRoute[] = [
+  ...FORMATS.map((format) => line(format.dialect.path, inference.traffic(format.dialect.name), traffic(format))),
+  get('/v1/responses', inference.refuseWebSocket, {
     operationId: 'refuseWebSocket',
     tag: 'inference',
     summary: 'Says that the route has no web socket',
     description: 'A client that tries a socket first falls back to POST at once.',
     answers: {},
     refusals: { 426: ['upgrade_required'] },
-  },
-  'GET /v1/models': {
+  }),
+  get('/v1/models', inference.models, {
     operationId: 'listModels',
     tag: 'inference',
     summary: 'Relays the list of models',
-    description: 'Not stored. A scenario that is named and exists has its own model settings used; none is created by asking.',
+    description: 'Not stored. The model settings of a named scenario apply when it exists; none is created.',
     parameters: [optionalScenario],
     answers: { 200: other('application/json', "The provider's answer.") },
     refusals: refusals({ 400: ['bad_scenario_name', 'repeated_header'] }, KNOWN, UPSTREAM),
-  },
-  ...Object.fromEntries(FORMATS.map((format) => [`POST /svc/scenarios/:scenario/evaluation${format.dialect.path}`, evaluation(format)])),
-  ...Object.fromEntries(
-    FORMATS.map((format) => [
-      `POST /svc/scenarios/:scenario/components/:component/evaluation${format.dialect.path}`,
-      componentEvaluation(format),
-    ]),
+  }),
+  ...FORMATS.map((format) => line(`${OF_SCENARIO}${format.dialect.path}`, inference.evaluation(format.dialect.name), evaluation(format))),
+  ...FORMATS.map((format) =>
+    line(`${OF_COMPONENT}${format.dialect.path}`, inference.evaluation(format.dialect.name), componentEvaluation(format)),
   ),
-  'POST /v1/images': relayed('createImage', 'Relays a request for images'),
-  'POST /v1/embeddings': relayed('createEmbedding', 'Relays a request for embeddings'),
-  'POST /v1/audio/speech': relayed('createSpeech', 'Relays a request for speech'),
-  'POST /v1/decisions': relayed('createDecision', 'Relays a request for a decision'),
-}
+  post('/v1/images', multimodal.relay('images'), relayed('createImage', 'Relays a request for images')),
+  post('/v1/embeddings', multimodal.relay('embeddings'), relayed('createEmbedding', 'Relays a request for embeddings')),
+  post('/v1/audio/speech', multimodal.relay('audio/speech'), relayed('createSpeech', 'Relays a request for speech')),
+  post('/v1/decisions', multimodal.relay('decisions'), relayed('createDecision', 'Relays a request for a decision')),
+]
 
-function traffic({ dialect, name, words, body }: Format): Description {
+function traffic({ dialect, name, words, body }: Format): RouteSpec {
   return {
     operationId: `create${name}`,
     tag: 'inference',
@@ -106,13 +110,14 @@ function traffic({ dialect, name, words, body }: Format): Description {
   }
 }
 
-function answerIn({ openStream }: DialectSpec, headers: Answer['headers']): Answer {
+function answerIn({ openStream }: DialectSpec, headers: RouteAnswer['headers']): RouteAnswer {
   const stream = openStream === undefined ? {} : { 'text/event-stream': null }
   return { description: "The provider's answer, byte for byte.", content: { 'application/json': null, ...stream }, headers }
 }
 
-function evaluation({ dialect, name, words, body }: Format): Description {
+function evaluation({ dialect, name, words, body }: Format): RouteSpec & Pick<HttpRoute, 'access'> {
   return {
+    access: 'evaluation',
     operationId: `evaluate${name}`,
     tag: 'evaluation',
     summary: `Answers with ${words} of the provider, and stores nothing`,
@@ -124,7 +129,7 @@ function evaluation({ dialect, name, words, body }: Format): Description {
   }
 }
 
-function componentEvaluation(format: Format): Description {
+function componentEvaluation(format: Format): RouteSpec & Pick<HttpRoute, 'access'> {
   return {
     ...evaluation(format),
     operationId: `evaluateComponent${format.name}`,
@@ -133,14 +138,14 @@ function componentEvaluation(format: Format): Description {
   }
 }
 
-function relayed(operationId: string, summary: string): Description {
+function relayed(operationId: string, summary: string): RouteSpec {
   return {
     operationId,
     tag: 'multimodal',
     summary,
     description: 'Status, content type and bytes of the answer are those of the gateway.',
     parameters: [scenario, startingRelease],
-    body: bodies.gatewayBody,
+    body: wire.gatewayBodySchema,
     answers: { 200: other('*/*', "The gateway's answer.") },
     refusals: refusals(NAMED, LOOSE_BODY, { 400: ['stream_unsupported'], 501: ['no_gateway'] }, CREATED, UPSTREAM),
   }

@@ -1,11 +1,13 @@
-/** The routes of commits and releases, described. */
+/** The routes of commits and releases. */
+import * as wire from '../../contract/wire/index.ts'
+import type { HttpRoute } from '../context.ts'
+import * as releases from '../releases.ts'
+import { get, post } from './row.ts'
 import { z } from 'zod'
-import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX } from '../../contract/index.ts'
-import * as answers from './answers.ts'
-import * as bodies from './bodies.ts'
-import { answer, live, type Descriptions } from './description.ts'
-import { after, before, limit, query } from './parameters.ts'
-import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from './refusals.ts'
+import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
+import { answer, live } from '../openapi/spec.ts'
+import { after, before, limit, query } from '../openapi/parameters.ts'
+import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from '../openapi/refusals.ts'
 
 const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
   404: ['unknown_release'],
@@ -15,8 +17,8 @@ const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
 })
 const recordIds = z.array(z.string().min(1).max(RECORD_ID_CHARACTERS_MAX)).max(COMMIT_FILTER_IDS_MAX)
 
-export const releaseDescriptions: Descriptions = {
-  'GET /svc/scenarios/:scenario/commits': {
+export const releaseRoutes: readonly HttpRoute[] = [
+  get('/svc/scenarios/:scenario/commits', releases.commits, {
     operationId: 'listCommits',
     tag: 'releases',
     summary: 'Lists what happened to a scenario, step by step, oldest first',
@@ -25,35 +27,37 @@ export const releaseDescriptions: Descriptions = {
       limit,
       query('record_id', 'Only commits that consumed one of these; may stand several times.', recordIds),
     ],
-    answers: { 200: live(answers.commits, 'One page; next_after_step starts the next.') },
+    answers: { 200: live(wire.commitListSchema, 'One page; next_after_step starts the next.') },
     refusals: refusals(QUERIED, KNOWN),
-  },
-  'GET /svc/scenarios/:scenario/releases': {
+  }),
+  get('/svc/scenarios/:scenario/releases', releases.list, {
     operationId: 'listReleases',
     tag: 'releases',
     summary: 'Lists the releases of a scenario, newest first',
     description: 'All of them, or one page where limit or before_step is given.',
     parameters: [before('before_step', 'rows'), limit],
-    answers: { 200: live(answers.releases, 'One row per step. A step that made no release shows the one it ran on.') },
+    answers: { 200: live(wire.releaseListSchema, 'One row per step. A step that made no release shows the one it ran on.') },
     refusals: refusals(QUERIED, KNOWN),
-  },
-  'POST /svc/scenarios/:scenario/rollback': {
+  }),
+  post('/svc/scenarios/:scenario/rollback', releases.rollback, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'rollback',
     tag: 'releases',
     summary: 'Serves an earlier release again',
     description:
       'As a new row and a new release with its content; nothing is rewound. The release that is served already is answered as it is.',
-    body: bodies.target,
-    answers: { 200: answer(answers.head, 'The head.') },
+    body: wire.moveBodySchema,
+    answers: { 200: answer(wire.headSchema, 'The head.') },
     refusals: refusals(MOVED, { 409: ['not_restorable'] }),
-  },
-  'POST /svc/scenarios/:scenario/promote': {
+  }),
+  post('/svc/scenarios/:scenario/promote', releases.promote, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'promote',
     tag: 'releases',
     summary: 'Serves a release that was held for review',
     description: 'As a new row and a new release with its content. The release that is served already is answered as it is.',
-    body: bodies.target,
-    answers: { 200: answer(answers.head, 'The head.') },
+    body: wire.moveBodySchema,
+    answers: { 200: answer(wire.headSchema, 'The head.') },
     refusals: refusals(MOVED, { 409: ['not_held'] }),
-  },
-}
+  }),
+]

@@ -1,0 +1,85 @@
+/** The client's copy of the wire types, printed from the schemas of the contract: the published client depends on nothing. */
+import { componentSchemas } from '../src/http/openapi/schemas.ts'
+
+export const WIRE_TYPES = 'client/src/wire.generated.ts'
+
+/** What the client takes and answers. Schemas that these name are printed too. */
+const NAMES = [
+  'CatalogRow',
+  'CreatedScenario',
+  'FullRecord',
+  'Head',
+  'ImportBody',
+  'Manifest',
+  'Receipt',
+  'RecordList',
+  'ReleaseRow',
+  'ReportBody',
+  'RequestProgress',
+  'ScenarioRow',
+  'ServiceStatus',
+  'TrainBody',
+  'TrainReceipt',
+]
+
+type Schema = ReturnType<typeof componentSchemas>[string]
+
+export function wireTypes(): string {
+  const all = componentSchemas()
+  const printed = new Map<string, string>()
+  const print = (name: string): void => {
+    if (printed.has(name)) return
+    const schema = all[name]
+    if (schema === undefined) throw new Error(`there is no schema ${name}`)
+    printed.set(name, declaration(name, schema))
+    for (const [, other = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) print(other)
+  }
+  NAMES.forEach(print)
+  const head = '/** Made by `npm run docs` from src/contract/wire: do not edit. */\n\n'
+  return (
+    head +
+    [...printed]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, text]) => text)
+      .join('\n')
+  )
+}
+
+function declaration(name: string, schema: Schema): string {
+  const { properties, required = [] } = schema
+  if (properties === undefined) return `export type ${name} = ${typeOf(schema)}\n`
+  const members = Object.entries(properties).map(([key, value]) => {
+    const member = schemaOf(value)
+    const comment = member.description === undefined ? '' : `  /** ${member.description} */\n`
+    return `${comment}  ${memberOf(key, member, required)}\n`
+  })
+  return `export interface ${name} {\n${members.join('')}}\n`
+}
+
+const memberOf = (key: string, schema: Schema, required: readonly string[]): string =>
+  `readonly ${key}${required.includes(key) ? '' : '?'}: ${typeOf(schema)}`
+
+function typeOf(schema: Schema): string {
+  const { $ref, const: only, enum: all, anyOf, oneOf, type } = schema
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (only !== undefined) return literal(only)
+  if (all !== undefined) return all.map(literal).join(' | ')
+  const branches = oneOf ?? (type === undefined ? anyOf : undefined)
+  if (branches !== undefined) return branches.map((branch) => typeOf(schemaOf(branch))).join(' | ')
+  if (Array.isArray(type)) return type.map((each) => typeOf({ type: each })).join(' | ')
+  if (type === 'array') return `readonly ${grouped(typeOf(schemaOf(schema.items)))}[]`
+  if (type === 'object') return objectType(schema)
+  if (type === 'integer') return 'number'
+  return type ?? 'unknown'
+}
+
+function objectType({ properties, required = [], additionalProperties }: Schema): string {
+  if (properties === undefined)
+    return `Readonly<Record<string, ${additionalProperties === undefined ? 'unknown' : typeOf(schemaOf(additionalProperties))}>>`
+  const members = Object.entries(properties).map(([key, value]) => memberOf(key, schemaOf(value), required))
+  return `{ ${members.join('; ')} }`
+}
+
+const schemaOf = (value: Schema['items']): Schema => (typeof value === 'object' && !Array.isArray(value) ? value : {})
+const grouped = (type: string): string => (type.includes(' | ') ? `(${type})` : type)
+const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value))

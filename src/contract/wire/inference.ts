@@ -1,0 +1,12 @@
+/** Bodies that a provider or a gateway validates: here each must only be a JSON object. */
+import { z } from 'zod'
+
+const providers = (words: string) => z.looseObject({}).describe(words)
+
+export const chatBodySchema = providers("A request of OpenAI's chat completions API.")
+export const responsesBodySchema = providers("A request of OpenAI's responses API.")
+export const messagesBodySchema = providers("A request of Anthropic's messages API.")
+export const countTokensBodySchema = providers("A request of Anthropic's API that counts tokens.")
+export const gatewayBodySchema = z
+  .looseObject({ stream: z.literal(false).optional() })
+  .describe('A request of the gateway of the deployment; never streamed.')

@@ -1,0 +1,109 @@
+/** Wire shapes of commits and releases, and of moving the head. */
+import { z } from 'zod'
+import type { StepOutcome } from '../outcomes.ts'
+import {
+  components,
+  contentId,
+  count,
+  jsonObject,
+  jsonValue,
+  releaseId,
+  scenario,
+  seconds,
+  step,
+  storedId,
+  text,
+  type Wire,
+} from './fields.ts'
+
+const RELEASE_RULE = 'must be the id of a release of this scenario'
+export const moveBodySchema = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
+
+const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped'])
+export type Operation = z.infer<typeof operation>
+export const stepOutcome = z.enum(['published', 'pending', 'rejected', 'skipped', 'failed'] as const satisfies readonly StepOutcome[])
+const metrics = jsonObject.describe('As recorded.')
+
+export const commitRowSchema = z.object({
+  step,
+  operation,
+  operation_verified: z.boolean().describe('False only when the row itself says that its operation could not be confirmed.'),
+  recorded_at: seconds,
+  artifact_ref: releaseId.nullable().describe('The release that it published or holds.'),
+  pending: z.boolean().describe('Held for review.'),
+  consumed_ids: z.array(storedId),
+  metrics,
+})
+export type CommitRow = Wire<typeof commitRowSchema>
+export const commitListSchema = z.object({ scenario, commits: z.array(commitRowSchema), next_after_step: count.nullable() })
+export type CommitList = Wire<typeof commitListSchema>
+
+/** Metrics of a step that stand on its row too, as they were recorded. */
+const metric = z.exactOptional(jsonValue)
+const evaluationMetrics = {
+  wins: metric,
+  losses: metric,
+  ties: metric,
+  passed: metric,
+  failed: metric,
+  floor_score: metric,
+  evaluation_sides: metric,
+  current_score: metric,
+  candidate_score: metric,
+  episode_failures: metric,
+  evaluation_task_count: metric,
+  evaluation_context: metric,
+}
+const rowMetrics = {
+  ...evaluationMetrics,
+  proposal: metric,
+  training_request: metric,
+  proposal_notes: metric,
+  skipped: metric,
+  error: metric,
+}
+export const EVALUATION_METRICS: readonly string[] = Object.keys(evaluationMetrics)
+export const ROW_METRICS: readonly string[] = Object.keys(rowMetrics)
+
+export const releaseRowSchema = z.object({
+  step,
+  operation,
+  recorded_at: seconds,
+  release_id: releaseId,
+  parent_release_id: releaseId.nullable(),
+  content_id: contentId,
+  pending: z.boolean().describe('Held for review.'),
+  restorable: z.boolean().describe('Whether a rollback may name it.'),
+  current: z.boolean().describe('On the one row whose release is served now.'),
+  result: stepOutcome,
+  metrics,
+  rollback_target_release_id: z.exactOptional(releaseId).describe('On a promote or rollback: whose content was published again.'),
+  component: z.exactOptional(text).describe('Whose step it was, when there are several trainers.'),
+  components,
+  ...rowMetrics,
+})
+export type ReleaseRow = Wire<typeof releaseRowSchema>
+export const releaseListSchema = z.object({
+  scenario,
+  releases: z.array(releaseRowSchema).describe('Newest first.'),
+  next_before_step: z.exactOptional(count.nullable()).describe('Of a page: where the next one begins, null at the end.'),
+})
+export type ReleaseList = Wire<typeof releaseListSchema>
+export const headSchema = z.object({ scenario, release_id: releaseId, content_id: contentId, step }).describe('What is served now.')
+export type Head = Wire<typeof headSchema>
+
+/** Rows of the tree that clients pull: identities are those of listed releases, and `composed_…` holds the combination. */
+export const listedRowSchema = releaseRowSchema.extend({
+  composed_release_id: z.exactOptional(releaseId),
+  composed_parent_release_id: z.exactOptional(releaseId),
+  composed_rollback_target_release_id: z.exactOptional(releaseId),
+})
+export type ListedRow = Wire<typeof listedRowSchema>
+export const catalogRowSchema = listedRowSchema.extend({ page_path: text.describe("The step's page, below the service's address.") })
+export type CatalogRow = Wire<typeof catalogRowSchema>
+export const catalogSchema = z.object({
+  scenario,
+  releases: z.array(catalogRowSchema).describe('Oldest first.'),
+  next_after_step: z.exactOptional(count.nullable()).describe('Of a page: where the next one begins, null at the end.'),
+})
+export type Catalog = Wire<typeof catalogSchema>

@@ -1,0 +1,50 @@
+/** What a person must have set up before a release works on their machine. */
+import { z } from 'zod'
+import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../limits.ts'
+import { isWithin, notBlank, text, type Wire } from './fields.ts'
+
+const kind = z.enum(['permission', 'env', 'service'], { error: "must be 'permission', 'env' or 'service'" })
+
+export const requiresSchema = z.object({ name: text, kind, check: z.exactOptional(text), prompt: z.exactOptional(text) })
+/**
+ * For `env`, `check` is the variable (the name when absent); otherwise a shell command whose exit status 0 means satisfied. The service
+ * never runs it.
+ */
+export type Requires = Wire<typeof requiresSchema>
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
+const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
+const VARIABLE_RULE = 'must be the name of an environment variable: letters, digits and _, not starting with a digit'
+const PROMPT_RULE = `must be a sentence of at most ${REQUIRES_PROMPT_CHARACTERS_MAX} characters`
+/** JSON schema has no keyword for a length once trimmed, nor for the variable that an env item checks. */
+const PROMPT = String.raw`^\s*(?:\S(?:[\s\S]{0,${REQUIRES_PROMPT_CHARACTERS_MAX - 2}}\S)?)?\s*$`
+const NAMES_VARIABLE = [
+  { properties: { kind: { not: { const: 'env' } } } },
+  { required: ['check'], properties: { check: { pattern: VARIABLE.source } } },
+  { not: { required: ['check'] }, properties: { name: { pattern: VARIABLE.source } } },
+]
+
+/** An item as it is sent; what is kept of it is a `Requires`. */
+export const requiresItem = z
+  .object(
+    {
+      name: z.string({ error: NAME_RULE }).regex(NAME, { error: NAME_RULE }).max(ENTRY_NAME_CHARACTERS_MAX, { error: NAME_RULE }),
+      kind,
+      check: z.exactOptional(notBlank('must be a non-blank string')),
+      prompt: z.exactOptional(
+        z
+          .string({ error: PROMPT_RULE })
+          .trim()
+          .refine((prompt) => isWithin(prompt, REQUIRES_PROMPT_CHARACTERS_MAX), { error: PROMPT_RULE })
+          .meta({ pattern: PROMPT }),
+      ),
+    },
+    { error: 'must be an object with name and kind' },
+  )
+  .refine((item) => item.kind !== 'env' || VARIABLE.test(item.check ?? item.name), { error: VARIABLE_RULE, path: ['check'] })
+  .meta({ anyOf: NAMES_VARIABLE })
+  .transform(({ prompt = '', ...item }): Requires => (prompt === '' ? item : { ...item, prompt }))
+
+const LIST_RULE = `must be a list of at most ${REQUIRES_ITEMS_MAX} items`
+export const requiresList = z.array(requiresItem, { error: LIST_RULE }).max(REQUIRES_ITEMS_MAX, { error: LIST_RULE })

@@ -1,0 +1,56 @@
+/** Wire shapes of the service itself: refusals, health, status. */
+import { z } from 'zod'
+import { count, jsonObject, scenario, seconds, step, text, trainingMode, type Wire } from './fields.ts'
+
+const errorType = text.describe('Follows the status, such as invalid_request_error with 400.')
+const message = text.describe('Names the field, the rule and the cure; for people.')
+
+export const errorSchema = z
+  .object({ error: z.object({ message, type: errorType, code: text.describe('A stable word for programs.') }) })
+  .describe('A refusal, on every route but those of the messages format.')
+export const messagesErrorSchema = z
+  .object({ type: z.literal('error'), error: z.object({ type: errorType, message }) })
+  .describe('A refusal on the routes of the messages format; the shape has no room for a code.')
+
+export const healthSchema = z.object({ ok: z.literal(true) })
+export const notReadySchema = z.object({ ok: z.literal(false) })
+export const openApiSchema = z
+  .looseObject({ openapi: text, info: jsonObject, paths: jsonObject, components: jsonObject })
+  .describe('This document.')
+
+const trainerStatus = {
+  batch_ready: z.boolean().describe('Whether a step would start if it were its turn.'),
+  training_mode: trainingMode,
+  processor: jsonObject.describe("The status of the recipe's processor, and what waits for it."),
+  last_committed_step: z.object({ step, recorded_at: seconds, metrics: jsonObject }).nullable().describe('The latest row that trained.'),
+}
+export const scenarioStatusSchema = z.object({
+  ...trainerStatus,
+  scenario_step: step,
+  current_runtime_load_id: text.nullable().describe('The weight load that answers now; null when no weights are served.'),
+  adapter_runtime_load_id: z.exactOptional(text.nullable()).describe('The same while it is an adapter; null while the base answers.'),
+  checkpoint_storage: z.null(),
+  inference_admission: z.enum(['open', 'closed']).nullable().describe('Whether requests begin, or wait for a weight update.'),
+  components: z.exactOptional(z.record(z.string(), z.object(trainerStatus))).describe('When there are several trainers.'),
+})
+export type ScenarioStatus = Wire<typeof scenarioStatusSchema>
+const brokenStatus = z.object({ error: text }).describe('Of a recipe whose status cannot be shown.')
+
+export const serviceStatusSchema = z.object({
+  error: text.nullable().describe('Background failures that were not fixed since, one line each.'),
+  preload_errors: z.record(z.string(), text).describe('Scenarios that could not be loaded at start, with the reason.'),
+  last_drain_at: seconds.nullable(),
+  scenarios: z.record(z.string(), z.union([scenarioStatusSchema, brokenStatus])).describe('The loaded scenarios, by name.'),
+  serving: jsonObject.describe('The status of the runtime.'),
+  training_job: z.object({ status: text, training_job_id: text, owner: scenario }).nullable(),
+  storage: z.object({
+    records: count,
+    body_bytes: count,
+    capacity_bytes: count,
+    lost_records: count,
+    lost_bytes: count,
+    error: z.object({ code: text, message: text }).nullable().describe('Why the record store refuses writes now.'),
+  }),
+})
+export type ServiceStatus = Wire<typeof serviceStatusSchema>
+export type StoreUsage = Omit<ServiceStatus['storage'], 'error'>

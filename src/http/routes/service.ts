@@ -1,0 +1,46 @@
+/** The routes of the service itself: health, status, metrics, and the description of every route. */
+import * as wire from '../../contract/wire/index.ts'
+import type { HttpRoute } from '../context.ts'
+import { openApi } from '../openapi/document.ts'
+import { READING } from '../openapi/refusals.ts'
+import { answer, live, other } from '../openapi/spec.ts'
+import * as status from '../status.ts'
+import { get } from './row.ts'
+
+export const healthRoute: HttpRoute = get('/healthz', status.health, {
+  access: 'open',
+  operationId: 'checkHealth',
+  tag: 'service',
+  summary: 'Says that the service is ready',
+  description: 'The one route that needs no token.',
+  answers: {
+    200: live(wire.healthSchema, 'It is ready.'),
+    503: live(wire.notReadySchema, 'The record store refuses writes: nothing can be kept. The status says why.'),
+  },
+  refusals: {},
+})
+
+/** The document describes the whole table, which is handed in when it is complete. */
+export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRoute[] => [
+  get('/svc/status', status.status, {
+    operationId: 'readStatus',
+    tag: 'service',
+    summary: 'Reports the state of serving, training and storage',
+    answers: { 200: live(wire.serviceStatusSchema, 'As it is now.') },
+    refusals: READING,
+  }),
+  get('/metrics', status.metrics, {
+    operationId: 'readMetrics',
+    tag: 'service',
+    summary: "Answers with numbers for a monitor, in Prometheus' text format",
+    answers: { 200: other('text/plain', 'One line a number.') },
+    refusals: READING,
+  }),
+  get('/openapi.json', openApi(all), {
+    operationId: 'readOpenApi',
+    tag: 'service',
+    summary: 'Answers with this description of every route',
+    answers: { 200: answer(wire.openApiSchema, 'An OpenAPI 3.1 document.') },
+    refusals: {},
+  }),
+]
