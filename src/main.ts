@@ -45,7 +45,7 @@ export interface ServiceOptions {
   readonly log?: Log
   /** How long answers in flight may take when the service is closed. */
   readonly graceSeconds?: number
-  /** What stands in for the plug-ins that come with the service. */
+  /** Replaces the built-in plug-ins, for tests. */
   readonly plugins?: Builtins
 }
 
@@ -57,7 +57,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   const close = (): Promise<void> => closeAll(closing, log)
   try {
     const traces = await openTracing(loaded, log)
-    // Opened before everything, so that it hears how everything ended.
+    // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
     const store = await openStore(loaded, load)
     closing.push(() => store.close())
@@ -70,7 +70,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
     const evaluationToken = randomBytes(32).toString('hex')
-    // Known once the socket listens; scenarios are bound only after that.
+    // Known once the socket listens; scenarios are bound after that.
     let { port } = config.svc
     const services: Services = {
       store,
@@ -115,16 +115,16 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(async () => runtime.stop?.())
     return { address: server.address, close }
   } catch (error) {
-    // Why it did not start is what the operator must hear, whatever else fails on the way out.
+    // The operator needs the reason for the failed start, not a failure while closing.
     await close().catch(() => undefined)
     throw error
   }
 }
 
-/** What was opened, in order; closed in the reverse one. */
+/** What was opened, in order; closed in reverse order. */
 type Closing = (() => Promise<void>)[]
 
-/** Whatever fails on the way, everything is closed; then the first failure is told. */
+/** Closes everything even if something fails, then throws the first failure. */
 async function closeAll(closing: Closing, log: Log): Promise<void> {
   const ends = []
   for (const step of closing.toReversed()) ends.push(...(await Promise.allSettled([step()])))
@@ -133,7 +133,7 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
   if (failed !== undefined) throw failed.reason
 }
 
-/** The room is not even loaded where no collector is configured. */
+/** The room is loaded only where a collector is configured. */
 async function openTracing({ config: { traces } }: LoadedConfig, log: Log): Promise<Traces | undefined> {
   const { endpoint, headers, service_name: serviceName, sample_ratio: sampleRatio, content: isWithContent } = traces
   if (endpoint === null) return undefined
@@ -148,13 +148,13 @@ function loaderOf({ baseDirectory }: LoadedConfig, plugins: Builtins): Load {
   return (kind, name) => loadPlugin(kind, name, plugins, baseDirectory)
 }
 
-/** The configured store alone, for the service and for whoever examines a store without one. Folders that are not its own stay as they are. */
+/** Opens the configured store alone. Folders of other programs are left untouched. */
 export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<Store> {
   await checkFolders(loaded)
   return makeStore(loaded, load)
 }
 
-/** Throws for folders that hold something else than this service's data, or half an import, and for data that was left elsewhere. */
+/** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {
   refuseMoved(loaded)
   const { storage } = loaded.config
@@ -172,14 +172,14 @@ async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
 }
 
-/** Something that the configuration names. */
+/** A plug-in or recipe named in the configuration. */
 export interface ConfiguredPart {
   readonly name: string
-  /** As a start does it; null for what is no recipe. */
+  /** Loads it as a start does; null when it is not a recipe. */
   readonly load: (warn: (message: string) => void) => Promise<Recipe | null>
 }
 
-/** For whoever examines a configuration without starting a service. */
+/** For checking a configuration without starting a service. */
 export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[] {
   const { config, upstream, baseDirectory } = loaded
   const load = loaderOf(loaded, builtins)
@@ -193,7 +193,7 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
 
 export type { ImportWish }
 
-/** Carries the folders of the original system over into the configured ones, while no service runs on them. */
+/** Imports the folders of the original system into the configured ones, while no service runs on them. */
 export async function importFolders(loaded: LoadedConfig, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
   refuseMoved(loaded)
   const { storage } = loaded.config
@@ -223,18 +223,17 @@ async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promis
   return { name, recipe: configured.recipe, components: componentsOf(configured) }
 }
 
-/** Why episodes cannot be kept apart from this machine, or null. */
+/** Why episodes cannot be isolated on this machine, or null. */
 export async function sandboxProblem(loaded: LoadedConfig): Promise<string | null> {
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).check?.()) ?? null
 }
 
-/** Records in memory are gone with the process, and so are the releases they name. */
+/** Records in memory are lost with the process, so their releases are kept in memory too. */
 async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
   const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
   return plugin.make({ repository: storage.artifact_repository, cache: join(storage.agent_record_dir, '..', 'artifacts-cache') })
 }
 
-/** Where trainers run. */
 function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'] {
   const threads = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
   const weights = makeWeightLane()
@@ -245,7 +244,7 @@ function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'
   return { threads, weights }
 }
 
-/** The file a trainer's thread runs, from source and from a build alike. */
+/** The file that a trainer's thread runs, from source or from a build. */
 function trainerThread(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
 }
@@ -262,17 +261,17 @@ async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Lo
 
 const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })
 
-/** What is not set is not handed on: every runtime has defaults of its own, and refuses what it does not know. */
+/** Unset keys are not passed on: every runtime has its own defaults and refuses unknown keys. */
 function engineSettings(engine: LoadedConfig['config']['inference']['engine']): JsonObject {
   return Object.fromEntries(Object.entries(engine).filter(([, value]) => value !== null))
 }
 
-/** The address of calls that leave this process for no upstream: the runtime itself answers them. */
+/** No upstream address: the runtime itself answers. */
 function nowhere({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
   return { url: '', model: exampleModel, api: 'openai', apiKey: null }
 }
 
-/** A scenario that was given an address of its own is answered from there, also where the deployment has none. */
+/** A scenario with an address of its own is answered from there, even where the deployment has no upstream. */
 function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
   const of = ({ model }: { readonly model: ModelAddress }): Runtime => (model.url === '' ? embedded : provider)
   return {
@@ -321,7 +320,7 @@ async function loadRecipes(
   return recipes
 }
 
-/** Loaded when somebody first asks: a service that only records needs none of them. */
+/** Loaded on first use: a service that only records needs none. */
 function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServices['adapters'] {
   let all: Promise<ReadonlyMap<string, Adapter>> | null = null
   const loadAll = async (): Promise<ReadonlyMap<string, Adapter>> => {
@@ -331,7 +330,7 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
   return () => (all ??= loadAll())
 }
 
-/** When the record store begins to refuse writes, and when it takes them again. */
+/** Logs when the record store begins to refuse writes, and when it accepts them again. */
 function logWriting(log: Log, trouble: Refusal | null): void {
   if (trouble === null) return log.write('info', 'store_writable', {})
   log.write('error', 'store_unwritable', { code: trouble.code, message: trouble.message, ...causeOf(trouble) })
@@ -339,7 +338,6 @@ function logWriting(log: Log, trouble: Refusal | null): void {
 
 const causeOf = ({ detail: { cause } }: Refusal): { readonly cause?: string } => (cause === undefined ? {} : { cause: wordsOf(cause) })
 
-/** One line per step, beside the one line per request. */
 function logStep(log: Log, scenario: string, commit: Commit): void {
   const { step, component, outcome } = commit
   const error = errorIn(commit)
@@ -347,7 +345,7 @@ function logStep(log: Log, scenario: string, commit: Commit): void {
   log.write(error === null ? 'info' : 'warn', 'step', { scenario, ...named, step, result: outcome, ...(error !== null && { error }) })
 }
 
-/** What candidates are played against: the scenario's evaluation routes, and a token that opens nothing else. */
+/** The scenario's evaluation routes, with a token that is valid for them only. */
 function evaluationAddress({ config, upstream }: LoadedConfig, port: number, scenario: string, token: string): ModelAddress {
   const url = `${servedUrl(config, port)}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }

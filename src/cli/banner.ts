@@ -1,4 +1,4 @@
-/** What `serve` says once it is ready: where, who may call, who answers, where the data lives, and a call that works as printed. */
+/** The message of `serve` when it is ready: address, access, model, data folders, and an example call. */
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
@@ -10,13 +10,13 @@ const SCENARIO = 'demo'
 const UNKNOWN_MODEL = 'MODEL'
 
 const LESSON: Readonly<Record<Lesson, readonly string[]>> = {
-  ahead: ['a small agent that learns while you look; its first lesson takes half a minute'],
-  learnt: ['a small agent that has had its lesson; the console shows every step of it'],
+  ahead: ['a small agent that improves while you watch; the first step takes half a minute'],
+  learnt: ['a small agent that has improved; the console shows every step'],
   none: [],
 }
 
 interface Screen {
-  /** Of the scenario `practice`. */
+  /** The state of the scenario `practice`. */
   readonly lesson: Lesson
   readonly colours: boolean
 }
@@ -30,7 +30,7 @@ export function banner(loaded: LoadedConfig, url: string, screen: Screen): strin
     line('console', paint(`${url}/console`, 'strong', screen)),
     line(
       'access',
-      hasToken ? `a token is needed: set ${ENV.token}, or type it once in the console` : 'open on loopback, because no token is set',
+      hasToken ? `a token is needed: set ${ENV.token}, or enter it once in the console` : 'open on loopback, because no token is set',
     ),
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
@@ -43,13 +43,13 @@ export function banner(loaded: LoadedConfig, url: string, screen: Screen): strin
 function answers({ upstream }: LoadedConfig): string {
   const { runtime, model, found } = upstream
   if (runtime === 'practice')
-    return `the practice model, which only practises (${found}); set ${ENV.upstreamUrl} or OPENAI_API_KEY for a real one`
+    return `a built-in mock model; no API key needed (${found}). For a real model set ${ENV.upstreamUrl} or OPENAI_API_KEY`
   return `${model === null ? runtime : model.url} (${found})`
 }
 
 function dataPlace({ config }: LoadedConfig): string {
   const { record_backend: backend, agent_record_dir: records, artifact_repository: releases } = config.storage
-  if (backend === 'memory') return 'in memory: gone when the service stops'
+  if (backend === 'memory') return 'in memory: lost when the service stops'
   return `${records} (records), ${releases} (releases)`
 }
 
@@ -64,7 +64,7 @@ function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolea
   return [`Try it${hint}:`, ...create, curl(path, [`-H '${HEADER.scenario}: ${SCENARIO}'`], body)]
 }
 
-/** One small call in each format an upstream may speak. */
+/** One small call for each API. */
 const EXAMPLE: Readonly<Record<ModelApi, (model: string) => { readonly path: string; readonly body: object }>> = {
   openai: (model) => ({ path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hello' }] } }),
   responses: (model) => ({ path: '/v1/responses', body: { model, input: 'Hello' } }),

@@ -1,4 +1,4 @@
-/** A bar for long work: how much is done, and how long the rest will take at this pace. A terminal alone shows it. */
+/** A progress bar with the remaining time, on terminals only. */
 import { cut } from './screen/text.ts'
 import { counted } from './screen/words.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -8,7 +8,7 @@ const REDRAW_MILLISECONDS = 100
 
 export interface Bar {
   readonly at: (done: number, total: number) => void
-  /** Nothing of it stays on the screen. */
+  /** Clears the line. */
   readonly end: () => void
 }
 
@@ -34,7 +34,7 @@ function drawing(done: number, total: number): string {
   return `[${'#'.repeat(filled)}${' '.repeat(BAR_CHARACTERS - filled)}] ${String(Math.floor(share * 100)).padStart(3)}%`
 }
 
-/** What an earlier run did says nothing about how quick this one is. */
+/** Work done by an earlier run does not count towards the speed. */
 function timeLeft({ done, left, milliseconds }: { readonly done: number; readonly left: number; readonly milliseconds: number }): string {
   if (done <= 0 || left <= 0) return ''
   const seconds = Math.ceil((left * milliseconds) / done / 1000)

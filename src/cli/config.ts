@@ -1,4 +1,4 @@
-/** `svc config print` and `svc config schema`: what is in force, and what may be. */
+/** `svc config print` and `svc config schema`: the effective values, and the possible ones. */
 import { configJsonSchema, loadConfig, printConfig, printConfigJson } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { EXIT } from './surroundings.ts'
@@ -18,7 +18,7 @@ export function configSchema(_: ConfigOptions, surroundings: Surroundings): numb
   return EXIT.fine
 }
 
-/** The configuration a command works with: its `-c FILE`, its `--section.key` options and its environment. */
+/** Loads the configuration of a command: its `-c FILE`, its `--section.key` options and its environment. */
 export function loadFor(options: ConfigOptions, surroundings: Surroundings): Promise<LoadedConfig> {
   const file = options.config === undefined ? {} : { file: options.config }
   return loadConfig({ ...file, commandLine: options.commandLine, environment: surroundings.environment })

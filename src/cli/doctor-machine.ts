@@ -1,4 +1,4 @@
-/** What doctor looks at on this machine: versions, directories, disk, port, token and store. */
+/** Doctor's checks of this machine: versions, directories, disk, port, token and store. */
 import { execFile } from 'node:child_process'
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
@@ -16,7 +16,7 @@ const NODE_LEAST = '22.19.0'
 const SQLITE_LEAST = '3.51.3'
 const GIT_LEAST = '2.36.0'
 const FREE_BYTES_LEAST = 100 * 1024 * 1024
-/** A service on a busy machine answers late; whoever never answers is none. */
+/** Generous, for a service on a busy machine. */
 const ANSWER_MILLISECONDS_MAX = 10_000
 
 export function checkNode(versions: Readonly<Record<string, string | undefined>>): Finding {
@@ -52,10 +52,10 @@ function compareVersions(a: string, b: string): number {
   return differing ?? 0
 }
 
-/** A program tries a billion short ones in a day. */
+/** Short tokens can be guessed. */
 const TOKEN_CHARACTERS_LEAST = 16
 
-/** Without a token on an address that others reach, the configuration itself is refused. */
+/** Without a token on a public address, the configuration itself is refused. */
 export function checkToken({ config }: LoadedConfig): Finding {
   const { host, token, tokens } = config.svc
   const shortest = Math.min(...[...(token === null ? [] : [token]), ...tokens].map(({ length }) => length))
@@ -63,14 +63,14 @@ export function checkToken({ config }: LoadedConfig): Finding {
     return {
       check: 'token',
       state: 'problem',
-      found: `${host} is open to other machines, and a token of ${shortest} characters is soon guessed`,
+      found: `${host} is open to other machines, and a token of ${shortest} characters is easily guessed`,
       fix: `set one of ${TOKEN_CHARACTERS_LEAST} characters or more, such as openssl rand -hex 32 prints`,
     }
   if (shortest < Infinity) return { check: 'token', state: 'ok', found: 'every call needs a token' }
   return { check: 'token', state: 'ok', found: `none is set; ${isLoopback(host) ? 'open on loopback only' : 'open'}` }
 }
 
-/** Directories that must be writable, by the key that names them. */
+/** Directories that must be writable, with their keys. */
 function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
   const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
   if (backend === 'memory') return []
@@ -87,7 +87,7 @@ export async function checkDirectories(loaded: LoadedConfig): Promise<readonly F
         if (!(await stat(standing)).isDirectory())
           return { check, state: 'problem', found: `${standing} is not a directory`, fix: `set ${check} to one` } as const
         await access(standing, constants.W_OK | constants.X_OK)
-        return { check, state: 'ok', found: isNew ? `${path} (will be made)` : path } as const
+        return { check, state: 'ok', found: isNew ? `${path} (will be created)` : path } as const
       } catch {
         return { check, state: 'problem', found: `${standing} cannot be written`, fix: `change its owner, or set ${check}` } as const
       }
@@ -138,7 +138,7 @@ function listenError(host: string, port: number): Promise<Error | null> {
   })
 }
 
-/** Whether the service that answers there is ready; null for anything that is no service. */
+/** Whether the service that answers there is ready; null if it is no service of ours. */
 async function readinessAt(url: string): Promise<boolean | null> {
   try {
     const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX) })
@@ -150,7 +150,7 @@ async function readinessAt(url: string): Promise<boolean | null> {
   }
 }
 
-/** A service that answers and keeps nothing: its status says why, to whoever has its token. */
+/** A service that refuses writes: its status says why, with a token. */
 async function refusingService({ config: { svc } }: LoadedConfig): Promise<Explained> {
   const found = `a service answers on ${svc.port} and refuses writes`
   const token = svc.token ?? svc.tokens[0]
@@ -173,14 +173,14 @@ const LOOK_INTO_LOG = 'read its log, or ask svc status'
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
-/** Opens a store that exists, to see whether it can be; one that does not exist is left for the service to make. */
+/** Opens an existing store as a check; a missing one is left for the service to create. */
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
   const check = 'store'
   const { agent_record_dir: directory, record_backend: backend } = loaded.config.storage
   const house = await surroundings.house()
   try {
     await house.checkFolders(loaded)
-    if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will make it' }]
+    if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will create it' }]
     const store = await house.openStore(loaded)
     const { records } = await store.usage()
     await store.close()

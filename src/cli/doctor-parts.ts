@@ -1,29 +1,28 @@
-/** What doctor finds out about plug-ins, recipes, their tasks and their seed: each is loaded as a start would load it, in a thread of its own. */
+/** Doctor's checks of plug-ins, recipes, tasks and seeds: each is loaded as at a start, in a thread of its own. */
 import { Worker } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
 import { halves, type Explained } from './explain.ts'
 import type { Finding } from './finding.ts'
 
-/** What became of one thing that the configuration names. */
+/** The result for one plug-in or recipe of the configuration. */
 export interface PartFound {
   readonly part: string
-  /** What keeps it from working. */
   readonly problems: readonly Explained[]
   readonly warnings: readonly string[]
-  /** Whether the service itself will ask a model on its behalf. */
+  /** Whether the service itself will call a model for it. */
   readonly asksModels: boolean
 }
 
-/** What the thread says: that it begins with one, and what it found. */
+/** The thread's messages: a check begins, a check ended. */
 export type PartMessage = { readonly begun: string } | { readonly ended: PartFound }
 
 export interface PartsOrder {
   readonly loaded: LoadedConfig
-  /** How many of them are known already. */
+  /** How many were checked already. */
   readonly known: number
 }
 
-/** How long one of them may take before the others are looked at. */
+/** How long one check may take. */
 const SECONDS_MAX = 20
 const CORRECT_IT = 'correct the configuration, or the plug-in (docs/extend)'
 
@@ -37,7 +36,7 @@ export function findingsOfParts(parts: readonly PartFound[]): readonly Finding[]
   })
 }
 
-/** In the order of the configuration. One that does not come to an end is left behind with its thread, and the next is looked at in another. */
+/** In the order of the configuration. A check that hangs is abandoned with its thread; the next ones run in another. */
 export async function examineParts(loaded: LoadedConfig, secondsMax = SECONDS_MAX): Promise<readonly PartFound[]> {
   const found: PartFound[] = []
   for (;;) {
@@ -47,9 +46,9 @@ export async function examineParts(loaded: LoadedConfig, secondsMax = SECONDS_MA
   }
 }
 
-/** Resolves with the one that did not come to an end; null when all of them did. */
+/** Resolves with the part that hung; null when all checks ended. */
 function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: PartFound) => void): Promise<PartFound | null> {
-  // Whatever a plug-in prints is kept off our output, which a program may be reading.
+  // Plug-in output is kept off standard output, which a program may read.
   const worker = new Worker(threadFile(), { workerData: order, stdout: true, stderr: true })
   worker.stdout.resume()
   worker.stderr.resume()
@@ -63,7 +62,7 @@ function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: Par
     }
     const stop = (problem: Explained): void =>
       current === null
-        ? reject(new Error(`what the configuration names cannot be examined: ${problem.found}`))
+        ? reject(new Error(`the configured plug-ins cannot be checked: ${problem.found}`))
         : settle({ part: current, problems: [problem], warnings: [], asksModels: false })
     worker.on('message', (message: PartMessage) => {
       clearTimeout(timer)
@@ -76,12 +75,12 @@ function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: Par
   })
 }
 
-/** How the thread ends: through with all of them, or with nothing left to happen while one is still loading. */
+/** Exit codes of the thread: all checks done, or the event loop is empty while one is still loading. */
 export const FINISHED = 100
 export const UNSETTLED = 101
 
 const stillLoading = (seconds: number): Explained => ({
-  found: `it is still loading after ${seconds} s; nothing more is known of it`,
+  found: `it is still loading after ${seconds} s; nothing more is known about it`,
   fix: 'the service starts only once it is loaded: look at what its module waits for',
 })
 const NOTHING_LEFT: Explained = {
@@ -92,5 +91,5 @@ const ENDED: Explained = { found: 'it ends the process while it is loaded', fix:
 
 const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 
-/** From source and from a build alike. */
+/** From source or from a build. */
 const threadFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './doctor-thread.ts' : './doctor-thread.js', import.meta.url)

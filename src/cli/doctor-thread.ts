@@ -1,4 +1,4 @@
-/** The thread in which doctor loads what the configuration names, one after the other. */
+/** Doctor's thread: loads the plug-ins and recipes of the configuration one after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { configuredParts, type ConfiguredPart } from '../main.ts'
 import { FINISHED, UNSETTLED, type PartFound, type PartMessage, type PartsOrder } from './doctor-parts.ts'
@@ -15,7 +15,7 @@ async function examineAll(): Promise<void> {
     say({ begun: part.name })
     say({ ended: await examine(part) })
   }
-  // A plug-in may keep the thread busy with something of its own.
+  // A plug-in may keep the event loop busy.
   process.exit(FINISHED)
 }
 

@@ -1,17 +1,17 @@
-/** What doctor asks of the upstream: whether it can be reached, whether it takes the key, and whether it has the model. */
+/** Doctor's checks of the upstream: whether it answers, accepts the key, and has the model. */
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
 import type { Finding } from './finding.ts'
 
-/** A slow network is not a dead one. */
+/** Generous, for slow networks. */
 const CALL_MILLISECONDS_MAX = 30_000
 const ANTHROPIC_VERSION = '2023-06-01'
 
-/** `asksModels`: whether the service will ask the model on its own account, beside what clients ask. */
+/** `asksModels`: whether the service itself calls the model, besides its clients. */
 export async function checkUpstream({ config, upstream, proxies }: LoadedConfig, asksModels: boolean): Promise<readonly Finding[]> {
   const { runtime, model, found } = upstream
-  if (runtime === 'practice' && config.inference.runtime === null) return [PRACTISING]
+  if (runtime === 'practice' && config.inference.runtime === null) return [MOCK_MODEL]
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
   const reached = await reach(model.url, {}, proxies)
   if (typeof reached === 'string') {
@@ -33,14 +33,14 @@ export async function checkUpstream({ config, upstream, proxies }: LoadedConfig,
   ]
 }
 
-const PRACTISING: Finding = {
+const MOCK_MODEL: Finding = {
   check: 'upstream',
   state: 'warning',
-  found: 'the practice model answers, since no upstream is set or found',
-  fix: 'set inference.upstream_url and inference.upstream_model, or inference.runtime: practice if that is what you want',
+  found: 'the built-in mock model answers, since no upstream is set or found',
+  fix: 'set inference.upstream_url and inference.upstream_model, or set inference.runtime: practice to keep it',
 }
 
-/** What became of asking for the list of models, the one call that every provider answers without cost: their names, a status, or why not. */
+/** Lists the models, which costs nothing at any provider. Answers their names, a status, or the reason of a failure. */
 async function listModels(model: ModelAddress, proxies: Proxies): Promise<readonly string[] | number | string> {
   try {
     const answer = await call(`${model.url}/v1/models`, credentials(model), proxies)
@@ -78,13 +78,13 @@ function keyFinding({ apiKey }: ModelAddress, listed: readonly string[] | number
 
 const NAME_IT = 'set inference.upstream_model (or SVC_UPSTREAM_MODEL)'
 
-/** Clients name their models themselves; whatever the service asks on its own account goes to this one. */
+/** Clients name their own models; this one is for the service's own calls. */
 function nameFindings({ model }: ModelAddress, listed: readonly string[] | null, asksModels: boolean): readonly Finding[] {
   const check = 'upstream model'
   if (model === null && !asksModels) return [{ check, state: 'ok', found: 'none is set; clients name their own' }]
   if (model === null) {
     const found = 'none is set, and a recipe asks the model itself'
-    // Who serves a single model takes any name for it.
+    // A server with a single model accepts any name for it.
     return [{ check, state: listed?.length === 1 ? 'warning' : 'problem', found, fix: NAME_IT }]
   }
   if (listed === null || listed.length === 0 || listed.includes(model)) return [{ check, state: 'ok', found: model }]
@@ -98,7 +98,7 @@ function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, str
   return api === 'anthropic' ? { 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION } : { authorization: `Bearer ${apiKey}` }
 }
 
-/** The status of whatever answered, or why nothing did. */
+/** The status of the answer, or why there was none. */
 async function reach(url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<number | string> {
   try {
     const answer = await call(url, headers, proxies)
@@ -114,7 +114,7 @@ const call = (url: string, headers: Readonly<Record<string, string>>, proxies: P
 
 type Proxies = LoadedConfig['proxies']
 
-/** As the service itself will ask. */
+/** As the service itself connects. */
 function through(proxies: Proxies): { readonly dispatcher?: EnvHttpProxyAgent } {
   if (proxies === null) return {}
   const { http, https, direct } = proxies

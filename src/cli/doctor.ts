@@ -1,4 +1,4 @@
-/** `svc doctor`: looks at everything a service needs to start and names each misconfiguration with its fix. */
+/** `svc doctor`: checks everything a service needs to start, and names each problem with its fix. */
 import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
@@ -13,7 +13,7 @@ import { jsonText, oneLine } from './screen/text.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
 
-/** Exit code 2 when there is a problem. Warnings alone leave it 0, so that `svc doctor && svc serve` goes on. */
+/** Exit code 2 for a problem. Warnings leave it 0, so that `svc doctor && svc serve` continues. */
 export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))]
   surroundings.out(options.json === true ? jsonText({ findings }, 2) : table(findings, surroundings))

@@ -1,4 +1,4 @@
-/** An error at start in words for people: what is wrong and what to change, never a stack. */
+/** Explains an error at start: what is wrong and what to change, without a stack. */
 import { resolve } from 'node:path'
 import { debuglog } from 'node:util'
 import { ConfigProblem } from '../config/index.ts'
@@ -14,7 +14,7 @@ export interface Explained {
 const debug = debuglog('svc')
 const OTHER_DIRECTORY = 'change its owner or set another directory under storage'
 
-/** Codes of Node whose cause and cure are known. Refusals of the house bring both in their message. */
+/** Node error codes with a known cause and fix. Refusals of the service have both in their message. */
 const KNOWN: Readonly<Record<string, (error: Error, loaded: LoadedConfig | null) => Explained>> = {
   EADDRINUSE: (_, loaded) => ({ found: `port ${portOf(loaded)} is in use`, fix: 'stop the other process or set svc.port' }),
   EADDRNOTAVAIL: (_, loaded) => ({ found: `${hostOf(loaded)} is not an address of this machine`, fix: 'set svc.host' }),
@@ -40,20 +40,19 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
   return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }
 
-/** One line per thing that is wrong. */
 export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: Surroundings): void {
   for (const { found, fix } of explain(error, loaded)) surroundings.err(fix === undefined ? found : `${found}: ${fix}`)
 }
 
 export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-/** Messages of the service end in their cure, after the last semicolon. */
+/** Messages of the service end in the fix, after the last semicolon. */
 export function halves(message: string): Explained {
   const cut = message.lastIndexOf('; ')
   return cut === -1 ? { found: message } : { found: message.slice(0, cut), fix: message.slice(cut + 2) }
 }
 
-/** Which of the two places of the data a refusal is about; its message names none, since clients may see it. */
+/** The folder that a refusal is about. Its message names none, since clients may see it. */
 function placeOf(code: string, loaded: LoadedConfig | null): string {
   if (loaded === null || code.startsWith('git_')) return ''
   return code.includes('repository') || code.startsWith('remote_')

@@ -1,4 +1,4 @@
-/** `svc import reef`: carries the data of the original system over, and says what is where and what could not come along. */
+/** `svc import reef`: imports the data of the original system, and reports what could not be imported. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
@@ -26,27 +26,27 @@ type Tally = Report['scenarios'][number]
 
 const HELP = `
 Stop both services first: the one that wrote the folders, and this one. The folders are read and never written.
-Carried over: scenarios, records with their ids, times and references, streamed answers put together, reports, train
-requests, what was consumed, every step with its metrics, releases with the entries of their harness, model settings
-without keys. Releases get new ids here; the row of a step says under "imported" which it had.
-Not carried over, and told: live weights, archived scenarios, keys, totals and digests of records lost to capacity.
-Broken off, even by kill -9, it goes on when it is run again; a service does not start on half of it.
-Exit codes: 0 everything is here, 1 something could not be carried over, 2 it could not begin or broke off.
+Imported: scenarios, records with their ids, times and references, streamed answers assembled, reports, train requests,
+what was consumed, every step with its metrics, releases with the entries of their harness, model settings without
+keys. Releases get new ids; the row of a step keeps the old one under "imported".
+Not imported, but reported: live weights, archived scenarios, keys, totals and digests of evicted records.
+If interrupted, even by kill -9, run it again and it continues; a service does not start on an unfinished import.
+Exit codes: 0 everything was imported, 1 something could not be imported, 2 it could not begin or was interrupted.
 
 Example:
   svc import reef -c svc.yaml --records ${ORIGINAL.records} --artifacts ${ORIGINAL.artifacts} --dry-run`
 
 export function addImportCommands(program: Command, run: Run): void {
-  const group = program.command('import').description('carry data of another system over')
-  const reef = group.command('reef').description('carry the data of the system reef over into the configured folders')
+  const group = program.command('import').description('import data of another system')
+  const reef = group.command('reef').description('import the data of the system reef into the configured folders')
   run<ImportOptions>(reef, importCommand)
     .usage('--records DIR --artifacts DIR [-c FILE] [--dry-run]')
     .requiredOption('--records <dir>', `its folder of records (storage.agent_record_dir there, by default ${ORIGINAL.records})`)
-    .option('--artifacts <dir>', `its artifact repository (by default ${ORIGINAL.artifacts}); without it releases stay behind`)
+    .option('--artifacts <dir>', `its artifact repository (by default ${ORIGINAL.artifacts}); without it no releases are imported`)
     .option('-c, --config <file>', 'the configuration file (YAML) of this service')
     .option('--recipe <name>', 'the recipe of this configuration that the scenarios get (default: its default one)')
     .option('--rename <old=new>', 'another name for a scenario; may be given several times', renamed)
-    .option('--dry-run', 'read and judge everything, and write nothing')
+    .option('--dry-run', 'read and check everything, and write nothing')
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', HELP)
 }
@@ -65,7 +65,7 @@ async function importCommand(options: ImportOptions, surroundings: Surroundings)
   }
   const loaded = await loadFor(options, surroundings)
   const house = await surroundings.house()
-  // Records and releases hold what people wrote: they are their owner's alone.
+  // Records and releases hold private text: only their owner may read them.
   process.umask(0o077)
   const bar = startBar(surroundings)
   let report: Report

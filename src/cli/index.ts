@@ -1,6 +1,6 @@
 /**
- * Cli: one file per command; words, tables and exit codes for people.
- * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and says what they answer.
+ * Cli: one file per command; messages, tables and exit codes for people.
+ * Does not hold a rule of the service: it asks the configuration, the composed service or its store, and prints the answer.
  */
 import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
@@ -9,19 +9,18 @@ import { runCli } from './program.ts'
 import { wantsColours } from './surroundings.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** How long whatever is still open after a command's end may keep the process. */
+/** How long open handles may keep the process after a command's end. */
 const LINGER_MILLISECONDS = 2000
-/** Of a terminal that does not say how wide it is. */
+/** For a terminal that does not report its width. */
 const WIDTH_UNKNOWN = 80
 
-/** Runs the command the process was started with. */
 export async function main(): Promise<void> {
   process.stdout.on('error', endOnClosedPipe)
   process.exitCode = await runCli(process.argv.slice(2), surroundingsOfProcess())
   setTimeout(() => process.exit(), LINGER_MILLISECONDS).unref()
 }
 
-/** Whoever reads our output may stop reading (`svc config schema | head`); that is no failure. A terminal that was closed says so by a signal. */
+/** A reader may close our output (`svc config schema | head`); that is not a failure. A closed terminal sends a signal. */
 function endOnClosedPipe(error: Error): void {
   if ('code' in error && error.code === 'EPIPE') process.exit()
   if ('code' in error && error.code === 'EIO') return
@@ -30,7 +29,7 @@ function endOnClosedPipe(error: Error): void {
 
 function surroundingsOfProcess(): Surroundings {
   const isTerminal = process.stdout.isTTY
-  // Asked now: one that was closed is none any more.
+  // Checked now: a closed terminal no longer counts.
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream))
   return {
     environment: process.env,
@@ -48,14 +47,14 @@ function surroundingsOfProcess(): Surroundings {
     onStop: (listener) => {
       process.on('SIGINT', listener)
       process.on('SIGTERM', listener)
-      // Node forgets that nohup had it ignored. Where no terminal is, as under nohup, none was closed that anybody worked in.
+      // Node forgets that nohup ignored SIGHUP. Without a terminal, as under nohup, the signal is ignored again.
       process.on('SIGHUP', hasTerminal ? listener : () => undefined)
     },
     exitNow: (code) => process.exit(code),
   }
 }
 
-/** On standard error, since standard output may be read by a program. Ctrl-C and Ctrl-D are no answer. */
+/** On standard error, since a program may read standard output. Ctrl-C and Ctrl-D are no answer. */
 function ask(question: string): Promise<string | null> {
   if (!process.stdin.isTTY) return Promise.resolve(null)
   const lines = createInterface({ input: process.stdin, output: process.stderr })

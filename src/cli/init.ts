@@ -1,4 +1,4 @@
-/** `svc init`: three questions, and a configuration file that says what was answered and what else there is to say. */
+/** `svc init`: asks three questions and writes a commented configuration file. */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigProblem, localUrl, type CommandLineReading, type LoadedConfig } from '../config/index.ts'
@@ -17,7 +17,7 @@ export interface InitOptions {
   readonly model?: string
   readonly adapter?: string
   readonly tasks?: string
-  /** The default for whatever no option answers. */
+  /** Uses the default wherever no option is given. */
   readonly yes?: boolean
   readonly force?: boolean
   readonly commandLine?: Pick<CommandLineReading, 'given' | 'problems'>
@@ -30,7 +30,7 @@ export async function init(options: InitOptions, surroundings: Surroundings): Pr
   refuseKeys(options)
   if (!force && existsSync(output)) throw isThereProblem(output)
   const answers = await answersTo(options, dirname(resolve(output)), surroundings)
-  if (answers.some(({ how }) => how === 'nobody')) surroundings.err('nobody is here to be asked: the defaults are taken')
+  if (answers.some(({ how }) => how === 'nobody')) surroundings.err('there is no terminal to ask questions on: the defaults are used')
   const settings = Object.fromEntries(answers.flatMap((each) => Object.entries(each.settings)))
   const told = answers.map(({ words }) => words).join('; ')
   const loaded = await writeChecked(output, fileText(told, settings), { force, environment: surroundings.environment })
@@ -38,7 +38,7 @@ export async function init(options: InitOptions, surroundings: Surroundings): Pr
   return EXIT.fine
 }
 
-/** A key that is taken and forgotten would be worse than one that is refused. */
+/** A configuration key would be silently ignored here, so it is refused. */
 function refuseKeys({ commandLine }: InitOptions): void {
   const { given = [], problems = [] } = commandLine ?? {}
   const [first] = given

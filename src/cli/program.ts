@@ -1,4 +1,4 @@
-/** The command line as a whole: its commands, their options, their help, and the exit code of each. */
+/** The command line: all commands with their options, help and exit codes. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { Command, CommanderError } from 'commander'
@@ -20,33 +20,33 @@ import { verify } from './verify.ts'
 
 const EXAMPLES = `
 Examples:
-  svc serve                                   start with what is found; no configuration needed
+  svc serve                                   start; no configuration needed
   svc init                                    write a configuration, after three questions
   svc serve -c svc.yaml --svc.port 9000       a file, and one key over it
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
-  svc verify -c svc.yaml                      whether every stored record is still what was stored
+  svc verify -c svc.yaml                      check every stored record for damage
   svc config schema > svc.schema.json         for your editor
   svc import reef --records DIR --artifacts DIR
-                                              carry the data of the system reef over
-  svc runtime add llama                       what the runtime llama needs beside the service
+                                              import the data of the system reef
+  svc runtime add llama                       install what the runtime llama needs
   svc trainer start --model tiny=./tiny       train adapters on this machine
 
-  svc status                                  how the running service is, and what waits for you
-  svc releases support                        what each step of a scenario came to
-  svc promote v6                              serve what was held for review
+  svc status                                  the state of the running service, and what needs you
+  svc releases support                        list training steps and releases
+  svc promote v6                              serve a release that was held for review
   svc rollback v5                             serve an earlier release again
-  svc records support --type report           what was stored, newest first
-  svc tail support                            what is being stored, as it comes
-  source <(svc completion bash)               commands, options and scenarios at the touch of a key
+  svc records support --type report           list stored records, newest first
+  svc tail support                            follow records as they are stored
+  source <(svc completion bash)               complete commands, options and scenarios
 
 Every configuration key is an option: --section.key value, --section.key=value, --no-section.flag.
 Commands that ask a running service find it at --url or SVC_URL, else where the configuration says; its token is in SVC_TOKEN or there.
-Exit codes: 0 fine, 1 refused or failed at work (or damage found), 2 misused, misconfigured, or not able to start or to reach the service.
+Exit codes: 0 fine, 1 refused or failed (or damage found), 2 wrong usage, wrong configuration, or cannot start or reach the service.
 NODE_DEBUG=svc adds stacks to errors.`
 
 type Action<T> = (options: T, surroundings: Surroundings) => number | Promise<number>
 
-/** Binds a command to what it does; its arguments come among its options, by their names. */
+/** Binds a command to its action; arguments come among the options, by name. */
 export type Run = <T>(command: Command, action: Action<T>) => Command
 
 /** Runs one command and answers its exit code. */
@@ -93,17 +93,17 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   return program
 }
 
-/** Those that were given, by name. */
+/** The given arguments, by name. */
 function argumentsOf({ registeredArguments, processedArgs }: Command): Readonly<Record<string, unknown>> {
   const named = registeredArguments.map((argument, at): [string, unknown] => [argument.name(), processedArgs[at]])
   return Object.fromEntries(named.filter(([, value]) => value !== undefined))
 }
 
-/** Commands of this machine's own: its configuration, its service, its records. */
+/** Commands on this machine's configuration, service and records. */
 function addOwnCommands(program: Command, run: Run): void {
   run<ConfigOptions>(configured(program, 'serve', 'start the service', 'svc serve -c svc.yaml'), serve)
     .option('--print-config', 'print every value and where it came from, then exit')
-    .option('--welcome', 'make a scenario that improves on the practice model while you watch')
+    .option('--welcome', 'also run a demo scenario that improves on the built-in mock model')
   run(
     program
       .command('init')
@@ -112,11 +112,11 @@ function addOwnCommands(program: Command, run: Run): void {
     init,
   )
     .option('-o, --output <file>', 'the file to write (default: svc.yaml)')
-    .option('--model <answer>', 'who answers, instead of the first question')
+    .option('--model <answer>', 'which model answers, instead of the first question')
     .option('--adapter <answer>', 'the agent that improves, instead of the second')
     .option('--tasks <path>', 'the tasks that changes are measured by, instead of the third')
-    .option('--yes', 'take the default wherever nothing is said')
-    .option('--force', 'write over a file that is there')
+    .option('--yes', 'use the defaults for everything not given')
+    .option('--force', 'overwrite an existing file')
   run<ConfigOptions>(configured(program, 'doctor', 'name each misconfiguration and its fix', 'svc doctor -c svc.yaml'), doctor)
   run<ConfigOptions>(configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'), verify)
   const config = program.command('config').description('show the configuration')

@@ -1,4 +1,4 @@
-/** `svc runtime add` and `svc runtime list`: what runtimes need that does not come with the service. */
+/** `svc runtime add` and `svc runtime list`: install what runtimes need besides the service. */
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { complain } from './explain.ts'
@@ -15,13 +15,13 @@ interface ListOptions {
 }
 
 export function addRuntimeCommands(program: Command, run: Run): void {
-  const runtime = program.command('runtime').description('install what a runtime needs beside the service')
+  const runtime = program.command('runtime').description('install what a runtime needs besides the service')
   runtime.addHelpText('after', '\nExample:\n  svc runtime add llama')
-  run<AddOptions>(runtime.command('add').description('install it for this user, pinned by a lock; about 85 MB'), runtimeAdd)
+  run<AddOptions>(runtime.command('add').description('install it for this user, pinned by a lockfile; about 85 MB'), runtimeAdd)
     .addArgument(new Argument('<runtime>', 'the runtime').choices(['llama']))
-    .option('--force', 'install it anew')
+    .option('--force', 'install it again')
     .addHelpText('after', '\nExample:\n  svc runtime add llama')
-  run<ListOptions>(runtime.command('list').description('what is installed, and where'), runtimeList)
+  run<ListOptions>(runtime.command('list').description('list what is installed, and where'), runtimeList)
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', '\nExample:\n  svc runtime list')
 }

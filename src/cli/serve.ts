@@ -1,4 +1,4 @@
-/** `svc serve`: starts the service, says where it is, and stops it when asked. */
+/** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
 import { localUrl, type LoadedConfig } from '../config/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
@@ -11,11 +11,11 @@ import { withPractice } from './welcome/load.ts'
 
 export interface ServeOptions extends ConfigOptions {
   readonly printConfig?: boolean
-  /** Somebody meets the service for the first time: while the practice model answers, a scenario improves before their eyes. */
+  /** Runs the demo scenario on first use, while the practice model answers. */
   readonly welcome?: boolean
 }
 
-/** A terminal signals the whole process group and npm passes the signal on: what arrives within this time is one wish. */
+/** A terminal signals the whole process group and npm passes the signal on, so signals within this time count as one. */
 const ONE_WISH_MILLISECONDS = 300
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
@@ -25,9 +25,9 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const loaded = practising ?? plain
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopWish(surroundings)
-  // A promise that a plug-in forgot must not take the service along.
-  const tellStray = (reason: unknown): void => surroundings.err(`a promise that nobody waited for failed: ${firstLine(reason)}`)
-  process.on('unhandledRejection', tellStray)
+  // A rejected promise of a plug-in must not end the service.
+  const logRejection = (reason: unknown): void => surroundings.err(`an unhandled promise rejection: ${firstLine(reason)}`)
+  process.on('unhandledRejection', logRejection)
   try {
     const service = await start(loaded, options, surroundings)
     if (service === null) return EXIT.misconfigured
@@ -41,7 +41,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     await welcoming
     return await finish(service, surroundings)
   } finally {
-    process.off('unhandledRejection', tellStray)
+    process.off('unhandledRejection', logRejection)
   }
 }
 
@@ -52,9 +52,9 @@ function firstLine(reason: unknown): string {
 
 async function start(loaded: LoadedConfig, options: ServeOptions, surroundings: Surroundings): Promise<RunningService | null> {
   const house = await surroundings.house()
-  // A line per call would push everything off the screen that is there to be read; whoever keeps the log elsewhere gets it whole.
+  // One line per call would hide the welcome text on a terminal. A redirected log stays complete.
   const isWatched = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
-  // Records, archives and releases hold what people wrote: they are their owner's alone.
+  // Records, archives and releases hold private text: only their owner may read them.
   process.umask(0o077)
   try {
     return await house.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
@@ -64,13 +64,13 @@ async function start(loaded: LoadedConfig, options: ServeOptions, surroundings: 
   }
 }
 
-/** Where this machine reaches it: on the port that was really taken, which the configuration does not know when it asked for any. */
+/** The address on this machine, with the actual port: the configured one may be 0. */
 function reachedAt({ config }: LoadedConfig, { address }: RunningService): string {
   const port = URL.canParse(address) ? Number(new URL(address).port) : 0
   return localUrl(config.svc.host, port === 0 ? config.svc.port : port)
 }
 
-/** Resolves with the first signal; a second one ends the process where it stands. */
+/** Resolves with the first signal; a second one ends the process at once. */
 function stopWish(surroundings: Surroundings): Promise<StopSignal> {
   return new Promise((resolve) => {
     let first = 0

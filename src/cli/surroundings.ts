@@ -1,4 +1,4 @@
-/** What a command needs from outside itself, so that tests can stand in for the terminal, the signals and the service. */
+/** What a command needs from outside, so that tests can replace the terminal, the signals and the service. */
 import type { Store } from '../contract/index.ts'
 import type { CommandLineReading, Environment, LoadedConfig } from '../config/index.ts'
 import type { importFolders, ServiceOptions } from '../main.ts'
@@ -10,7 +10,7 @@ export interface RunningService {
   close(): Promise<void>
 }
 
-/** What the composed service offers to commands. */
+/** The functions of main.ts that commands use. */
 export interface House {
   startService(loaded: LoadedConfig, options?: Pick<ServiceOptions, 'log'>): Promise<RunningService>
   openStore(loaded: LoadedConfig): Promise<Store>
@@ -22,26 +22,26 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 export interface Surroundings {
   readonly environment: Environment
-  /** Whether a person is looking: tables, colours and progress are for people. */
+  /** Whether a person is watching: tables, colours and progress are for people. */
   readonly isTerminal: boolean
-  /** Characters in a line of the terminal; without one nothing needs to fit. */
+  /** The terminal's width in characters; Infinity without a terminal. */
   readonly width: number
   readonly colours: boolean
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   /** Replaces the progress line; an empty text clears it. */
   readonly progress: (text: string) => void
-  /** A line that a person types; null when nobody is there to type one, or they would rather not. */
+  /** A line typed by a person; null without a terminal, or when the person declines. */
   readonly ask: (question: string) => Promise<string | null>
-  /** Loaded only by commands that need it, so that help and schema stay quick. */
+  /** Loaded on demand, so that help and schema stay fast. */
   readonly house: () => Promise<House>
-  /** Loads what the configuration names, apart from this thread: whose code it is may print, end or never finish. */
+  /** Checks the configured plug-ins in another thread: their code may print, exit or hang. */
   readonly parts: (loaded: LoadedConfig) => Promise<readonly PartFound[]>
   readonly onStop: (listener: (signal: StopSignal) => void) => void
   readonly exitNow: (code: number) => void
 }
 
-/** What every command that reads the configuration is given. */
+/** The options of every command that reads the configuration. */
 export interface ConfigOptions {
   readonly config?: string
   readonly json?: boolean
@@ -50,7 +50,7 @@ export interface ConfigOptions {
 
 export const EXIT = { fine: 0, failed: 1, misconfigured: 2 } as const
 
-/** Whether to paint: as the usual variables say, else whenever a terminal shows it. */
+/** Follows the usual variables, else whether there is a terminal. */
 export function wantsColours(environment: Environment, isTerminal: boolean): boolean {
   const forced = environment['FORCE_COLOR']
   if (forced !== undefined) return forced !== '0' && forced !== 'false'

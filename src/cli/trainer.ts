@@ -1,4 +1,4 @@
-/** `svc trainer start`: runs the trainer that comes with the service, on a Python that has PyTorch. */
+/** `svc trainer start`: runs the trainer that comes with the service, on a Python with PyTorch. */
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -30,16 +30,16 @@ export function addTrainerCommands(program: Command, run: Run): void {
   const trainer = program.command('trainer').description('train adapters on this machine')
   trainer.addHelpText('after', EXAMPLE)
   run<StartOptions>(trainer.command('start').description('start the trainer; it needs a Python with PyTorch'), start)
-    .option('--host <host>', 'where to listen', '127.0.0.1')
-    .option('--port <port>', '0 takes any that is free', PORT)
+    .option('--host <host>', 'the address to listen on', '127.0.0.1')
+    .option('--port <port>', 'the port to listen on; 0 takes any free one', PORT)
     .option('--state <folder>', 'where saved weights are kept', `${STATE_DIRECTORY}/trainer`)
-    .option('--model <name=folder>', 'a base model, as Hugging Face lays it out; may be given several times', collect, [])
-    .addOption(new Option('--device <device>', 'what to compute on').choices(['cpu', 'cuda', 'auto']).default('auto'))
-    .addOption(new Option('--dtype <type>', 'of the base weights').choices(['fp32', 'bf16']).default('fp32'))
-    .option('--threads <count>', 'of the processor (default: as many as it has)')
+    .option('--model <name=folder>', 'a base model in the Hugging Face layout; may be given several times', collect, [])
+    .addOption(new Option('--device <device>', 'the device to train on').choices(['cpu', 'cuda', 'auto']).default('auto'))
+    .addOption(new Option('--dtype <type>', 'the type of the base weights').choices(['fp32', 'bf16']).default('fp32'))
+    .option('--threads <count>', 'the number of CPU threads (default: all)')
     .option('--api-key-env <variable>', 'the variable that holds the key callers must send')
-    .option('--python <path>', 'the Python to run it on (SVC_PYTHON; else one that has PyTorch is looked for)')
-    .option('--install', 'make an environment of its own with PyTorch for this user, where none is found')
+    .option('--python <path>', 'the Python to use (SVC_PYTHON; else one with PyTorch is searched for)')
+    .option('--install', 'create a virtual environment with PyTorch for this user, if none is found')
     .addHelpText('after', EXAMPLE)
 }
 
@@ -72,7 +72,7 @@ function argumentsOf({ host, port, state, model, device, dtype, threads, apiKeyE
   return [...words, ...model.map((one) => `--model=${one}`)]
 }
 
-/** Lives as long as the trainer does; what stops this one stops that one. */
+/** Lives as long as the trainer, and passes signals on to it. */
 async function runTrainer(python: string, args: readonly string[], surroundings: Surroundings): Promise<number> {
   const child = spawnTrainer(python, args, surroundings.environment)
   surroundings.onStop((signal) => void child.kill(signal))

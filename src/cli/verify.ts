@@ -1,4 +1,4 @@
-/** `svc verify`: re-hashes every record that is kept and names each one that is damaged. */
+/** `svc verify`: re-hashes every stored record and names the damaged ones. */
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Damage, Store } from '../contract/index.ts'
@@ -24,7 +24,7 @@ export async function verify(options: ConfigOptions, surroundings: Surroundings)
   }
 }
 
-/** Opening a store makes it; a check of what is not there should say so instead. */
+/** Opening a store creates it, so a missing one is reported first. */
 function nothingThere({ config, moved }: LoadedConfig): string | null {
   const { record_backend: backend, agent_record_dir: directory } = config.storage
   if (backend === 'memory') return 'storage.record_backend is memory: there is nothing on disk to verify'

@@ -1,4 +1,4 @@
-/** Rules that hold between keys, and the few helpers about addresses they share with the rest of the house. */
+/** Rules that involve several keys, and helpers for addresses. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ENV } from '../contract/index.ts'
 import { place } from './problem.ts'
@@ -6,7 +6,7 @@ import type { Given } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type Settings } from './schema.ts'
 import type { SettingsReading } from './settings.ts'
 
-/** A rule whose keys already have a problem of their own is silent: its answer would mislead. */
+/** A rule is skipped when one of its keys has a problem of its own. */
 export function crossProblems(reading: SettingsReading, fileName: string): readonly string[] {
   if (reading.settings === null) return []
   const { settings, given, refused } = reading
@@ -32,7 +32,7 @@ function openDoorProblems(
   ]
 }
 
-/** A key is sent to the address set beside it, never to one that was merely found. */
+/** A key is sent only to the address configured with it, never to one that was detected. */
 function strayKeyProblems(
   settings: Settings,
   given: ReadonlyMap<string, Given>,
@@ -47,7 +47,7 @@ function strayKeyProblems(
   ]
 }
 
-/** With several recipes, sections at the top of the file would belong to nobody in particular. */
+/** With several recipes, sections at the top of the file would be ambiguous. */
 function recipeProblems(settings: Settings, given: ReadonlyMap<string, Given>, fileName: string): readonly string[] {
   const names = Object.keys(settings.recipes)
   if (names.length === 0) return []
@@ -69,12 +69,12 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
-/** Where episodes call the service back: as configured, else where this machine reaches it. */
+/** The address at which episodes call the service. */
 export function servedUrl(config: Config, port: number): string {
   return config.svc.served_url ?? localUrl(config.svc.host, port)
 }
 
-/** Where this machine reaches a service bound to that host: loopback for a bind to all addresses, else the one that is bound. */
+/** The address at which this machine reaches a service bound to that host: loopback for a bind to all addresses. */
 export function localUrl(host: string, port: number): string {
   const address =
     new Map([

@@ -14,7 +14,7 @@ export interface CommandLineReading {
 interface Option {
   readonly name: string
   readonly negated: boolean
-  /** What stands after `=`, or null. */
+  /** The text after `=`, or null. */
   readonly attached: string | null
 }
 
@@ -32,7 +32,7 @@ export function readCommandLine(args: readonly string[]): CommandLineReading {
   return { ...reading, given: joinLists(reading.given, reading.problems) }
 }
 
-/** An option is about configuration when it has a dot in it, or is a key at the top of the file. */
+/** Configuration options contain a dot, or name a key at the top of the file. */
 function optionOf(arg: string): Option | null {
   const [, no, name, attached = null] = OPTION.exec(arg) ?? []
   if (name === undefined) return null
@@ -59,7 +59,7 @@ function readOption(option: Option, waiting: string[], reading: { given: Given[]
   reading.given.push({ path, value, origin: ORIGIN })
 }
 
-/** A flag stands for true without a value, and takes one only when it reads as true or false. */
+/** A flag without a value means true. It takes the next argument only when that is true or false. */
 function textOf(option: Option, path: readonly string[], waiting: string[]): string | null {
   const isFlag = kindAt(path) === 'flag'
   if (option.negated) return isFlag && option.attached === null ? 'false' : null
@@ -77,7 +77,7 @@ function pathOf(name: string): readonly string[] {
   return path
 }
 
-/** A list may be given item by item; any other key once. */
+/** A list may be given item by item; any other key only once. */
 function joinLists(given: readonly Given[], problems: string[]): readonly Given[] {
   const byKey = new Map<string, Given>()
   for (const one of given) {

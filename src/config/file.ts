@@ -1,4 +1,4 @@
-/** A configuration file read into given values, each with its line; nothing is checked against the schema here but spelling. */
+/** Reads a configuration file into values, each with its line. Only the spelling of keys is checked here. */
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml'
 import { interpolate } from './interpolate.ts'
@@ -8,7 +8,7 @@ import type { Given, Origin } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
 
-/** Far above any real file; aliases that multiply, or refer to themselves, end here. */
+/** Far above any real file; recursive and exploding aliases end here. */
 const ALIASES_MAX = 100
 
 export interface FileReading {
@@ -26,7 +26,7 @@ export function readFileText(text: string, fileName: string, environment: Enviro
   return reader
 }
 
-/** The parser's words up to where it starts quoting the file, which may quote a secret. */
+/** The parser's message up to where it quotes the file, which may hold a secret. */
 function syntaxProblem(error: YAMLError): string {
   return `not valid YAML: ${error.message.split(/[:"\n]/, 1).join('')}`
 }
@@ -75,12 +75,12 @@ class Reader implements FileReading {
     if (isSection(path)) return this.#readSection(node, path, line)
     if (isWrittenNull(node) && takesNull(path)) return void this.given.push({ path, value: null, origin: originOf(line) })
     const value = this.#valueOf(node, path, line)
-    // An empty value is as if the key were not there, so that a key can be left standing with nothing behind it.
+    // An empty value counts as an absent key.
     if (value !== null && value !== undefined) this.given.push({ path, value, origin: originOf(line) })
   }
 
   #readSection(node: unknown, path: Path, line: number): void {
-    // A recipe with nothing in it is still a recipe.
+    // An empty recipe is still a recipe.
     if (isOwnName(path)) this.given.push({ path, value: {}, origin: originOf(line) })
     if (isMap(node)) return this.#readMap(node, path)
     const isEmpty = node === null || (isScalar(node) && node.value === null)
@@ -93,7 +93,7 @@ class Reader implements FileReading {
   }
 
   #scalar(node: unknown, path: Path, line: number, isItem: boolean): unknown {
-    // What is content and no setting stands as it is written.
+    // Content is kept as it is written.
     if (isMap(node) && isItem) return node.toJS(this.#document)
     if (isMap(node) || isSeq(node)) return {}
     const value = isScalar(node) ? node.value : null
@@ -130,7 +130,7 @@ class Reader implements FileReading {
   }
 }
 
-/** The word, and not a key with nothing behind it. */
+/** The word null, not a key without a value. */
 const isWrittenNull = (node: unknown): boolean => isScalar(node) && node.value === null && (node.source ?? '') !== ''
 
 const originOf = (line: number): Origin => `file:${line}`

@@ -1,6 +1,6 @@
 /**
- * Config: reads the file, the environment and the plug-ins once, and hands out frozen values.
- * Does not default in two places: what a key is without anyone's word stands in the schema alone.
+ * Config: reads the file, the environment and the plug-ins once, and returns frozen values.
+ * Does not repeat a default: each stands in the schema alone.
  */
 export { isLoopback, localUrl, servedUrl } from './checks.ts'
 export { readCommandLine } from './command-line.ts'
@@ -15,5 +15,5 @@ export { loadPlugin, type Builtins } from './plugins.ts'
 export { printConfig, printConfigJson } from './print.ts'
 export { ConfigProblem } from './problem.ts'
 export { configJsonSchema, configReference } from './reference.ts'
-/** @public what a room that takes a part of the configuration names it by */
+/** @public */
 export type { Config } from './schema.ts'

@@ -1,4 +1,4 @@
-/** `${VAR}` and `${VAR:-default}` in a text, filled from the environment; `$${` stands for a plain `${`. */
+/** `${VAR}` and `${VAR:-default}` in a text, filled from the environment; `$${` means a plain `${`. */
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,7 +22,7 @@ export function interpolate(text: string, environment: Environment): Interpolate
   return problem === null ? { kind: 'filled', text: filled } : { kind: 'problem', problem }
 }
 
-/** An empty variable counts as unset, as it does in a shell's `${VAR:-default}`. */
+/** An empty variable counts as unset, as in a shell's `${VAR:-default}`. */
 function fill(reference: string, environment: Environment): { readonly text: string; readonly problem: string | null } {
   const [, name, fallback] = WHOLE_REFERENCE.exec(reference) ?? []
   if (name === undefined) return { text: '', problem: 'holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one' }

@@ -1,4 +1,4 @@
-/** The schema as a list of keys: which exist, what kind of value each takes, and how a spelling becomes a key. */
+/** The schema as a list of keys: which exist, which kind of value each takes, and how spellings map to keys. */
 import * as z from 'zod'
 import { schema } from './schema.ts'
 
@@ -12,7 +12,7 @@ export interface Key {
   readonly type: z.core.$ZodType
 }
 
-/** What stands for any name of the user's own in a key's path. */
+/** Stands for a user-chosen name in a key's path. */
 export const ANY_NAME = '<name>'
 
 /** Every key of the schema in its order; recipes and headers appear under the name `<name>`. */
@@ -20,7 +20,6 @@ export function allKeys(): readonly Key[] {
   return keysUnder(schema, [])
 }
 
-/** The keys below a path, which may hold names of the user's own. */
 function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key[] {
   const bare = unwrap(type)
   if (bare instanceof z.ZodObject) return Object.entries(bare.shape).flatMap(([name, member]) => keysUnder(member, [...path, name]))
@@ -28,7 +27,7 @@ function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key
   return [{ key: path.join('.'), kind: kindOf(bare), description: descriptionOf(type), default: defaultOf(type), type: bare }]
 }
 
-/** The schema's type at a path, or null when nothing is known there. */
+/** The schema's type at a path; null for an unknown path. */
 export function typeAt(path: readonly string[]): z.core.$ZodType | null {
   let type: z.core.$ZodType = schema
   for (const name of path) {
@@ -39,7 +38,7 @@ export function typeAt(path: readonly string[]): z.core.$ZodType | null {
   return type
 }
 
-/** The names a section knows; null for a section whose names are the user's own, and for a value. */
+/** The names in a section; null for a value, and for a section with user-chosen names. */
 export function namesAt(path: readonly string[]): readonly string[] | null {
   const type = typeAt(path)
   const bare = type === null ? null : unwrap(type)
@@ -52,31 +51,31 @@ export function isSection(path: readonly string[]): boolean {
   return bare instanceof z.ZodObject || bare instanceof z.ZodRecord
 }
 
-/** The kind of value the key takes; null for sections and unknown keys. */
+/** The kind of value that a key takes; null for sections and unknown keys. */
 export function kindAt(path: readonly string[]): ValueKind | null {
   const type = typeAt(path)
   return type === null || isSection(path) ? null : kindOf(unwrap(type))
 }
 
-/** Whether the word null is a value of its own there, and not the same as saying nothing. */
+/** Whether null is a value of the key, different from leaving it out. */
 export function takesNull(path: readonly string[]): boolean {
   const type = typeAt(path)
   return type instanceof z.ZodDefault && type.unwrap() instanceof z.ZodNullable && type.def.defaultValue !== null
 }
 
-/** Whether the path ends in a name of the user's own. */
+/** Whether the path ends in a user-chosen name. */
 export function isOwnName(path: readonly string[]): boolean {
   const under = path.slice(0, -1)
   return isSection(under) && namesAt(under) === null
 }
 
-/** The key as the schema lists it: a name of the user's own stands as `<name>`. */
+/** The key as the schema lists it, with `<name>` for user-chosen names. */
 export function listedKey(key: string): string {
   const path = key.split('.')
   return path.map((name, index) => (isOwnName(path.slice(0, index + 1)) ? ANY_NAME : name)).join('.')
 }
 
-/** Hyphens and underscores are equal in the names of keys, but not in names of the user's own. */
+/** Hyphens and underscores are equal in keys, but not in user-chosen names. */
 export function spelling(under: readonly string[], name: string): string {
   return isOwnName([...under, name]) ? name : name.replaceAll('-', '_')
 }
@@ -100,7 +99,7 @@ function unwrap(type: z.core.$ZodType): z.core.$ZodType {
 function kindOf(bare: z.core.$ZodType): ValueKind {
   if (bare instanceof z.ZodNumber) return 'number'
   if (bare instanceof z.ZodBoolean) return 'flag'
-  // What a plug-in's own setting takes, its plug-in alone knows.
+  // Only the plug-in knows its own settings.
   if (bare instanceof z.ZodLazy) return 'json'
   return bare instanceof z.ZodArray ? 'list' : 'text'
 }

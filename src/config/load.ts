@@ -1,4 +1,4 @@
-/** Reads the command line, the file and the environment once, and hands out one frozen configuration or every problem at once. */
+/** Reads the command line, the file and the environment once, and returns one frozen configuration or all problems. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -22,31 +22,30 @@ import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
 
 export interface Sources {
-  /** The configuration file; absent: defaults, environment and command line alone. */
+  /** The configuration file; without one only defaults, environment and command line count. */
   readonly file?: string
-  /** What relative paths of the file and of the defaults start from, where that is not the file's folder: a file that nobody wrote. */
+  /** The base of relative paths, where it is not the file's folder: for a generated file. */
   readonly baseDirectory?: string
-  /** What `readCommandLine` made of the arguments. */
+  /** The result of `readCommandLine`. */
   readonly commandLine?: Pick<CommandLineReading, 'given' | 'problems'>
   readonly environment: Environment
-  /** Whether a local model server answers. */
   readonly probe?: Probe
 }
 
 export interface LoadedConfig {
   readonly config: Config
   readonly origins: ReadonlyMap<string, Origin>
-  /** Who answers, settled once for everyone who asks. */
+  /** The upstream, resolved once. */
   readonly upstream: Upstream
-  /** Through whom other machines are asked; null where directly. */
+  /** Null for direct connections. */
   readonly proxies: Proxies | null
-  /** What relative paths of the file start from: the file's folder, or the working directory. */
+  /** The base of relative paths in the file: the file's folder, or the working directory. */
   readonly baseDirectory: string
-  /** Data that an earlier version left in the working directory, each with what to do: nothing may begin empty beside it. */
+  /** Data of an earlier version in the working directory, each with a fix: the service must not start empty next to it. */
   readonly moved: readonly string[]
 }
 
-/** Throws ConfigProblem with everything that is wrong. */
+/** Throws ConfigProblem with all problems. */
 export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
   const text = sources.file === undefined ? '' : await readText(sources.file)
   const { config, origins, data } = readConfig({ ...sources, text })
@@ -75,7 +74,7 @@ interface Reading extends Pick<LoadedConfig, 'config' | 'origins'> {
   readonly data: readonly DataPath[]
 }
 
-/** The part without a disk or a network: the file's text is given. */
+/** Needs no disk and no network: the file's text is given. */
 export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: string }): Reading {
   const { environment, file = 'configuration' } = sources
   const fromFile = readFileText(sources.text, file, environment)
@@ -92,12 +91,12 @@ export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: st
   return { config, origins: originsOf(config, reading.given), data: isKept ? data : [] }
 }
 
-/** Later ones win; the order is environment, file, command line. */
+/** Later values win: environment, file, command line. */
 function byKey(given: readonly Given[]): ReadonlyMap<string, Given> {
   return new Map(given.map((one) => [one.path.join('.'), one]))
 }
 
-/** Empty variables count as unset. A token from the environment counts only when no token is set otherwise. */
+/** Empty variables count as unset. A token from the environment counts only when no other token is set. */
 function fromEnvironment(environment: Environment, explicit: readonly Given[]): readonly Given[] {
   const hasToken = explicit.some(
     ({ path, value }) => path[0] === 'svc' && (path[1] === 'token' || (path[1] === 'tokens' && !isEmptyList(value))),
@@ -112,7 +111,7 @@ function fromEnvironment(environment: Environment, explicit: readonly Given[]): 
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** Every recipe under its name, the default one among them, whichever of the two ways the file was written in. */
+/** Every recipe under its name, including the default one, whichever way the file is written. */
 function normalise(settings: Settings): Config {
   const { svc, inference, storage, traces, recipe, data, pipeline, evolution, training } = settings
   const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline, evolution, training } }

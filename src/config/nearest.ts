@@ -1,8 +1,8 @@
-/** The known word somebody most likely meant. */
+/** Finds the known word closest to a misspelt one. */
 
 const DISTANCE_MAX = 3
 
-/** Null when nothing is close: at most three letters off, and at most a third of the word. */
+/** Null when nothing is close: at most three edits, and at most a third of the word. */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
   let bestDistance = Math.min(DISTANCE_MAX, Math.max(1, Math.floor(word.length / 3))) + 1
@@ -16,7 +16,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best
 }
 
-/** Letters to add, remove, change or swap with their neighbour to make one word the other. */
+/** The number of letters to add, remove, change or swap with a neighbour. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -1,10 +1,10 @@
-/** What OpenTelemetry's own variables say about traces. They stand in for keys that nobody set; its switch is stronger than every key. */
+/** OpenTelemetry's own variables. They fill keys that are not set; OTEL_SDK_DISABLED overrides every key. */
 import type { Environment } from './interpolate.ts'
 import type { Given } from './problem.ts'
 
 const DISABLED = 'OTEL_SDK_DISABLED'
 const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS']
-/** The variables that fill a key, in the order they are looked at. */
+/** The variables of each key, in order of precedence. */
 const KEYS: readonly { readonly key: string; readonly variables: readonly string[] }[] = [
   { key: 'endpoint', variables: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] },
   { key: 'service_name', variables: ['OTEL_SERVICE_NAME'] },
@@ -15,7 +15,7 @@ interface Reading {
   readonly problems: readonly string[]
 }
 
-/** Variables of a service that is told to make no traces are not even read: they may be meant for another program. */
+/** With traces disabled, the other variables are ignored: they may be meant for another program. */
 export function fromOpenTelemetry(environment: Environment, explicit: readonly Given[]): Reading {
   if (environment[DISABLED]?.trim().toLowerCase() === 'true')
     return { given: [{ path: ['traces', 'endpoint'], value: null, origin: `environment ${DISABLED}` }], problems: [] }
@@ -33,7 +33,7 @@ function firstSet(environment: Environment, variables: readonly string[]): strin
   return variables.find((variable) => (environment[variable] ?? '') !== '')
 }
 
-/** `name=value,name=value`, values percent-encoded where need be. */
+/** `name=value,name=value`, values percent-encoded where needed. */
 function headersFrom(environment: Environment): Reading {
   const variable = firstSet(environment, HEADERS)
   if (variable === undefined) return { given: [], problems: [] }

@@ -1,9 +1,9 @@
-/** Every key that is in force, with where its value came from. */
+/** Every effective key, with the origin of its value. */
 import { allKeys, ANY_NAME } from './keys.ts'
 import type { Given, Origin } from './problem.ts'
 import { RECIPE_SECTIONS, type Config } from './schema.ts'
 
-/** In the schema's order; keys of named recipes and headers once per name that was given, top-level ones when the default recipe has no name entry. */
+/** In the schema's order. Keys with user-chosen names appear once per given name; top-level recipe keys only when the default recipe has no entry of its own. */
 export function originsOf(config: Config, given: ReadonlyMap<string, Given>): ReadonlyMap<string, Origin> {
   const isNamed = namesUnder('recipes', given).includes(config.recipe)
   const keys = allKeys().flatMap(({ key }) => {
@@ -14,14 +14,14 @@ export function originsOf(config: Config, given: ReadonlyMap<string, Given>): Re
   return new Map(keys.map((key) => [key, given.get(key)?.origin ?? 'default']))
 }
 
-/** The names of the user's own that were given in a section. */
+/** The user-chosen names given in a section. */
 function namesUnder(section: string, given: ReadonlyMap<string, Given>): readonly string[] {
   const depth = section.split('.').length
   const within = [...given.values()].filter(({ path }) => path.slice(0, depth).join('.') === section)
   return [...new Set(within.flatMap(({ path }) => path[depth] ?? []))]
 }
 
-/** The value in force for a key of the map above. */
+/** The effective value of a key. */
 export function valueOf(config: Config, key: string): unknown {
   const path = isRecipeSection(key) ? ['recipes', config.recipe, ...key.split('.')] : key.split('.')
   return path.reduce<unknown>((node, name) => (isRecord(node) ? node[name] : null), config) ?? null

@@ -1,17 +1,17 @@
-/** Paths of the configuration, each made absolute once: no part of the service, and no program it starts, goes by a working directory of its own. */
+/** Makes every path of the configuration absolute, so that nothing depends on the working directory of a process. */
 import { isAbsolute, resolve } from 'node:path'
 import { isRemoteRepository } from '../contract/index.ts'
 import type { Given } from './problem.ts'
 import type { Settings } from './schema.ts'
 
 export interface Folders {
-  /** The folder of the configuration file: what paths in the file and paths by default start from. The working directory without a file. */
+  /** The base of paths in the file and of default paths: the file's folder, or the working directory without a file. */
   readonly base: string
-  /** What paths on the command line start from. */
+  /** The base of paths on the command line. */
   readonly working: string
 }
 
-/** Where data of the service lies, and where a relative path would have led that started from the working directory. */
+/** A path of service data, and the path it would have relative to the working directory. */
 export interface DataPath {
   readonly key: string
   readonly path: string
@@ -56,7 +56,7 @@ export function readPaths(settings: Settings, given: ReadonlyMap<string, Given>,
       ...inference,
       engine: {
         ...inference.engine,
-        // With the other engines it is a name, which may well hold a slash.
+        // With the other engines it is a name, which may contain a slash.
         model: inference.runtime === 'llama' ? optional(model, (value) => file('inference.engine.model', value)) : model,
       },
     },
@@ -73,18 +73,18 @@ export function readPaths(settings: Settings, given: ReadonlyMap<string, Given>,
 
 const optional = (value: string | null, read: (text: string) => string): string | null => (value === null ? null : read(value))
 
-/** A bare name is looked for on PATH. */
+/** A bare name is looked up on PATH. */
 const isProgramPath = (value: string): boolean => value.includes('/')
 
-/** As plug-ins are named: anything else is a package. */
+/** As for plug-ins: anything else is a package name. */
 const isModulePath = (value: string): boolean => isAbsolute(value) || /^\.\.?[/\\]/.test(value)
 
 /**
- * What an earlier version left in the working directory, where the same path now starts from the folder of the file: a service that starts
- * would pass it over and begin empty. Each with its cure.
+ * Data that an earlier version left in the working directory, where the same path is now relative to the file's folder: the service would
+ * ignore it and start empty. Each problem says how to fix it.
  */
 export function movedProblems(data: readonly DataPath[], isThere: (path: string) => boolean): readonly string[] {
-  // Several recipes may keep theirs in one place.
+  // Several recipes may share one path.
   const places = new Map(data.toReversed().map((one) => [one.path, one]))
   return [...places.values()]
     .filter(({ path, inWorking }) => path !== inWorking && !isThere(path) && isThere(inWorking))

@@ -1,4 +1,4 @@
-/** A plug-in by its name in the configuration: a built-in name, a path, or a package, each with an optional `#export`. */
+/** Loads a plug-in by its configured name: a built-in name, a path, or a package, each with an optional `#export`. */
 import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,12 +7,12 @@ import type { Kind, Kinds, Plugin, Ready } from '../contract/index.ts'
 import { nearest } from './nearest.ts'
 import { ConfigProblem } from './problem.ts'
 
-/** The plug-ins that come with the service: name to module, per kind. */
+/** The built-in plug-ins: name to module, per kind. */
 export type Builtins = {
   readonly [K in Kind]?: Readonly<Record<string, () => Promise<{ readonly default: Plugin<K> }>>>
 }
 
-/** Relative paths and packages are looked up from the base directory. Throws ConfigProblem with what was wanted and what was found. */
+/** Relative paths and packages are resolved from the base directory. Throws ConfigProblem with what was wanted and what was found. */
 export async function loadPlugin<K extends Kind>(kind: K, name: string, builtins: Builtins, baseDirectory: string): Promise<Kinds[K]> {
   const [reference = '', exported = 'default'] = name.split('#', 2)
   const table: Readonly<Record<string, () => Promise<object>>> = builtins[kind] ?? {}
@@ -26,7 +26,7 @@ export async function loadPlugin<K extends Kind>(kind: K, name: string, builtins
 const isPlugin = <K extends Kind>(kind: K, exported: string, found: unknown): found is Plugin<K> =>
   problemsWith(kind, exported, found).length === 0
 
-/** Everything that is wrong with a module's export, each as "wanted …, found …"; nothing when it is a plug-in of that kind. */
+/** All problems of a module's export, each as "wanted …, found …". */
 function problemsWith(kind: Kind, exported: string, found: unknown): readonly string[] {
   const plugin = pluginIn(kind, found)
   if (typeof plugin === 'string') return [`wanted export ${exported} made by define('${kind}', …), found ${plugin}`]
@@ -36,7 +36,7 @@ function problemsWith(kind: Kind, exported: string, found: unknown): readonly st
   })
 }
 
-/** What was defined, or what was found instead of a definition of that kind. */
+/** The defined plug-in, or a description of what was found instead. */
 function pluginIn(kind: Kind, found: unknown): object | string {
   if (found === undefined) return 'no such export'
   if (typeof found !== 'object' || found === null || !('kind' in found)) return 'something that define() did not make'
@@ -51,11 +51,11 @@ function pluginIn(kind: Kind, found: unknown): object | string {
 type MemberType = 'a function' | 'text' | 'an object' | 'true or false'
 type RequiredMember<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? never : Name }[keyof T]
 
-/** Of a plug-in that may also be made of its settings: what it is once it is made. */
+/** The finished form of a plug-in that may be made from its settings. */
 type ItselfOf<K extends Kind> = K extends keyof Ready ? Ready[K] : Kinds[K]
 
 const MADE = { make: 'a function' } as const
-/** What a plug-in of each kind cannot do without. An absent optional member is an absent capability, and no mistake. */
+/** The members that a plug-in of each kind must have. An optional member is an optional capability. */
 const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K>>, MemberType>> } = {
   recipe: { bind: 'a function' },
   adapter: {

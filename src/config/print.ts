@@ -1,4 +1,4 @@
-/** What is in force and where it came from, as a table for people or as JSON for programs; secrets masked. */
+/** Prints the effective configuration with origins, as a table or as JSON. Secrets are masked. */
 import { listedKey } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
@@ -13,7 +13,6 @@ export interface PrintedKey {
 
 const MASK = '***'
 
-/** Every key in force in the schema's order. */
 export function printedKeys({ config, origins }: Pick<LoadedConfig, 'config' | 'origins'>): readonly PrintedKey[] {
   return [...origins].map(([key, origin]) => ({ key, value: masked(key, valueOf(config, key)), origin }))
 }

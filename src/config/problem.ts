@@ -1,4 +1,4 @@
-/** What is wrong with a configuration: every problem at once, each a line that names the key, its place and the cure. */
+/** All problems of a configuration, one line each: the key, where it stands, and how to fix it. */
 export class ConfigProblem extends Error {
   readonly problems: readonly string[]
 
@@ -9,17 +9,16 @@ export class ConfigProblem extends Error {
   }
 }
 
-/** Where a value came from. */
 export type Origin = 'command line' | `file:${number}` | `environment ${string}` | 'default'
 
-/** One value somebody gave for one key, in the key's own spelling. */
+/** One value given for one key, in the key's canonical spelling. */
 export interface Given {
   readonly path: readonly string[]
   readonly value: unknown
   readonly origin: Origin
 }
 
-/** Where a problem stands, for people and editors: the file's name with the line, or the origin's own words. */
+/** Where a problem is: file name and line, or the origin. */
 export function place(origin: Origin, fileName: string | null): string {
   return origin.startsWith('file:') && fileName !== null ? `${fileName}:${origin.slice('file:'.length)}` : origin
 }

@@ -1,19 +1,19 @@
-/** The proxies of the machine, as every tool reads them from the environment. */
+/** The machine's proxies, from the usual environment variables. */
 import type { Environment } from './interpolate.ts'
 import { ConfigProblem } from './problem.ts'
 
 export interface Proxies {
-  /** For http addresses and for https ones; empty where there is none. */
+  /** Empty where there is none. */
   readonly http: string
   readonly https: string
-  /** Hosts that are asked directly, separated by commas. */
+  /** Hosts reached directly, separated by commas. */
   readonly direct: string
 }
 
-/** This machine is never asked through another one. */
+/** This machine is never reached through a proxy. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
-/** Null where none is set. Throws ConfigProblem where one cannot be read; its value may hold a password and is not shown. */
+/** Null where none is set. Throws ConfigProblem for an invalid one without quoting it, since it may hold a password. */
 export function proxiesFrom(environment: Environment): Proxies | null {
   const [http, https] = [proxyIn(environment, 'http_proxy'), proxyIn(environment, 'https_proxy')]
   if (http === '' && https === '') return null
@@ -30,5 +30,5 @@ function proxyIn(environment: Environment, name: string): string {
   ])
 }
 
-/** The lower-case spelling wins, as with other tools. */
+/** The lower-case variable wins, as with other tools. */
 const valueIn = (environment: Environment, name: string): string => (environment[name] || environment[name.toUpperCase()] || '').trim()

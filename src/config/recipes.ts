@@ -1,4 +1,4 @@
-/** A recipe by its name in the configuration, made for its settings where it is one that has to be made. */
+/** Loads a recipe by its configured name and makes it from its settings where needed. */
 import { isRefusal, type JsonObject, type Kind, type Kinds, type Recipe } from '../contract/index.ts'
 import { loadPlugin, type Builtins } from './plugins.ts'
 import { ConfigProblem } from './problem.ts'
@@ -6,7 +6,7 @@ import { ConfigProblem } from './problem.ts'
 export interface RecipeAddress {
   readonly name: string
   readonly baseDirectory: string
-  /** What the configuration calls the recipe; absent: as the plug-in. */
+  /** The recipe's name in the configuration; absent: the plug-in's. */
   readonly label?: string
 }
 

@@ -1,10 +1,10 @@
-/** The configuration's reference page and its JSON schema, both made from the schema and nothing else. */
+/** Generates the configuration reference page and the JSON schema from the schema. */
 import * as z from 'zod'
 import { allKeys, descriptionOf, namesAt, typeAt } from './keys.ts'
 import type { Key } from './keys.ts'
 import { ENVIRONMENT, schema, SECRET_KEYS } from './schema.ts'
 
-/** For editors and other programs; every key may be left out, as in a file. */
+/** For editors and other programs. Every key is optional, as in a file. */
 export function configJsonSchema(): object {
   return z.toJSONSchema(schema, { io: 'input' })
 }

@@ -1,4 +1,4 @@
-/** Every key of the configuration: its type, its one default and the line that documents it. */
+/** Every key of the configuration: its type, its default and its documentation. */
 import * as z from 'zod'
 import { ANSWER_BYTES_DEFAULT, ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
@@ -22,29 +22,26 @@ import {
   whole,
 } from './types.ts'
 
-/** What a person may call a recipe, and how a header is called. */
+/** User-chosen names: of recipes and headers. */
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const svc = section({
   host: host().default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
   port: whole('must be a whole number from 0 to 65535', 0, 65_535).default(8900).describe('The port to listen on; 0 takes any free one.'),
-  token: secret()
-    .nullable()
-    .default(null)
-    .describe('A token that opens every route. Without any token the service is open, on loopback only.'),
-  tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('More tokens, each as good as `svc.token`.'),
+  token: secret().nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
+  tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
   allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
   max_scenarios: count().default(10_000).describe('How many scenarios may exist.'),
-  max_loaded_scenarios: count().default(256).describe('How many scenarios are held in memory at once; idle ones are unloaded.'),
+  max_loaded_scenarios: count().default(256).describe('How many scenarios are in memory at once; idle ones are unloaded.'),
   training_threads: whole('must be a whole number from 1 to 64', 1, 64)
     .default(4)
     .describe(
-      'How many trainers work at once, each in a thread that is kept warm for it alone. The others wait for their turn, oldest first. Weight trainers run in none and are not counted.',
+      'How many trainers run at once, each in a thread of its own that is kept warm. The others wait, first come first served. Weight trainers use no thread and do not count.',
     ),
   console_origins: z
     .array(origin(), 'must be a list of origins')
     .default([])
-    .describe('Browser origins that may call the service, each spelt out: scheme, host and port.'),
+    .describe('Browser origins that may call the service, each with scheme, host and port.'),
   compat: oneOf(['reef'])
     .nullable()
     .default(null)
@@ -58,7 +55,7 @@ const svc = section({
 })
 
 const gateway = section({
-  url: baseUrl().describe('The base address that multimodal calls are relayed to, without `/v1`. Setting it turns those routes on.'),
+  url: baseUrl().describe('The base address that multimodal calls are relayed to, without `/v1`. Setting it enables those routes.'),
   api_key: secret().nullable().default(null).describe('The key of the multimodal gateway.'),
   api_key_env: text().nullable().default(null).describe("The environment variable that holds the gateway's key, instead of `api_key`."),
 })
@@ -68,30 +65,28 @@ const inference = section({
     .nullable()
     .default(null)
     .describe(
-      'Who answers: `provider`, `practice`, an engine whose weights can be trained (`llama`, `sglang`, `vllm`), or a runtime plug-in. Unset: `provider` when an upstream is set or found, else `practice`.',
+      'Which runtime answers: `provider`, `practice` (a built-in mock model; no API key needed), an engine whose weights can be trained (`llama`, `sglang`, `vllm`), or a runtime plug-in. Unset: `provider` when an upstream is set or found, else `practice`.',
     ),
   upstream_url: baseUrl()
     .nullable()
     .default(null)
-    .describe('The base address of the model provider, without `/v1`. Unset: looked for, see below.'),
+    .describe('The base address of the model provider, without `/v1`. Unset: detected, see below.'),
   upstream_model: text()
     .nullable()
     .default(null)
-    .describe('The model that the service itself asks for. Client calls keep their own model name.'),
+    .describe('The model for calls of the service itself. Client calls keep their own model name.'),
   upstream_api: oneOf(['openai', 'responses', 'anthropic'])
     .default('openai')
-    .describe('The format the upstream speaks: chat completions, responses, or messages.'),
-  upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. The tokens of callers never are.'),
+    .describe('The API of the upstream: chat completions, responses, or messages.'),
+  upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
   timeout_s: seconds('above zero').default(300).describe('How long an upstream may take, in seconds.'),
-  retry_timeout_s: seconds('zero')
-    .default(300)
-    .describe('How long a call that lost a race against a weight update is tried again, in seconds.'),
+  retry_timeout_s: seconds('zero').default(300).describe('How long a call that conflicts with a weight update is retried, in seconds.'),
   max_answer_bytes: count()
     .default(ANSWER_BYTES_DEFAULT)
     .describe(
-      'How many bytes one answer may be, as it comes from the upstream. A longer stream is cut, with an error event, and kept as incomplete; a longer whole answer is a 502.',
+      'The largest answer in bytes, as it comes from the upstream. A longer stream is cut with an error event and kept as incomplete; a longer whole answer is a 502.',
     ),
-  gateway: gateway.nullable().default(null).describe('Turns the multimodal routes on.'),
+  gateway: gateway.nullable().default(null).describe('Enables the multimodal routes.'),
   engine: engine.prefault({}).describe('The engine of the runtimes `llama`, `sglang` and `vllm`.'),
 })
 
@@ -103,8 +98,8 @@ const storage = section({
   record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
-    .describe('How many bytes of record bodies are kept; above it the oldest bodies go first.'),
-  keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept beside the assembled answer.'),
+    .describe('How many bytes of record bodies are kept. Above that the oldest bodies are evicted.'),
+  keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })
 
 const traces = section({
@@ -118,16 +113,16 @@ const traces = section({
     .record(
       z.string().regex(OWN_NAME),
       headerValue().describe(
-        'A header sent along with spans. From `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS` when none is set.',
+        'A header sent with spans. From `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS` when none is set.',
       ),
       'must be a section with one header per name',
     )
     .default({}),
-  service_name: text().default(PRODUCT).describe('What the service is called in its traces. From `OTEL_SERVICE_NAME`.'),
+  service_name: text().default(PRODUCT).describe('The service name in traces. From `OTEL_SERVICE_NAME`.'),
   sample_ratio: ratio()
     .default(1)
-    .describe('The share of traces that are kept, of those that begin here. A caller that has one decides itself.'),
-  content: flag().default(false).describe('Whether spans hold what was asked and answered, cut to 8,192 characters each.'),
+    .describe('The share of sampled traces among those that begin here. For traces that begin at the caller, the caller decides.'),
+  content: flag().default(false).describe('Whether spans include prompts and answers, cut to 8,192 characters each.'),
 })
 
 const data = section({
@@ -140,12 +135,12 @@ const data = section({
 const pipeline = section({
   task2batch: section({
     config: section({
-      batch_size: count().default(1).describe('How many units make a batch.'),
+      batch_size: count().default(1).describe('How many units form a batch.'),
     }).prefault({}),
   }).prefault({}),
 })
 
-/** The sections that every recipe has of its own. */
+/** The sections of every recipe. */
 const recipeSections = {
   data: data.prefault({}),
   pipeline: pipeline.prefault({}),
@@ -162,10 +157,10 @@ const recipe = section({
 })
 
 export const schema = section({
-  svc: svc.prefault({}).describe('The service itself: where it listens, who may call, how much it holds.'),
-  inference: inference.prefault({}).describe('Who answers the calls.'),
-  storage: storage.prefault({}).describe('Where everything is kept.'),
-  traces: traces.prefault({}).describe('Whether OpenTelemetry traces are made, and where they go.'),
+  svc: svc.prefault({}).describe('The service itself: address, access and limits.'),
+  inference: inference.prefault({}).describe('Which model answers the calls.'),
+  storage: storage.prefault({}).describe('Where data is kept.'),
+  traces: traces.prefault({}).describe('OpenTelemetry traces.'),
   recipe: text().default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
   recipes: z
     .record(z.string().regex(OWN_NAME), recipe, 'must be a section with one recipe per name')
@@ -179,10 +174,10 @@ export const schema = section({
     .describe("What one of the recipe's steps may cost, and how weights are trained. With several recipes: `recipes.<name>.training`."),
 })
 
-/** The sections that stand at the top of the file when there is a single recipe. */
+/** The sections that stand at the top of the file when there is one recipe. */
 export const RECIPE_SECTIONS: ReadonlySet<string> = new Set(Object.keys(recipeSections))
 
-/** The variable that fills a key which neither the command line nor the file sets. */
+/** The variable that fills a key set neither on the command line nor in the file. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   'svc.token': ENV.token,
   'inference.upstream_url': ENV.upstreamUrl,
@@ -212,10 +207,9 @@ type Frozen<T> = T extends readonly (infer Item)[]
 
 export type Settings = z.output<typeof schema>
 
-/** One recipe, whole: where it comes from and its own sections. */
 export type RecipeSettings = Frozen<Omit<Settings['recipes'][string], 'use'> & { use: string }>
 
-/** The configuration of one service. Sections of a single recipe at the top of the file are already under `recipes` here. */
+/** The configuration of one service. Sections at the top of the file are moved under `recipes` here. */
 export type Config = Frozen<Pick<Settings, 'svc' | 'inference' | 'storage' | 'traces' | 'recipe'>> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

@@ -1,4 +1,4 @@
-/** Given values through the schema: settings with every default filled in, or what is wrong with which value. */
+/** Checks given values against the schema: settings with all defaults, or the problems. */
 import type * as z from 'zod'
 import type { Environment } from './interpolate.ts'
 import { place } from './problem.ts'
@@ -7,11 +7,11 @@ import { schema } from './schema.ts'
 import type { Settings } from './schema.ts'
 
 export interface SettingsReading {
-  /** Null when even without the refused values nothing usable is left. */
+  /** Null when nothing usable is left without the refused values. */
   readonly settings: Settings | null
   readonly given: ReadonlyMap<string, Given>
   readonly problems: readonly string[]
-  /** Keys whose values were refused: rules across keys leave them alone. */
+  /** Keys whose values were refused; rules across keys ignore them. */
   readonly refused: ReadonlySet<string>
 }
 
@@ -28,7 +28,7 @@ export function readSettings(given: ReadonlyMap<string, Given>, environment: Env
   return { settings: again.success ? again.data : null, given: gateway.given, problems: [...gateway.problems, ...problems], refused }
 }
 
-/** The gateway's key may stand in a variable of the user's own naming. */
+/** The gateway's key may come from a variable that the user names. */
 function fillGatewayKey(given: ReadonlyMap<string, Given>, environment: Environment, fileName: string) {
   const named = given.get('inference.gateway.api_key_env')
   if (named === undefined || typeof named.value !== 'string') return { given, problems: [] }
@@ -67,7 +67,7 @@ function branch(node: Tree, name: string): Tree {
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The key and the rule, and of a wrong value only its kind: it may be a secret in the wrong place. */
+/** Names the key and the rule, and only the type of a wrong value: it may be a misplaced secret. */
 function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>, fileName: string): string {
   const key = keyOf(issue)
   const where = place(originAt(key, given), fileName)
@@ -82,7 +82,7 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>, f
 
 const keyOf = (issue: z.core.$ZodIssue): string => issue.path.filter((part) => typeof part === 'string').join('.')
 
-/** Where the key was given, or else the nearest thing around it that was. */
+/** Where the key, or else the closest section around it, was given. */
 function originAt(key: string, given: ReadonlyMap<string, Given>): Origin {
   for (let around = key; around !== ''; around = parentOf(around)) {
     const hit = [...given].find(([other]) => isWithin(other, around))

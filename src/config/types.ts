@@ -1,20 +1,20 @@
-/** Types of values in the configuration, each with one sentence that says what would be right. */
+/** The value types of the configuration, each with one sentence that states the rule. */
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { hasCredentials } from '../contract/index.ts'
 
-/** A Node timer set further ahead than this many seconds fires at once. */
+/** A Node timer with more seconds than this fires at once. */
 const TIMER_SECONDS_MAX = 2_147_483
 const SECRET_SHAPE = /^[\x21-\x7e]*$/
 
 export const text = () => z.string('must be text').min(1, 'must not be empty')
-/** What must fit into a header line as it is. */
+/** Must fit into a header line. */
 export const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
-/** Unlike a token it may hold a blank, as in `Basic …`. */
+/** Unlike a token it may contain blanks, as in `Basic …`. */
 export const headerValue = () => text().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII')
 export const flag = () => z.boolean('must be true or false')
 export const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
-/** A limit that is off at 0, as it is by default. */
+/** A limit; 0, the default, means none. */
 export const none = () => from0().default(0)
 export const from0 = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER)
 export const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
@@ -34,10 +34,10 @@ export function seconds(least: 'zero' | 'above zero') {
   return least === 'zero' ? number.min(0, rule) : number.gt(0, rule)
 }
 
-/** A base address. Its own messages never quote it, since a wrong one may hold a password. */
+/** A base address. Messages never quote it, since it may hold a password. */
 export const baseUrl = () => address((value) => addressProblem(value) ?? v1Problem(value))
 
-/** Where spans are sent: it may well end in /v1/traces. */
+/** The address for spans: it may end in /v1/traces. */
 export const collectorUrl = () => address(addressProblem)
 
 function address(problemOf: (value: string) => string | null) {

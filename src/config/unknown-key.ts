@@ -1,8 +1,8 @@
-/** What to say about a key nobody knows: the nearest one that exists, or what may stand in its place. */
+/** The message for an unknown key: the nearest existing key, or the keys of the section. */
 import { allKeys, namesAt, typeAt } from './keys.ts'
 import { nearest } from './nearest.ts'
 
-/** Null when the key, or the section, is known. */
+/** Null when the key or section is known. */
 export function unknownKeyProblem(path: readonly string[]): string | null {
   const depth = path.findIndex((_, index) => typeAt(path.slice(0, index + 1)) === null)
   if (depth === -1) return null
@@ -16,7 +16,7 @@ export function unknownKeyProblem(path: readonly string[]): string | null {
   return `${unknown} is not a known ${within.length === 0 && path.length > 1 ? 'section' : 'key'}; ${hint}`
 }
 
-/** A misspelt neighbour first, then the same name in another section, then the nearest whole key. */
+/** First a misspelt neighbour, then the same name in another section, then the nearest whole key. */
 function meantKey(path: readonly string[], depth: number, names: readonly string[]): string | null {
   const word = path[depth] ?? ''
   const neighbour = nearest(word, names)

@@ -1,8 +1,8 @@
-/** Text from the command line, a variable or an interpolation, read as the kind of value its key takes. */
+/** Reads text from the command line, a variable or an interpolation as the kind of value that its key takes. */
 import { parse } from 'yaml'
 import type { ValueKind } from './keys.ts'
 
-/** Text that does not read as the kind stays text, for the schema to refuse. */
+/** Text that does not parse as that kind stays text, and the schema refuses it. */
 export function readValue(text: string, kind: ValueKind | null): unknown {
   if (kind === 'text' || text === '') return text
   if (kind === 'list' && !text.startsWith('[')) return [text]
@@ -10,7 +10,7 @@ export function readValue(text: string, kind: ValueKind | null): unknown {
   return isOfKind(value, kind) && !isAccident(value, text, kind) ? value : text
 }
 
-/** A sentence with a colon or a dash in it is no section and no list. */
+/** A sentence with a colon or a dash is not a section or a list. */
 const isAccident = (value: unknown, text: string, kind: ValueKind | null): boolean =>
   kind === 'json' && typeof value === 'object' && value !== null && !/^[[{]/.test(text)
 

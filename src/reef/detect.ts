@@ -1,4 +1,4 @@
-/** Folders that are not ours to write in: those of the original system, and those of an import that was broken off. */
+/** Refuses to write into folders of the original system and into an unfinished import. */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { removeFile, writeAtomicFile } from '../kit/index.ts'
 import { SOURCE_FILE } from './source/folder.ts'
 import { gitObjects, gitRefs } from './source/git.ts'
 
-/** There while an import is not through: what it has carried over so far must not be trained on. */
+/** Present while an import is unfinished: its partial data must not be trained on. */
 const MARK = 'import.json'
-/** Refs looked at before a repository counts as ours. */
+/** How many refs are checked before a repository counts as ours. */
 const REFS_LOOKED_AT = 20
 
 export interface StoragePlaces {
@@ -17,7 +17,7 @@ export interface StoragePlaces {
   readonly artifact_repository: string
 }
 
-/** Throws before anything is written there. */
+/** Throws before anything is written. */
 export async function refuseOriginal(places: StoragePlaces): Promise<void> {
   const files = (await readdir(places.agent_record_dir).catch(() => [])).filter((name) => SOURCE_FILE.test(name))
   const refs = await originalRefs(places.artifact_repository)
@@ -33,7 +33,7 @@ export async function refuseOriginal(places: StoragePlaces): Promise<void> {
   )
 }
 
-/** What git itself has to say about a folder that is no repository is said when it is opened. */
+/** A folder that is not a repository is reported when it is opened. */
 async function originalRefs(repository: string): Promise<readonly string[]> {
   if (isRemoteRepository(repository) || !existsSync(join(repository, 'HEAD'))) return []
   const refs = await gitRefs(repository, ORIGINAL.allRefs).catch(() => new Map<string, string>())
@@ -57,7 +57,7 @@ export function refuseUnfinished({ agent_record_dir }: StoragePlaces): void {
   )
 }
 
-/** From the first write of an import to its last the mark is there. Removed by `endImport` alone: what throws in between leaves half an import. */
+/** The mark exists from the first write of an import to its last. Only `endImport` removes it, so a failed import stays marked. */
 export const beginImport = ({ agent_record_dir }: StoragePlaces): Promise<void> =>
   writeAtomicFile(join(agent_record_dir, MARK), `${JSON.stringify({ from: ORIGINAL.product })}\n`)
 

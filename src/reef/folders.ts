@@ -1,4 +1,4 @@
-/** The import into the folders of a service that does not run: they are opened, marked until everything is there, and closed again. */
+/** Imports into the folders of a stopped service: opens them, marks them until the import is complete, and closes them. */
 import { invalid, type ContentStore, type Store } from '../contract/index.ts'
 import { ScenarioFiles } from '../scenarios/index.ts'
 import type { Places } from './carry/target.ts'
@@ -6,15 +6,15 @@ import { beginImport, endImport, refuseOriginal, type StoragePlaces } from './de
 import { importReef, type ImportParts, type ImportReport, type ImportSource } from './import.ts'
 
 export interface ImportWish extends ImportSource {
-  /** One of the configured recipes; null for the default one. */
+  /** A configured recipe; null for the default one. */
   readonly recipe: string | null
-  /** Tries everything and writes nothing. */
+  /** Checks everything and writes nothing. */
   readonly isTrial: boolean
 }
 
 export type ImportProgress = ImportParts['progress']
 
-/** What the configuration says of the folders that are written to. */
+/** What an import needs of the service's configuration. */
 export interface ImportHouse extends Pick<ImportParts, 'recipe' | 'newId'> {
   readonly storage: StoragePlaces & { readonly record_backend: string; readonly keep_raw_streams: boolean }
   openStore(): Promise<Store>
@@ -44,7 +44,7 @@ export async function importInto(house: ImportHouse, wish: ImportWish, progress:
   }
 }
 
-/** Settings that somebody changed after the import stay as they are when it is run again. */
+/** Settings changed after an import are kept when it runs again. */
 function modelWriter({ agent_record_dir }: StoragePlaces): Places['writeModel'] {
   const files = new ScenarioFiles(agent_record_dir)
   return async (created, settings) => {

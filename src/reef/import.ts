@@ -1,4 +1,4 @@
-/** The whole import: finds the scenarios in both folders, carries one after the other, and answers with what is where. */
+/** The whole import: finds the scenarios in both folders, imports one after the other, and reports the result. */
 import { lstat } from 'node:fs/promises'
 import { isRefusal, type Recipe } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
@@ -12,27 +12,27 @@ import { SourceRepository } from './source/repository.ts'
 
 export interface ImportSource {
   readonly records: string
-  /** Null leaves the releases where they are. */
+  /** Null skips the releases. */
   readonly artifacts: string | null
-  /** The name here of a scenario there. */
+  /** New names of scenarios, by their names in the source. */
   readonly renames: ReadonlyMap<string, string>
 }
 
 interface ImportRecipe {
   readonly name: string
   readonly recipe: Recipe
-  /** Its folders, where it trains several components. */
+  /** The recipe's component folders. */
   readonly components: readonly string[]
 }
 
 export interface ImportParts {
   readonly source: ImportSource
   readonly recipe: ImportRecipe
-  /** Null tries everything and keeps nothing. */
+  /** Null for a trial run, which keeps nothing. */
   readonly places: Places | null
   readonly keepRaw: boolean
   readonly newId: () => string
-  /** The source was looked through; from here on something is written. */
+  /** Called when the source has been checked, before the first write. */
   readonly begun: () => Promise<void>
   readonly progress: (done: number, total: number) => void
 }
@@ -77,7 +77,7 @@ async function sizeOf({ database }: Found): Promise<number> {
   return database === undefined ? 0 : (await lstat(database)).size
 }
 
-/** By name: those the repository names, and those that have files alone. */
+/** By name: those in the repository, and those that have only files. */
 async function findScenarios(source: ImportSource, repository: SourceRepository | null, remarks: Remarks): Promise<readonly Found[]> {
   const folder = await listFolder(source.records)
   for (const odd of folder.odd) remarks.add('problem', null, 'file', odd)

@@ -1,6 +1,6 @@
 /**
- * Reef: reads the folders of the original system and carries them over into the store and the artifact repository.
- * Does not write to what it reads, and does not choose what it writes to.
+ * Reef: reads the folders of the original system and imports them into the store and the artifact repository.
+ * Does not write to its source.
  */
 export { refuseOriginal, refuseUnfinished } from './detect.ts'
 export { importInto, type ImportHouse, type ImportProgress, type ImportWish } from './folders.ts'

@@ -1,10 +1,10 @@
-/** Attributes as the wire spells them. What is not of the kind a name promises is left out: a collector that refuses one span refuses the batch. */
+/** Span attributes in OTLP's JSON. A value of the wrong type is left out: a collector that refuses one span refuses the batch. */
 
 export interface KeyValue {
   readonly key: string
   readonly value: AnyValue
 }
-/** Whole numbers are 64 bits wide on the wire, and travel as text. */
+/** OTLP writes 64-bit integers as text. */
 type AnyValue =
   | { readonly stringValue: string }
   | { readonly intValue: string }
@@ -12,7 +12,7 @@ type AnyValue =
   | { readonly boolValue: boolean }
   | { readonly arrayValue: { readonly values: readonly AnyValue[] } }
 
-/** What callers put into a request is as long as they like; an attribute is not. */
+/** Request fields may have any length; attributes may not. */
 const TEXT_CHARACTERS_MAX = 1024
 const TEXTS_MAX = 16
 
@@ -23,7 +23,7 @@ export class Attributes {
     return typeof value === 'string' && value !== '' ? this.#add(key, { stringValue: shortened(value) }) : this
   }
 
-  /** Bounded by whoever made it. */
+  /** The caller bounds the length. */
   json(key: string, printed: string | null): this {
     return printed === null ? this : this.#add(key, { stringValue: printed })
   }
@@ -51,7 +51,7 @@ export class Attributes {
   }
 }
 
-/** Text the wire can hold: half a character, which JSON may bring in, is none. */
+/** Replaces lone surrogates, which JSON allows and OTLP does not. */
 export function shortened(text: string, charactersMax = TEXT_CHARACTERS_MAX): string {
   return text.slice(0, charactersMax).toWellFormed()
 }

@@ -1,12 +1,12 @@
-/** What was said, for spans that may hold it: roles and parts as the GenAI conventions shape them, from any of the three formats, cut to size. */
+/** Prompts and answers for spans: roles and parts as the GenAI conventions define them, from all three formats, cut to size. */
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { shortened } from './attributes.ts'
 
-/** Per attribute; the newest messages stay. */
+/** Per attribute; the newest messages are kept. */
 const CONTENT_CHARACTERS_MAX = 8192
-/** Per text within it, so that a long one does not push the others out. */
+/** Per text, so that a long one does not displace the others. */
 const PART_CHARACTERS_MAX = 2048
-/** Less says nothing. */
+/** A shorter text would be useless. */
 const PART_CHARACTERS_LEAST = 32
 
 interface Part {
@@ -25,7 +25,7 @@ export function inputMessages({ messages, input }: JsonObject): string | null {
   return Array.isArray(said) ? printNewest(said.map((one: Json) => messageOf(one, 'user'))) : null
 }
 
-/** One message per choice. An answer made of items is a single choice. */
+/** One message per choice. An answer made of items is one choice. */
 export function outputMessages({ choices, content, output, stop_reason, status }: JsonObject): string | null {
   if (Array.isArray(choices)) return printNewest(choices.filter(isObject).map(choiceOf))
   if (content !== undefined) return printNewest([{ role: 'assistant', parts: partsOf(content), finish_reason: stop_reason ?? '' }])
@@ -38,7 +38,7 @@ function choiceOf({ message, finish_reason }: JsonObject): JsonObject {
   return { ...messageOf(message ?? null, 'assistant'), finish_reason: finish_reason ?? '' }
 }
 
-/** A message, or one of the items that stand beside messages: a call of a tool, or what it came to. */
+/** A message, or an item between messages: a tool call or its result. */
 function messageOf(said: Json, usualRole: string): { readonly role: string; readonly parts: readonly Part[] } {
   if (!isObject(said)) return { role: usualRole, parts: partsOf(said) }
   const { role, content, tool_calls, tool_call_id, type } = said
@@ -62,7 +62,7 @@ function partsOf(content: Json): readonly Part[] {
 
 const textPart = (said: Json): Part => ({ type: 'text', content: typeof said === 'string' ? said : JSON.stringify(said) })
 
-/** What is of a kind that the conventions have no word for stands as its provider sent it. */
+/** A part of a kind unknown to the conventions stays as the provider sent it. */
 function partOf(part: JsonObject): Part {
   const type = typeof part['type'] === 'string' ? part['type'] : 'unknown'
   if (typeof part['text'] === 'string') return { type: 'text', content: part['text'] }
@@ -95,7 +95,7 @@ function printNewest(members: readonly object[]): string {
   return `[${kept.join(',')}]`
 }
 
-/** The newest is shown in any case: of many texts in it, each gives way until all of them fit. */
+/** The newest message is always shown: its texts are shortened until all fit. */
 function squeezed(member: object, room: number): string {
   let printed = ''
   for (let charactersMax = PART_CHARACTERS_MAX; charactersMax >= PART_CHARACTERS_LEAST; charactersMax /= 4) {

@@ -1,4 +1,4 @@
-/** One batch to the collector: posted, tried again while that may help, and given up in the end. */
+/** Sends one batch to the collector, with retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Destination {
@@ -8,21 +8,21 @@ export interface Destination {
   readonly retryFirstMs: number
 }
 
-/** How many spans of the batch were not taken; null for all of them. */
+/** How many spans of the batch were rejected; null for all. */
 interface Delivered {
   readonly rejected: number | null
   readonly error: Error | null
 }
 
 interface Attempt extends Delivered {
-  /** How long the collector asks to be left alone; null where trying again would not help. */
+  /** How long to wait before a retry; null where a retry would not help. */
   readonly retryAfterMs: number | null
 }
 
 const ATTEMPTS_MAX = 5
-/** However long a collector asks for: meanwhile the queue fills. */
+/** The longest wait, whatever the collector asks for: the queue fills meanwhile. */
 const RETRY_MAX_MS = 60_000
-/** The collector is busy, or something in front of it is. */
+/** The collector, or a proxy in front of it, is busy. */
 const RETRIED = new Set([429, 502, 503, 504])
 const ANSWER_BYTES_MAX = 64 * 1024
 
@@ -30,9 +30,9 @@ export class Delivery {
   readonly #destination: Destination
   readonly #url: string
   readonly #headers: Headers
-  /** Nobody waits between attempts any more. */
+  /** Ends all waits between attempts. */
   readonly #hurry = new AbortController()
-  /** Nothing is sent any more. */
+  /** Ends all sending. */
   readonly #over = new AbortController()
 
   constructor(destination: Destination) {
@@ -52,7 +52,7 @@ export class Delivery {
 
   async deliver(body: string): Promise<Delivered> {
     for (let attempt = 1; ; attempt += 1) {
-      // Asked for before the attempt: once nobody waits any more, each batch is tried exactly once.
+      // Read before the attempt: once the service stops, each batch is tried exactly once.
       const isLast = attempt === ATTEMPTS_MAX || this.#hurry.signal.aborted
       const { retryAfterMs, ...delivered } = await this.#post(body)
       if (retryAfterMs === null || isLast) return delivered
@@ -61,11 +61,11 @@ export class Delivery {
     }
   }
 
-  /** Never throws: no answer is a failure like any other, and may be gone the next time. */
+  /** Never throws: a missing answer is a failure that may be retried. */
   async #post(body: string): Promise<Attempt> {
     const signal = AbortSignal.any([AbortSignal.timeout(this.#destination.timeoutMs), this.#over.signal])
     try {
-      // What the headers hold is for this address alone, so nobody is followed elsewhere.
+      // The headers are for this address alone, so redirects are not followed.
       const response = await fetch(this.#url, { method: 'POST', headers: this.#headers, body, signal, redirect: 'manual' })
       const text = await firstBytes(response)
       if (response.ok) return { rejected: rejectedIn(text), error: new Error('the collector refused them'), retryAfterMs: null }
@@ -78,13 +78,13 @@ export class Delivery {
   }
 }
 
-/** The base address of the protocol, unless it is the one for traces already. */
+/** Adds `/v1/traces` to a base address. */
 function postUrl(endpoint: string): string {
   const base = endpoint.replace(/\/+$/, '')
   return base.endsWith('/traces') ? base : `${base}/v1/traces`
 }
 
-/** An answer is a few words, or it is none of ours. */
+/** A collector's answer is short; the rest is not read. */
 async function firstBytes({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let bytes = 0
@@ -97,7 +97,7 @@ async function firstBytes({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-/** A collector may take a batch and leave some of it out. */
+/** A collector may accept a batch and reject some of its spans. */
 function rejectedIn(text: string): number {
   try {
     const answer: unknown = JSON.parse(text)
@@ -115,7 +115,7 @@ function retryAfter({ headers }: Response): number {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0
 }
 
-/** `fetch` says why in the cause of what it throws. */
+/** `fetch` gives the reason in the cause of its error. */
 function unreachable(error: unknown): Error {
   const { cause } = error instanceof Error ? error : {}
   const reason = cause instanceof Error ? cause : error

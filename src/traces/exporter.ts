@@ -1,4 +1,4 @@
-/** Spans wait in a bounded queue and leave in batches. Whatever the collector does, nobody waits for it; what it does not take is dropped and counted. */
+/** Spans wait in a bounded queue and are sent in batches. No caller waits for the collector; spans it does not take are dropped and counted. */
 import { PRODUCT } from '../contract/index.ts'
 import { Delivery, type Destination } from './delivery.ts'
 import { printSpan, type Span } from './span.ts'
@@ -11,13 +11,13 @@ export interface Counts {
 export interface Pace {
   readonly waitingMax: number
   readonly batchMax: number
-  /** A batch is not larger than this in print either: collectors refuse what is. */
+  /** The largest batch when printed: collectors refuse larger ones. */
   readonly batchCharactersMax: number
   /** How long a span waits for others at most. */
   readonly gatherMs: number
   readonly timeoutMs: number
   readonly retryFirstMs: number
-  /** How long what is left may take when the service stops. */
+  /** How long the last batches may take when the service stops. */
   readonly closeMs: number
 }
 
@@ -59,10 +59,10 @@ export class Exporter {
     this.#head = `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"scopeSpans":[{"scope":${JSON.stringify({ name: PRODUCT })},"spans":[`
   }
 
-  /** Spans are printed as they come, one at a time, so that a full batch costs no pause. What cannot be printed is dropped like the rest. */
+  /** Spans are printed one at a time as they come, so that a full batch causes no pause. A span that cannot be printed is dropped. */
   add(count: number, make: () => readonly Span[]): void {
     if (this.#waiting.length + count > this.#pace.waitingMax) return this.#drop(count, new Error('the queue is full'))
-    // Asked for each time: a machine that slept, or whose clock was set, would be hours off for good. Once for all of them: they belong together.
+    // Read each time, since the clock may be set or the machine may sleep; once for all, since these spans belong together.
     const origin = Date.now() - performance.now()
     try {
       this.#waiting.push(...make().map((span) => printSpan(span, origin)))
@@ -81,7 +81,7 @@ export class Exporter {
     })
   }
 
-  /** One batch at a time: while the collector is slow the queue fills, and then spans are dropped. */
+  /** Sends one batch at a time: with a slow collector the queue fills, and then spans are dropped. */
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch()
@@ -89,7 +89,7 @@ export class Exporter {
       const dropped = Math.min(rejected ?? batch.length, batch.length)
       this.counts.exported += batch.length - dropped
       if (dropped > 0) this.#drop(dropped, error)
-      // Those that came meanwhile wait for company again.
+      // New spans wait for a full batch again.
       if (!this.#isClosing && this.#waiting.length < this.#pace.batchMax) break
     }
     if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#pace.gatherMs).unref()
@@ -114,7 +114,7 @@ export class Exporter {
     this.#unsaid = 0
   }
 
-  /** Every batch that is left is tried once more; after the time for it, what still waits is dropped. */
+  /** Tries every remaining batch once; what is left after `closeMs` is dropped. */
   async close(): Promise<void> {
     this.#isClosing = true
     this.#delivery.hurry()

@@ -1,5 +1,5 @@
 /**
- * Traces: follows requests and training steps as OpenTelemetry spans, and sends them to a collector beside everything else.
- * Does not decide anything, hold anyone up, or get loaded where no collector is configured.
+ * Traces: records requests and training steps as OpenTelemetry spans, and sends them to a collector in the background.
+ * Does not delay anything, and is not loaded where no collector is configured.
  */
 export { openTraces, type Traces } from './traces.ts'

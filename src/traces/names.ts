@@ -1,4 +1,4 @@
-/** Attribute names, each once. Those of `http`, `url`, `server` and `error` are settled; those of `gen_ai` are in development and may still be renamed by their authors. */
+/** Attribute names. Those of `http`, `url`, `server` and `error` are stable conventions; those of `gen_ai` are in development. */
 export const NAME = {
   method: 'http.request.method',
   route: 'http.route',
@@ -32,8 +32,8 @@ export const NAME = {
   receipt: 'svc.receipt',
   step: 'svc.step',
   outcome: 'svc.outcome',
-  /** The record of the instruction that a step is about. */
+  /** The record of the step's instruction. */
   trainRecord: 'svc.train_record_id',
-  /** What comes before the name of a number that a step's row tells. */
+  /** The prefix of a step's metrics. */
   metric: 'svc.metrics.',
 } as const

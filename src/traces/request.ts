@@ -1,4 +1,4 @@
-/** One request as its trace: a span for the request, and below it one for the call to the model where there was one. Both are written when the request is over. */
+/** The trace of one request: a span for the request, and a child span for the model call. Both are written when the request is over. */
 import type { Dialect, ExchangeSummary, JsonObject, ModelAddress } from '../contract/index.ts'
 import { Attributes } from './attributes.ts'
 import { callAttributes, callName } from './call.ts'
@@ -6,19 +6,19 @@ import { traceHeaders, type TraceContext } from './context.ts'
 import { NAME } from './names.ts'
 import { newSpanId, type Scribe, type Span } from './span.ts'
 
-/** What is known of a request once it is over. */
+/** What is known of a finished request. */
 export interface Seen {
   readonly id: string
   readonly method: string
-  /** The pattern; null where no route was found. */
+  /** The route pattern; null where no route matched. */
   readonly route: string | null
   readonly path: string
-  /** Null when the client left before there was one. */
+  /** Null when the client disconnected before the response. */
   readonly status: number | null
   readonly note: { readonly scenario?: string; readonly receipt?: string; readonly code?: string; readonly cause?: string }
 }
 
-/** The call to the model, attempts that lost a race included. */
+/** The model call, including attempts that lost a race. */
 export interface TracedCall {
   readonly dialect: Dialect
   readonly model: ModelAddress
@@ -28,7 +28,7 @@ export interface TracedCall {
   answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null
 }
 
-/** A failure: what kind it is for programs, and its words. */
+/** A failure: its kind for programs, and its message. */
 interface Failure {
   readonly type: string
   readonly words: string
@@ -47,7 +47,7 @@ export class RequestTrace {
     this.#context = context
   }
 
-  /** Every attempt belongs to the same call. Answers the headers that carry the trace on. */
+  /** All attempts belong to one call. Answers the headers that pass the trace on. */
   asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>> {
     this.#call ??= { dialect, model, request, begun: performance.now(), firstChunk: null, answer: null }
     return traceHeaders(this.#context, this.#callId)
@@ -111,14 +111,14 @@ export class RequestTrace {
   }
 }
 
-/** Why the service could not do as asked. What the caller must mend is no failure of the service: its code stands in the span all the same. */
+/** Why the service failed. A client error is not a failure of the service, but its code stands in the span. */
 function failureOf({ status, note: { code, cause } }: Seen): Failure | null {
   if (status === null) return { type: 'client_gone', words: 'the client left before there was an answer' }
   if (status >= 500) return { type: code ?? String(status), words: cause ?? code ?? `status ${status}` }
   return code === undefined && cause !== undefined ? { type: 'stream_interrupted', words: cause } : null
 }
 
-/** An answer that came whole is no failure of the model, whatever became of it afterwards. */
+/** A complete answer is no failure of the model, whatever happened afterwards. */
 function callFailure({ answer }: TracedCall, seen: Seen): Failure | null {
   const { code } = seen.note
   if (answer !== null) return code === undefined ? failureOf(seen) : null

@@ -1,4 +1,4 @@
-/** One span, printed as OTLP's JSON has it: ids in hex, times and whole numbers as text, kinds and codes as numbers. */
+/** One span, printed as OTLP's JSON: ids in hex, times and integers as text, kinds and codes as numbers. */
 import { newId } from '../kit/index.ts'
 import { shortened, type Attributes } from './attributes.ts'
 import type { TraceContext } from './context.ts'
@@ -9,7 +9,7 @@ export interface Span {
   readonly parentId: string | null
   readonly name: string
   readonly kind: keyof typeof KIND
-  /** In milliseconds of this process, as `performance.now` counts them. */
+  /** In milliseconds, as `performance.now` counts them. */
   readonly begun: number
   readonly ended: number
   readonly attributes: Attributes
@@ -17,7 +17,7 @@ export interface Span {
   readonly failure: string | null
 }
 
-/** Who takes spans. So many are announced, and made only where there is room for them. */
+/** Takes spans. `make` is called only where there is room for them. */
 export interface Scribe {
   write(count: number, make: () => readonly Span[]): void
   readonly isWithContent: boolean
@@ -25,13 +25,13 @@ export interface Scribe {
 
 const ID_DIGITS = 16
 
-/** The random end of an id. Never all zeros, which would mean none. */
+/** The random end of an id. Never all zeros, which OTLP reads as no id. */
 export const newSpanId = (): string => newId().slice(-ID_DIGITS)
 
 const KIND = { internal: 1, server: 2, client: 3 } as const
 const STATUS_ERROR = 2
 
-/** `origin` is when this process began to count milliseconds, by the clock on the wall: in milliseconds since the epoch. */
+/** `origin`: when `performance.now` was zero, in milliseconds since the epoch. */
 export function printSpan({ context, id, parentId, name, kind, begun, ended, attributes, failure }: Span, origin: number): string {
   return JSON.stringify({
     traceId: context.traceId,

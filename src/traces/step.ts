@@ -1,15 +1,14 @@
-/** One training step as its trace: a span for the step, and below it one for each of its phases. All are written when the step is over. */
+/** The trace of one training step: a span for the step, and a child span per phase. All are written when the step is over. */
 import type { Commit, JsonObject } from '../contract/index.ts'
 import { Attributes, shortened } from './attributes.ts'
 import type { TraceContext } from './context.ts'
 import { NAME } from './names.ts'
 import { newSpanId, type Scribe, type Span } from './span.ts'
 
-/** Which step it is. */
 interface Subject {
   readonly scenario: string
   readonly component: string
-  /** The record of the instruction it is about; null for a step on traffic. */
+  /** The record of its instruction; null for a step on traffic. */
   readonly requestId: string | null
 }
 
@@ -18,17 +17,17 @@ interface Phase {
   readonly begun: number
 }
 
-/** A method that goes back and forth for ever is followed so far. */
+/** Bounds the trace of a method that alternates between phases for ever. */
 const PHASES_MAX = 64
-/** A method may tell any number of numbers; a span holds the first. */
+/** Bounds the metrics in a span. */
 const METRICS_MAX = 32
 const METRIC_NAME_CHARACTERS_MAX = 100
-/** What a method tells that the conventions have a name for. */
+/** Metrics that the conventions have a name for. */
 const NAMED: Readonly<Record<string, string>> = {
   proposer_input_tokens: NAME.inputTokens,
   proposer_output_tokens: NAME.outputTokens,
 }
-/** The house's own phase: the row is landing. */
+/** The service's own phase: the row is landing. */
 const SETTLING = 'settling'
 
 export class StepTrace {
@@ -45,12 +44,12 @@ export class StepTrace {
     this.#subject = subject
   }
 
-  /** The phase before it is over. */
+  /** Ends the phase before it. */
   phase(name: string): void {
     if (this.#phases.at(-1)?.name !== name && this.#phases.length < PHASES_MAX) this.#phases.push({ name, begun: performance.now() })
   }
 
-  /** Without a row others were quicker, or the house failed and says why. */
+  /** Without a row, another component published first, or the service failed and `failure` says why. */
   end(commit: Commit | null, failure: string | null): void {
     if (!this.#context.isSampled) return
     const ended = performance.now()
@@ -62,7 +61,7 @@ export class StepTrace {
   }
 
   #phaseSpans(ended: number, commit: Commit | null, failure: string | null): readonly Span[] {
-    // A step that failed and has a row failed before the row landed.
+    // A failed step with a row failed before the row landed.
     const failed = commit === null ? this.#phases.at(-1) : this.#phases.findLast(({ name }) => name !== SETTLING)
     return this.#phases.map((phase, index) =>
       this.#span({

@@ -1,4 +1,4 @@
-/** The traces of one service: who may begin one, and where they go. */
+/** The traces of one service. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { begunContext, continuedContext } from './context.ts'
 import { Exporter, type Counts, type Pace } from './exporter.ts'
@@ -7,24 +7,24 @@ import type { Scribe } from './span.ts'
 import { StepTrace } from './step.ts'
 
 export interface TraceSettings {
-  /** The collector's base address, or the one spans are posted to. */
+  /** The collector's base address, or the address for traces. */
   readonly endpoint: string
   readonly headers: Readonly<Record<string, string>>
   readonly serviceName: string
-  /** The share of traces kept of those that begin here. */
+  /** The share of sampled traces among those that begin here. */
   readonly sampleRatio: number
-  /** Whether spans hold what was asked and answered. */
+  /** Whether spans include prompts and answers. */
   readonly isWithContent: boolean
-  /** Told of spans that were dropped, at most once a minute. */
+  /** Called when spans were dropped, at most once a minute. */
   readonly warn: (message: string, error: unknown) => void
-  /** How often and how long things are tried; as in production unless told otherwise. */
+  /** Timing of the exporter, for tests. */
   readonly pace?: Partial<Pace>
 }
 
 export interface Traces {
   request(headers: IncomingHttpHeaders): RequestTrace
   readonly step: (scenario: string, component: string, requestId: string | null) => StepTrace
-  /** How many spans were delivered, and how many were not. */
+  /** Counts of delivered and dropped spans. */
   readonly spans: Counts
   /** Sends what is left, for a few seconds at most. */
   close(): Promise<void>

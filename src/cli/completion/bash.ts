@@ -2,8 +2,8 @@
 import { allNodes, isBelow, placeOf, type Node, type Value } from './tree.ts'
 
 /**
- * Names of scenarios are strangers' words: they are compared and quoted, and no shell ever reads them as its own. Names with a `:` or `=` are
- * left out, since bash takes those for the ends of words.
+ * Scenario names come from outside: they are compared and quoted, and the shell never evaluates them. Names with a `:` or `=` are left out,
+ * since bash splits words there.
  */
 export function bashScript(tree: Node): string {
   const nodes = allNodes(tree)
@@ -48,7 +48,7 @@ function flagValues({ path, flags }: Node): readonly string[] {
   })
 }
 
-/** Nothing for a file: bash completes those by itself. */
+/** Nothing for a file: bash completes those itself. */
 function offer(value: Value): string {
   if (value === 'scenario') return '_svc_scenarios "$current" "${where[@]}"; '
   return typeof value === 'string' ? '' : `COMPREPLY=($(compgen -W '${value.join(' ')}' -- "$current")); `

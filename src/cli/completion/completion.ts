@@ -1,4 +1,4 @@
-/** `svc completion`: a script that teaches a shell the commands, their options and the names of scenarios. */
+/** `svc completion`: prints a script that completes commands, options and scenario names in a shell. */
 import type { Command } from 'commander'
 import { connect } from '@svc-ai/client'
 import { placeOf, type RemoteOptions } from '../remote/place.ts'
@@ -13,12 +13,12 @@ import { zshScript } from './zsh.ts'
 const SCRIPT: Readonly<Record<string, (tree: Node) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
 export const SHELLS: readonly string[] = Object.keys(SCRIPT)
 
-/** Somebody waits with a finger on the key, perhaps on a busy machine. */
+/** The user waits at the prompt. */
 const NAMES_SECONDS_MAX = 5
 
 export interface CompletionOptions extends RemoteOptions {
   readonly shell?: string
-  /** What the scripts ask for. */
+  /** Used by the scripts. */
   readonly names?: boolean
 }
 
@@ -33,7 +33,7 @@ export async function completion(program: Command, options: CompletionOptions, s
   return EXIT.fine
 }
 
-/** Silent about what goes wrong, and about names that a terminal would act on. */
+/** Prints nothing about failures, and no names with control characters. */
 async function tellNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
   try {
     const svc = connect({ ...(await placeOf(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })

@@ -30,7 +30,7 @@ function lines(node: Node): readonly string[] {
   ]
 }
 
-/** Below a command that has commands of its own both words have been typed. */
+/** For a subcommand, both words must have been typed. */
 function conditionOf({ path, children }: Node): string {
   if (path.length === 0) return '__fish_use_subcommand'
   const typed = path.map((word) => `__fish_seen_subcommand_from ${word}`)

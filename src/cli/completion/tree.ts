@@ -1,14 +1,14 @@
-/** The commands as a shell completes them, read from the commands themselves. */
+/** The commands, options and values that shells complete, read from the program itself. */
 import type { Argument, Command, Option } from 'commander'
 
-/** What may stand for a value: one of these words, a file, a scenario that exists, or anything. */
+/** The possible values: one of these words, a file, an existing scenario, or any text. */
 export type Value = readonly string[] | 'file' | 'scenario' | 'text'
 
 interface Flag {
   /** As typed, such as `-n` and `--number`. */
   readonly names: readonly string[]
   readonly about: string
-  /** Null for one that takes no value. */
+  /** Null for an option without a value. */
   readonly value: Value | null
 }
 
@@ -17,7 +17,7 @@ export interface Node {
   readonly path: readonly string[]
   readonly about: string
   readonly flags: readonly Flag[]
-  /** What each argument may be, in their order. */
+  /** The possible values of each argument, in order. */
   readonly values: readonly Value[]
   readonly children: readonly Node[]
 }
@@ -33,13 +33,12 @@ export function treeOf(command: Command, path: readonly string[] = []): Node {
   }
 }
 
-/** The program and all its commands, each before those below it. */
+/** The program and all its commands, parents first. */
 export const allNodes = (node: Node): readonly Node[] => [node, ...node.children.flatMap(allNodes)]
 
-/** Those that have a name, unlike the program itself. */
 export const isBelow = ({ path }: Node): boolean => path.length > 0
 
-/** The path as one word, which scripts know a command by. */
+/** The path as one word, used in the scripts. */
 export const placeOf = (path: readonly string[]): string => path.map((word) => `/${word}`).join('')
 
 function flagOf(option: Option): Flag {
@@ -49,7 +48,7 @@ function flagOf(option: Option): Flag {
 
 const valueOf = (argument: Argument): Value => valueNamed(argument.name(), argument)
 
-/** Options and arguments are called by what they take. */
+/** The name of an option or argument says what it takes. */
 function valueNamed(name: string, { argChoices }: Pick<Option, 'argChoices'>): Value {
   if (argChoices !== undefined) return argChoices
   if (FILES.has(name)) return 'file'

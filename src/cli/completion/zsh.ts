@@ -1,7 +1,7 @@
 /** Completion for zsh, as a file on `fpath` and as something to source. */
 import { allNodes, isBelow, placeOf, type Node, type Value } from './tree.ts'
 
-/** `compadd` takes each name as it is, and quotes it for the command line. */
+/** `compadd` takes each name literally and quotes it. */
 export function zshScript(tree: Node): string {
   const nodes = allNodes(tree)
   return `#compdef svc

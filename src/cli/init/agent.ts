@@ -1,9 +1,9 @@
-/** Which agent is made better: one that the configuration knows, or none, and then exchanges are recorded and nothing else. */
+/** The question for the agent to improve: a known adapter, or none, which only records exchanges. */
 import { allKeys, nearest } from '../../config/index.ts'
 import { chosenByNumber, type Question } from './ask.ts'
 
 const NONE = 'none'
-/** The recipe of whoever wants no agent to improve. */
+/** The recipe without an agent. */
 export const RECORDING = 'record-only'
 const KEY = 'evolution.adapter'
 
@@ -11,8 +11,8 @@ export function agentQuestion(): Question {
   const names = [NONE, ...adapterNames()]
   return {
     option: '--adapter',
-    title: 'Which agent is to become better?',
-    choices: [`${NONE}: just record (default)`, ...names.slice(1)],
+    title: 'Which agent should improve?',
+    choices: [`${NONE}: only record (default)`, ...names.slice(1)],
     read(answer) {
       const name = chosenByNumber(answer, names) ?? (answer === '' ? NONE : answer)
       if (name === NONE) return Promise.resolve({ settings: { recipe: RECORDING }, words: 'exchanges are recorded' })
@@ -24,7 +24,7 @@ export function agentQuestion(): Question {
   }
 }
 
-/** As the key's own description lists them. */
+/** The names in the description of the key. */
 export function adapterNames(): readonly string[] {
   const description = allKeys().find(({ key }) => key === KEY)?.description ?? ''
   return [...description.matchAll(/`([a-z]+)`/g)].map(([, name = '']) => name)

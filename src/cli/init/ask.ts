@@ -1,27 +1,25 @@
-/** One question of `init`: answered by an option, by a person, or by its default; an answer that does not fit is asked for again. */
+/** One question of `init`: answered by an option, a person, or its default. An invalid answer is asked for again. */
 import { ConfigProblem } from '../../config/index.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 export interface Question {
-  /** The option that answers it. */
   readonly option: string
   readonly title: string
-  /** What may be answered, one per line, the default first. */
+  /** Possible answers, one per line, the default first. */
   readonly choices: readonly string[]
-  /** Takes an empty answer for the default. */
+  /** An empty answer means the default. */
   read(answer: string): Promise<Chosen | Misfit>
 }
 
-/** What an answer comes to. */
 export interface Chosen {
-  /** Keys of the configuration to their values. */
+  /** Configuration keys and values. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** The same in words. */
+  /** The answer in words. */
   readonly words: string
 }
 
 export interface Misfit {
-  /** Why the answer does not do, and what would. */
+  /** Why the answer is invalid, and what would be valid. */
   readonly problem: string
 }
 
@@ -39,7 +37,7 @@ export function answerTo({ yes, surroundings }: { readonly yes: boolean; readonl
   }
 }
 
-/** Whoever sits at a terminal and answers nothing wants none of it; where nobody sits, the default is all there is. */
+/** No answer on a terminal cancels; without a terminal the default is used. */
 async function askFor(question: Question, surroundings: Surroundings): Promise<Answered> {
   let asked = [question.title, ...question.choices.map((choice, index) => `  ${index + 1}  ${choice}`), PROMPT].join('\n')
   for (;;) {
@@ -60,7 +58,7 @@ function fitting({ option }: Question, chosen: Chosen | Misfit): Chosen {
 
 const isMisfit = (chosen: Chosen | Misfit): chosen is Misfit => 'problem' in chosen
 
-/** By its place in the list that was shown. */
+/** By its number in the list. */
 export function chosenByNumber<T>(answer: string, offered: readonly T[]): T | undefined {
   return /^\d+$/.test(answer) ? offered[Number(answer) - 1] : undefined
 }

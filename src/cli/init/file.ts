@@ -1,9 +1,9 @@
-/** The text of a configuration file: what was chosen stands there live, what else is usual as comments in the schema's own words. */
+/** The text of a configuration file: chosen values are set, other common keys are comments with the schema's descriptions. */
 import { stringify } from 'yaml'
 import { allKeys } from '../../config/index.ts'
 import { ENV, PRODUCT } from '../../contract/index.ts'
 
-/** In the order of the file. What is left out is in docs/configuration.md. */
+/** In the order of the file. docs/configuration.md has all keys. */
 const USUAL: readonly string[] = [
   'svc.host',
   'svc.port',
@@ -28,7 +28,7 @@ const USUAL: readonly string[] = [
   'evolution.max_steps',
 ]
 
-/** What a key that has no default could be. */
+/** Examples for keys without a default. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   'svc.token': `\${${ENV.token}}`,
   'inference.runtime': 'practice',
@@ -51,10 +51,10 @@ export function fileText(told: string, settings: Readonly<Record<string, unknown
 }
 
 const HEAD = (told: string): string => `# Written by \`${PRODUCT} init\`: ${told}.
-# What stands behind a # is a default, or an example where there is none. docs/configuration.md has every key; \`${PRODUCT} config schema\` is for
+# Commented lines are defaults, or examples where there is none. docs/configuration.md has every key; \`${PRODUCT} config schema\` is for
 # your editor, \`${PRODUCT} doctor -c FILE\` says what is still missing.`
 
-/** A key under its explanation, behind a # unless it was chosen. */
+/** A key below its description, commented out unless it was chosen. */
 function keyLines(path: string, settings: Readonly<Record<string, unknown>>, keys: ReturnType<typeof allKeys>): string {
   const [section = '', name = section] = path.split('.')
   const key = keys.find((each) => each.key === path)
@@ -64,7 +64,7 @@ function keyLines(path: string, settings: Readonly<Record<string, unknown>>, key
     .trimEnd()
     .split('\n')
   const indent = path.includes('.') ? '  ' : ''
-  // The reference page goes on below its tables; this file does not.
+  // The reference page explains more below its tables; this file does not.
   const explained = `# ${(key?.description ?? '').replace(', see below', '')}`
   return [explained, ...lines.map((line) => (isChosen ? line : `# ${line}`))].map((line) => indent + line).join('\n')
 }

@@ -1,4 +1,4 @@
-/** Which model answers: the practice model, one that this machine and its environment offer, or any address. */
+/** The question for the model: the built-in mock model, one found on this machine or in its environment, or any address. */
 import { ConfigProblem, loadConfig, readCommandLine, type Environment, type LoadedConfig } from '../../config/index.ts'
 import { ENV } from '../../contract/index.ts'
 import { chosenByNumber, type Chosen, type Misfit, type Question } from './ask.ts'
@@ -13,7 +13,7 @@ export async function modelQuestion(environment: Environment): Promise<Question>
   return {
     option: '--model',
     title: 'Which model answers? A number, or the base address of another such as https://host:port',
-    choices: ['the practice model: no network, no key (default)', ...found.map((each) => `${addressOf(each)} (${each.found})`)],
+    choices: ['a built-in mock model; no API key needed (default)', ...found.map((each) => `${addressOf(each)} (${each.found})`)],
     async read(answer) {
       const byNumber = chosenByNumber<Upstream | null>(answer, [null, ...found])
       if (answer === '' || answer === PRACTICE || byNumber === null) return practice()
@@ -23,7 +23,7 @@ export async function modelQuestion(environment: Environment): Promise<Question>
   }
 }
 
-/** Whatever would be found, and what would be if that were not there, and so on. */
+/** Every upstream that would be found, one after the other. */
 async function offered(environment: Environment): Promise<readonly Upstream[]> {
   const { upstream } = await loadConfig({ environment })
   if (upstream.model === null) return []
@@ -33,7 +33,7 @@ async function offered(environment: Environment): Promise<readonly Upstream[]> {
 
 const variableOf = ({ found }: Upstream): string | null => /^environment (\w+)$/.exec(found)?.[1] ?? null
 
-/** What belongs to an address goes with it. */
+/** Removes a variable and those that belong to it. */
 function without(environment: Environment, variable: string): Environment {
   const belongs: readonly string[] =
     variable === ENV.upstreamUrl ? [ENV.upstreamUrl, ENV.upstreamModel, ENV.upstreamApi, ENV.upstreamApiKey] : [variable]
@@ -42,9 +42,9 @@ function without(environment: Environment, variable: string): Environment {
 
 const addressOf = ({ model }: Upstream): string => model?.url ?? ''
 
-const practice = (): Chosen => ({ settings: { 'inference.runtime': PRACTICE }, words: 'the practice model answers' })
+const practice = (): Chosen => ({ settings: { 'inference.runtime': PRACTICE }, words: 'the built-in mock model answers' })
 
-/** The key is named and never written down. */
+/** The file names the key's variable and never holds the key. */
 function ofFound(upstream: Upstream, environment: Environment): Chosen {
   const { model, exampleModel } = upstream
   const variable = variableOf(upstream) === ENV.upstreamUrl ? ENV.upstreamApiKey : variableOf(upstream)
@@ -60,7 +60,7 @@ function ofFound(upstream: Upstream, environment: Environment): Chosen {
   }
 }
 
-/** Judged by the configuration's own rule. */
+/** Checked by the configuration's own rule. */
 async function byAddress(answer: string): Promise<Chosen | Misfit> {
   try {
     const { config } = await loadConfig({ commandLine: readCommandLine([`--${URL_KEY}=${answer}`]), environment: {} })

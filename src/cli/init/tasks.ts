@@ -1,11 +1,11 @@
-/** Where the tasks are by which changes are measured: a folder of folders, a file with a list, or those that come with the service. */
+/** The question for the tasks: a folder of folders, a file with a list, or the tasks that come with the service. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { parse } from 'yaml'
 import { oneLine } from '../screen/text.ts'
 import type { Chosen, Misfit, Question } from './ask.ts'
 
-/** `folder` is where the configuration will lie: paths in it start from there. */
+/** `folder`: the configuration's folder, which paths in it are relative to. */
 export function tasksQuestion(folder: string): Question {
   return {
     option: '--tasks',
@@ -30,7 +30,7 @@ async function fromFolder(answer: string, folder: string): Promise<Chosen | Misf
   return { settings: { 'evolution.tasks_dir': path }, words: `measured by the tasks in ${oneLine(answer)}` }
 }
 
-/** Copied, since a list of tasks is a part of the configuration. */
+/** Copied, since a list of tasks is part of the configuration. */
 async function fromFile(answer: string): Promise<Chosen | Misfit> {
   const tasks: unknown = readList(await readFile(answer, 'utf8'))
   if (!Array.isArray(tasks) || tasks.length === 0)
@@ -38,7 +38,7 @@ async function fromFile(answer: string): Promise<Chosen | Misfit> {
   return { settings: { 'evolution.tasks': tasks.map(literal) }, words: `measured by the ${tasks.length} tasks of ${oneLine(answer)}` }
 }
 
-/** Null for what is no YAML; its parser's words may quote the file. */
+/** Null for invalid YAML; the parser's message may quote the file. */
 function readList(text: string): unknown {
   try {
     return parse(text, { logLevel: 'silent' })
@@ -47,7 +47,7 @@ function readList(text: string): unknown {
   }
 }
 
-/** A text that stands by itself in a configuration is filled from the environment; a task's is meant as it is. */
+/** Text in a configuration is filled from the environment; a task's text must not be. */
 const literal = (task: unknown): unknown => (typeof task === 'string' ? task.replaceAll('${', () => '$${') : task)
 
 function wordsOf(error: unknown): string {

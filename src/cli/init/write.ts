@@ -1,11 +1,11 @@
-/** Puts a configuration where it was asked for: whole or not at all, and only if a service would take it. */
+/** Writes a configuration file completely or not at all, and only if it is valid. */
 import { link, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import { newId, writeAtomicFile } from '../../kit/index.ts'
 
 interface Wish {
-  /** Whether what is there may go. */
+  /** Whether an existing file may be replaced. */
   readonly force: boolean
   readonly environment: Environment
 }
@@ -15,7 +15,7 @@ export async function writeChecked(path: string, text: string, { force, environm
   try {
     await writeAtomicFile(beside, text)
     const loaded = await load(beside, path, environment)
-    // Linking never replaces what somebody else put there meanwhile.
+    // Linking never replaces a file that was created meanwhile.
     await (force ? rename(beside, path) : link(beside, path))
     return loaded
   } catch (error) {
@@ -23,7 +23,7 @@ export async function writeChecked(path: string, text: string, { force, environm
     if (error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'link') throw isThereProblem(path)
     throw new ConfigProblem([`${path} cannot be written (${String(error.code)}); choose another place with -o FILE`])
   } finally {
-    // Left behind it does no harm, and why it could not be made is already being told.
+    // A leftover does no harm, and the error is already being reported.
     await rm(beside, { force: true }).catch(() => undefined)
   }
 }
@@ -31,7 +31,7 @@ export async function writeChecked(path: string, text: string, { force, environm
 export const isThereProblem = (path: string): ConfigProblem =>
   new ConfigProblem([`${path} is there already; choose another name with -o FILE, or replace it with --force`])
 
-/** What is wrong is told under the name that the file will have. */
+/** Problems are reported under the final name of the file. */
 async function load(beside: string, path: string, environment: Environment): Promise<LoadedConfig> {
   try {
     return await loadConfig({ file: beside, environment })

@@ -1,4 +1,4 @@
-/** Installs what a runtime needs beside the service, by npm and the lock that comes with the service: whole, or not at all. */
+/** Installs a runtime's packages with npm and the lockfile that comes with the service: completely, or not at all. */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,18 +15,18 @@ const lockSchema = z.object({
   packages: z.record(z.string(), z.looseObject({ optionalDependencies: z.record(z.string(), z.string()).optional() })),
 })
 
-/** Names of the library's own for what it was built for. */
+/** The library's own names of platforms. */
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac', win32: 'win' }
 const PROCESSORS: Readonly<Record<string, string>> = { arm: 'armv7l' }
 const OUTPUT_BYTES_MAX = 2 ** 24
 const OUTPUT_LINES_SHOWN = 12
 const TRIAL = { build: 'never', gpu: false, skipDownload: true, logLevel: 'error' }
-/** A folder that an installation left behind when it was killed is nobody's after that. */
+/** A temporary folder older than this was left by a killed installation. */
 const ABANDONED_MILLISECONDS = 3_600_000
 
 export const isInstalled = (folder: string): boolean => existsSync(join(folder, 'node_modules', LLAMA_PACKAGE.name))
 
-/** In a folder beside it first: whoever looks finds none or a whole one. Two at once both succeed, and the first one stays unless it is to be replaced. */
+/** Installs into a temporary folder and renames it, so that readers see a complete one or none. Of two concurrent installs the first stays, unless it is to be replaced. */
 export async function installLlama(folder: string, environment: NodeJS.ProcessEnv, there: 'keep' | 'replace' = 'keep'): Promise<void> {
   const lock = readFileSync(LOCK, 'utf8')
   const binary = binaryFor(lock, process.platform, process.arch)
@@ -44,7 +44,7 @@ export async function installLlama(folder: string, environment: NodeJS.ProcessEn
   }
 }
 
-/** The one that computes on the processor: those for graphics cards are ten times as large. The library names one exact version of each. */
+/** The CPU binary: those for GPUs are ten times as large. The library pins the exact version of each. */
 export function binaryFor(lock: string, platform: string, architecture: string): string {
   const { packages } = lockSchema.parse(JSON.parse(lock))
   const versions = packages[`node_modules/${LLAMA_PACKAGE.name}`]?.optionalDependencies ?? {}
@@ -64,7 +64,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Every package by the lock's version and digest, none of their scripts, and of the optional ones the binary alone. */
+/** Every package by the lockfile's version and digest, without install scripts, and only this one of the optional binaries. */
 async function install(into: string, lock: string, binary: string, environment: NodeJS.ProcessEnv): Promise<void> {
   await writeFile(join(into, 'package-lock.json'), lock)
   await writeFile(
@@ -92,7 +92,7 @@ function notInstalled(error: unknown): Error {
   )
 }
 
-/** In a process of its own: a binary that does not fit this machine may end the one that loads it. */
+/** In a process of its own: an incompatible binary may crash the process that loads it. */
 async function tryOut(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const program = join(folder, 'try.mjs')
   await writeFile(program, `import { getLlama } from '${LLAMA_PACKAGE.name}'\nawait getLlama(${JSON.stringify(TRIAL)})\nprocess.exit()\n`)

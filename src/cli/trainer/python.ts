@@ -1,4 +1,4 @@
-/** Which Python runs the trainer: one that has PyTorch, found or made. */
+/** Finds or creates a Python with PyTorch for the trainer. */
 import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -10,13 +10,13 @@ import { COMPUTING } from './process.ts'
 
 const run = promisify(execFile)
 
-/** Importing it is the proof: a package that was half installed is found and does not load. */
+/** Importing is the test: a half-installed package is found but does not load. */
 const PROOF = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
-/** Without a graphics card's libraries, which are twenty times as large. */
+/** Without GPU libraries, which are twenty times as large. */
 const TORCH_INDEX = 'https://download.pytorch.org/whl/cpu'
 const OUTPUT_BYTES_MAX = 2 ** 24
 
-/** One that is named is taken or refused, and nothing else is looked for. */
+/** A named Python is used or refused; no other is searched for. */
 export async function findPython(environment: Environment, named?: string): Promise<string> {
   const wanted = named ?? textOf(environment[ENV.python])
   if (wanted !== undefined) {
@@ -39,17 +39,17 @@ const hasTorch = (python: string, environment: Environment): Promise<boolean> =>
     () => false,
   )
 
-/** Whoever starts a trainer in a folder of somebody else's runs nothing that lies there. */
+/** Runs nothing that lies in the working folder. */
 const safely = (environment: Environment): NodeJS.ProcessEnv => ({
   ...childEnvironment(environment, COMPUTING, PACKAGE_SOURCES),
   PYTHONSAFEPATH: '1',
 })
 
-/** Per user, for every trainer of theirs. */
+/** One per user. */
 const venvFolder = (environment: Environment): string => join(textOf(environment['HOME']) ?? homedir(), STATE_DIRECTORY, 'trainer', 'venv')
 const venvPython = (environment: Environment): string => join(venvFolder(environment), 'bin', 'python3')
 
-/** Into an environment of its own, begun anew: one that was broken off is of no use. */
+/** Into a new virtual environment: an unfinished one is of no use. */
 export async function installTorch(environment: Environment): Promise<string> {
   const folder = venvFolder(environment)
   const python = venvPython(environment)
@@ -66,7 +66,7 @@ export async function installTorch(environment: Environment): Promise<string> {
   return python
 }
 
-/** The last line names what went wrong. */
+/** The last line names the error. */
 function saidBy(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
   return said.trimEnd().split('\n').at(-1) || 'it said nothing'

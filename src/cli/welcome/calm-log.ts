@@ -1,4 +1,4 @@
-/** The log while somebody watches: calls and steps that went well are on the console, what did not is one line. */
+/** The log during the welcome: only warnings and errors, one line each. Successes are on the console. */
 import type { ServiceOptions } from '../../main.ts'
 import { shown } from '../screen/text.ts'
 

@@ -1,4 +1,4 @@
-/** The first minutes, beside a service that is ready: a scenario improves, and a few lines say what came of it. */
+/** The welcome: runs the demo scenario on a started service and prints the result. */
 import type { LoadedConfig } from '../../config/index.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
@@ -10,19 +10,19 @@ import { objectOf, textOf, type Place } from './service.ts'
 
 const RULE_CHARACTERS_MAX = 100
 
-/** What is to be promised. A service that cannot be asked says so when the lesson begins. */
+/** The state of the demo. A failure is reported when the demo begins. */
 export async function lookAhead(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<Lesson> {
   return lessonOf(placeOf(loaded, url, signal)).catch(() => 'ahead')
 }
 
-/** Never fails: whatever goes wrong here, the service serves. */
+/** Never throws: the service runs on. */
 export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
     const practised = await practise(placeOf(loaded, url, signal))
     if (practised !== null) surroundings.out(story(practised, url, surroundings))
   } catch (error) {
     if (signal.aborted) return
-    surroundings.err(`the scenario ${PRACTICE} was not played to its end: ${wordsOf(error)}; the service itself goes on`)
+    surroundings.err(`the demo scenario ${PRACTICE} failed: ${wordsOf(error)}; the service itself runs on`)
   }
 }
 
@@ -33,19 +33,18 @@ const placeOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): Pl
 })
 
 function story({ asked, rightBefore, rightAfter, release }: Practised, url: string, screen: Pick<Surroundings, 'colours'>): string {
-  if (release === null)
-    return `\n${PRACTICE}  nothing that was tried so far is better than what is served: ${url}/console shows what it was`
+  if (release === null) return `\n${PRACTICE}  no change tried so far is better than what is served: ${url}/console shows them`
   const { rule, reason } = whyOf(release)
   const became = rule === '' ? '' : `, by the rule ${paint(JSON.stringify(rule), 'strong', screen)}`
   return [
     '',
     `${paint(PRACTICE, 'strong', screen)}  before  ${rightBefore} of ${asked} Roman numerals right`,
     `          after   ${paint(`${rightAfter} of ${asked}`, 'good', screen)}${became}`,
-    `          Served as v${JSON.stringify(release['step'])}${reason === '' ? '' : `, since it was ${reason}`}. Every step of it: ${url}/console`,
+    `          Served as v${JSON.stringify(release['step'])}${reason === '' ? '' : `, because it was ${reason}`}. Every step: ${url}/console`,
   ].join('\n')
 }
 
-/** What was changed and on what grounds. The rule is a model's, and may hold what anybody wrote to it. */
+/** The change and its reason. The rule was written by a model, so it is printed as one safe line. */
 function whyOf({ metrics }: JsonObject): { readonly rule: string; readonly reason: string } {
   const { mutation, selection } = objectOf(metrics)
   const { config } = objectOf(objectOf(mutation)['options'])

@@ -1,11 +1,11 @@
-/** What `--welcome` adds to a configuration that nobody wrote: the recipe of a scenario that improves while somebody watches. */
+/** Adds the demo recipe to a start without a configuration file. */
 import { fileURLToPath } from 'node:url'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import type { ConfigOptions } from '../surroundings.ts'
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 
-/** Null where another model answers, which would cost somebody something, and where somebody configured recipes of their own. */
+/** Null where a real model would answer, which may cost money, and where recipes are configured. */
 export async function withPractice(
   plain: LoadedConfig,
   { config, commandLine }: ConfigOptions,
@@ -13,11 +13,11 @@ export async function withPractice(
 ): Promise<LoadedConfig | null> {
   if (config !== undefined || plain.upstream.runtime !== 'practice') return null
   try {
-    // Data and plug-ins are where the person is, not where this file lies.
+    // Data and plug-ins are in the user's folder, not in this file's.
     const { baseDirectory } = plain
     return await loadConfig({ file: FILE, baseDirectory, commandLine, environment, probe: () => Promise.resolve(null) })
   } catch (error) {
-    // What was right by itself does not go with these recipes: a single recipe's sections stand on the command line.
+    // Recipe sections on the command line do not go with these recipes.
     if (error instanceof ConfigProblem) return null
     throw error
   }

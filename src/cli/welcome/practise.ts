@@ -1,6 +1,6 @@
 /**
- * The first minutes of the scenario `practice`: an agent answers wrongly, says so, and answers again by the rules that came of it.
- * Whatever was begun in an earlier life of the service is gone on with: each report has a name of its own, under which it is stored once.
+ * The demo scenario `practice`: an agent answers wrongly, reports it, and answers again with the rules learnt from the report. An interrupted
+ * demo continues after a restart: each report has an id of its own and is stored once.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, RELEASE_TAG, ROUTE_PREFIX, type JsonObject } from '../../contract/index.ts'
@@ -13,21 +13,21 @@ export interface Practised {
   readonly asked: number
   readonly rightBefore: number
   readonly rightAfter: number
-  /** The row of the release that made the difference; null when every change that was tried turned out to be no better. */
+  /** The row of the improved release; null when no tried change was better. */
   readonly release: JsonObject | null
 }
 
-/** A model that writes changes is not always right: everything is asked and reported twice before it is left at that. */
+/** The model that writes changes may be wrong: everything is asked and reported twice at most. */
 const ROUNDS = 2
 const FEEDBACK = 'The numeral is wrong.'
 const LOOK_AGAIN_MILLISECONDS = 500
-/** Where the agent `native` has its rules. */
+/** The rules file of the agent `native`. */
 const RULES = 'native/AGENTS.md'
 
 const AT = `${ROUTE_PREFIX}/scenarios/${PRACTICE}`
 const SCENARIO = { [HEADER.scenario]: PRACTICE }
 
-/** Whether the scenario has its lesson still ahead, or behind it, or is there for something else. */
+/** Whether the demo is still ahead or done, or the scenario is used for something else. */
 export type Lesson = 'ahead' | 'learnt' | 'none'
 
 export async function lessonOf(place: Place): Promise<Lesson> {
@@ -44,14 +44,14 @@ export async function practise(place: Place): Promise<Practised | null> {
   return { asked: QUESTIONS.length, rightBefore: rightOf(before), rightAfter: rightOf(after), release }
 }
 
-/** Whoever has a scenario of that name for something else keeps it as it is. */
+/** A scenario of that name with another recipe is left alone. */
 async function isOurs(place: Place): Promise<boolean> {
   const body = { name: PRACTICE, recipe: PRACTICE }
   const { refused } = await call(place, `${ROUTE_PREFIX}/scenarios`, { body, expected: ['other_recipe'] })
   return refused === ''
 }
 
-/** The newest release that a step made. */
+/** The newest release made by a step. */
 async function published(place: Place): Promise<JsonObject | null> {
   const { body } = await call(place, `${AT}/releases`)
   return objectsOf(body['releases']).find(({ operation, result }) => operation === 'train' && result === 'published') ?? null
@@ -62,7 +62,7 @@ interface Exchange {
   readonly isRight: boolean
 }
 
-/** As an agent does: by the rules that are served now, and saying which release they came with. */
+/** Like an agent: with the rules served now, tagged with their release. */
 async function askAll(place: Place): Promise<readonly Exchange[]> {
   const { body: manifest } = await call(place, `${ROUTE_PREFIX}/harness`, { headers: SCENARIO })
   const rules = textOf(objectOf(manifest['files'])[RULES])
@@ -87,7 +87,7 @@ function lastLine(completion: JsonObject): string {
 
 const rightOf = (exchanges: readonly Exchange[]): number => exchanges.filter(({ isRight }) => isRight).length
 
-/** One report at a time, until one of them led to something better. */
+/** One report at a time, until one leads to an improvement. */
 async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObject | null> {
   for (let round = 1; round <= ROUNDS; round += 1) {
     const exchanges = round === 1 ? first : await askAll(place)
@@ -95,7 +95,7 @@ async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObje
       if (isRight) continue
       const id = `welcome-${round}-${index + 1}`
       const body = { agent_record_id: id, score: 0, feedback: FEEDBACK, references: [receipt] }
-      // Known already, about another receipt: an earlier life of the service was told, and may still have to settle it.
+      // A conflict means that an earlier run reported it and may still have to settle it.
       await call(place, `${ROUTE_PREFIX}/report`, { headers: SCENARIO, body, expected: ['record_conflict'] })
       await settled(place, id)
       const release = await published(place)
@@ -105,7 +105,7 @@ async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObje
   return null
 }
 
-/** However long a step takes: the service ends it at its own limit, and this when it stops. */
+/** Without a timeout: the service ends a step at its own limit. */
 async function settled(place: Place, id: string): Promise<void> {
   while (objectsOf((await call(place, `${AT}/commits?record_id=${id}`)).body['commits']).length === 0)
     await sleep(LOOK_AGAIN_MILLISECONDS, undefined, { signal: place.signal })

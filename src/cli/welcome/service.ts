@@ -1,10 +1,10 @@
-/** The service as a client on this machine meets it: its public routes, the token where one is needed, and whole answers. */
+/** A small client for the welcome: public routes, the token, whole answers. */
 import { HEADER, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
 export interface Place {
   readonly url: string
   readonly token: string | null
-  /** Ends every call, also one that waits for its answer. */
+  /** Aborts every call. */
   readonly signal: AbortSignal
 }
 
@@ -12,7 +12,7 @@ interface Question {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object
-  /** Codes of refusals that are answers to whoever asks. */
+  /** Refusal codes that are valid answers. */
   readonly expected?: readonly string[]
 }
 
@@ -25,7 +25,7 @@ interface Answer {
 
 const ANSWER_MILLISECONDS_MAX = 60_000
 
-/** A refusal that nobody expected is thrown in the service's own words. */
+/** An unexpected refusal is thrown with the service's message. */
 export async function call({ url, token, signal }: Place, path: string, question: Question = {}): Promise<Answer> {
   const { headers = {}, body, expected = [] } = question
   const response = await fetch(`${url}${path}`, {

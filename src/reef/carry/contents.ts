@@ -1,4 +1,4 @@
-/** The files of a release, taken out of the original's repository and kept as a content of ours: without its manifest, with the entries beside them. */
+/** Reads a release's files from the original's repository and writes them as our content: without its manifest, with the harness entries. */
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, existsSync } from 'node:fs'
 import { copyFile, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import { entriesIn, withEntries } from '../../harness/index.ts'
 import { gitBlobTo, gitFiles, gitObjects, type TreeFile } from '../source/git.ts'
 import type { Target } from './target.ts'
 
-/** What git keeps for itself and the original for its records: clients are served neither. */
+/** Files of git and of the original's bookkeeping, which are not served. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([ORIGINAL.manifest, '.gitattributes'])
 const BLOBS_AT_ONCE = 64
 const FILES_MAX = 100_000
@@ -28,22 +28,22 @@ const FILES_MAX = 100_000
 export interface Wanted {
   readonly repository: string
   readonly releaseId: string
-  /** Null where nobody knows them. */
+  /** Null where they are unknown. */
   readonly entries: readonly Entry[] | null
   readonly adapter: Adapter | undefined
-  /** The components the recipe trains, in folders of their own; empty for a single content. */
+  /** The component folders of the recipe; empty without components. */
   readonly components: readonly string[]
   /** The component that the entries belong to. */
   readonly harness: string | null
-  /** A seed whose files are these and which knows its entries. */
+  /** The recipe's seed: when its files match, its entries are known. */
   readonly seed: Files
-  /** Called for the files of a harness that nobody knows the entries of. */
+  /** Called for harness files whose entries are unknown. */
   readonly withoutEntries: () => void
 }
 
 export type Contents = Pick<Release, 'content_id' | 'components'>
 
-/** Throws with why it cannot be had whole; nothing is kept in part. */
+/** Throws when the content is not complete; nothing is kept in part. */
 export async function takeContents(wanted: Wanted, target: Target): Promise<Contents> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-import-'))
   try {
@@ -53,7 +53,7 @@ export async function takeContents(wanted: Wanted, target: Target): Promise<Cont
   }
 }
 
-/** What a scenario of this recipe begins with when nothing else is known. */
+/** The content of a scenario of which nothing else is known. */
 export function seedContents(wanted: Shape, target: Target): Promise<Contents> {
   return writeContents({ folder: '', texts: wanted.seed, large: [] }, wanted, target)
 }
@@ -73,9 +73,9 @@ async function writeContents(taken: Taken, wanted: Shape, target: Target): Promi
 
 interface Taken {
   readonly folder: string
-  /** Small texts. */
+  /** Small text files. */
   readonly texts: Readonly<Record<string, string>>
-  /** Everything else, in the folder under the same paths. */
+  /** All other files, in the folder under the same paths. */
   readonly large: readonly string[]
 }
 
@@ -121,7 +121,7 @@ function refuseOdd({ mode, path, bytes }: TreeFile): void {
   if (bytes < 0) throw new Error(`${quoted(path)} is not in the repository`)
 }
 
-/** Git-lfs keeps large files beside the objects, by their digest. */
+/** git-lfs keeps large files next to the objects, by digest. */
 async function takeLarge(
   repository: string,
   pointer: { readonly sha256: string; readonly bytes: number },
@@ -160,7 +160,7 @@ async function write({ folder, texts, large }: Taken, prefix: string, wanted: Sh
   return target.write({ kind: 'checkpoint', path: join(folder, prefix) })
 }
 
-/** Without entries the files may still be those of the seed, which knows them. */
+/** Files without entries may match the seed, whose entries are known. */
 function completed(files: Files, prefix: string, { adapter, entries, seed, withoutEntries }: Shape): Files {
   if (entries !== null) return withEntries(adapter, files, entries)
   const own = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The rows of a scenario, from the steps of the original: each says what it was made from, so that a second run finds it and goes on behind it. */
+/** Makes a scenario's rows from the original's steps. Each row names its source, so that a second run continues after it. */
 import { isObject, type Commit, type Entry, type JsonObject, type Release } from '../../contract/index.ts'
 import { entriesFrom } from '../../harness/index.ts'
 import type { SourceCommit } from '../source/log.ts'
@@ -7,9 +7,9 @@ import { seedContents, takeContents, type Contents, type Wanted } from './conten
 import type { Remarks } from './tally.ts'
 import type { Target } from './target.ts'
 
-/** Where a row says what it was at the original. */
+/** The state key that names a row's source. */
 export const IMPORTED = 'imported'
-/** Rows that may be missing in a log before the rest of it is given up. */
+/** How many rows may be missing in a log before the rest is given up. */
 const GAP_MAX = 10_000
 
 export interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
@@ -31,15 +31,15 @@ type Draft = Omit<Commit, 'step' | 'recorded_at' | 'state' | 'consumed_ids'> & {
 export class History {
   readonly #parts: HistoryParts
   readonly #rows: Commit[]
-  /** How many of the rows were here before this run. */
+  /** How many rows existed before this run. */
   readonly #known: number
-  /** Releases here, by their id there. */
+  /** Our releases by the original's ids. */
   readonly #releases = new Map<string, Release>()
   readonly #consumed = new Map<string, Set<string>>()
   #next = 0
   #missing = 0
   #head: Release | null = null
-  /** Of the head, for a release that brings none of its own. */
+  /** The head's entries, for a release without entries of its own. */
   #entries: readonly Entry[] | null = null
 
   private constructor(parts: HistoryParts, rows: readonly Commit[]) {
@@ -60,12 +60,12 @@ export class History {
     return this.#next - 1
   }
 
-  /** The rows that stand for something there. */
+  /** The rows made from the original's steps. */
   get rows(): readonly Commit[] {
     return this.#rows.slice(0, this.#next)
   }
 
-  /** Null means that the release it began with is not known: it begins with the seed of the recipe. */
+  /** Null: the first release is unknown, and the scenario begins with the recipe's seed. */
   async begin(manifest: Manifest | null, entries: readonly Entry[] | null, at: number): Promise<void> {
     const { shape, newId } = this.#parts
     const there = manifest?.release ?? null
@@ -93,7 +93,7 @@ export class History {
     return seedContents({ ...this.#parts.shape, entries: null, withoutEntries: () => undefined }, this.#parts.target)
   }
 
-  /** One step; those that are missing before it are filled in, so that steps keep their numbers. */
+  /** Adds one step. Missing steps before it are filled in, so that steps keep their numbers. */
   async add(commit: SourceCommit): Promise<boolean> {
     if (commit.step < this.#next) {
       this.#problem('step', `step ${commit.step} stands in the log a second time: it is left out`)
@@ -135,7 +135,7 @@ export class History {
     if (published !== null) this.#releases.set(release.releaseId, published)
   }
 
-  /** What was dropped without a step counts as consumed: one more row says so, per component. */
+  /** Records dropped without a step count as consumed: one more row per component says so. */
   async addReceipts(ids: readonly string[], receipts: number, component: string | null, at: number): Promise<void> {
     const was: JsonObject = { receipts }
     const known = this.#knownRow(was, 'train', at)
@@ -170,7 +170,7 @@ export class History {
     await this.#parts.target.point(this.#parts.name, this.#head, held)
   }
 
-  /** The row that is here already for this step; null when none is. Another one means that the scenario here is another. */
+  /** The existing row of this step, or null. A different row means that the scenario here is another one. */
   #knownRow(was: JsonObject, operation: Commit['operation'] = 'create', at?: number): Commit | null {
     const row = this.#rows[this.#next]
     if (row === undefined) return null
@@ -198,7 +198,7 @@ export class History {
     await this.#commit({ operation: 'train', release: null, pending: false, outcome: 'skipped', metrics }, [], at)
   }
 
-  /** The release of a step that made one; null for a step that made none. */
+  /** The release of a step; null for a step without one. */
   async #releaseOf(commit: SourceCommit): Promise<Release | { readonly problem: string } | null> {
     const { release, step, recordedAt } = commit
     const { repository } = this.#parts
@@ -245,8 +245,8 @@ export class History {
   }
 
   /**
-   * A recipe that trains several components needs a folder for each; one that trains none takes any release as it is. The release a
-   * scenario began with may not say what it consists of: then its paths do.
+   * A recipe with several components needs a folder for each; a recipe without components takes any release. The first release of a
+   * scenario may not name its components: then its paths do.
    */
   #fits(manifest: Manifest): boolean {
     const found = componentsIn(manifest)
@@ -289,7 +289,7 @@ export class History {
   }
 }
 
-/** The scenario of this name here is not what an earlier run made of the original's. */
+/** The existing scenario of this name is not the result of an earlier import of the same source. */
 export class OtherHistory extends Error {
   constructor(step: number) {
     super(
@@ -298,7 +298,7 @@ export class OtherHistory extends Error {
   }
 }
 
-/** What a step came to, in our words. */
+/** The outcome of a step, in our words. */
 function outcomeOf({ isPending, metrics }: SourceCommit, release: Release | null): Commit['outcome'] {
   if (release !== null) return isPending ? 'pending' : 'published'
   if (metrics['selected'] === false) return 'rejected'

@@ -1,10 +1,10 @@
-/** One member of a JSON object replaced in its text, so that every other byte of it stays as it was written. */
+/** Replaces one member of a JSON object in its text and keeps every other byte. */
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b])
 const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d])
 
-/** `json` is a whole object; a member that it does not have stays out. Of one that stands twice the last counts, as for every reader. */
+/** `json` is a whole object; a missing member stays missing. Of a duplicate member the last counts, as for every reader. */
 export function withMember(json: Uint8Array, key: string, value: string): Uint8Array {
   const span = memberSpan(json, key)
   if (span === null) return json

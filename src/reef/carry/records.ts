@@ -1,4 +1,4 @@
-/** Records on their way from the original's database into the store: ids, times and references as they are, streamed answers put together. */
+/** Imports records from the original's database: ids, times and references unchanged, streamed answers assembled. */
 import { isUtf8 } from 'node:buffer'
 import {
   isObject,
@@ -27,14 +27,14 @@ export interface Carrying {
   readonly name: string
   readonly target: Target
   readonly remarks: Remarks
-  /** The release here that a release there became. */
+  /** Our release ids by the original's. */
   readonly releases: ReadonlyMap<string, string>
   readonly keepRaw: boolean
-  /** So many bytes more were read. */
+  /** Called with the number of bytes read. */
   readonly done: (bytes: number) => void
 }
 
-/** Everything that can be read, in the order it was stored. What is stored already is not stored again. Answers how many were there, by type. */
+/** Imports all readable records in stored order; records stored already are skipped. Answers the number of records in the source by type. */
 export async function carryRecords(database: SourceDatabase, carrying: Carrying): Promise<ReadonlyMap<string, number>> {
   const types = new Map<string, number>()
   let batch: NewRecord[] = []
@@ -65,7 +65,7 @@ export async function carryRecords(database: SourceDatabase, carrying: Carrying)
   return types
 }
 
-/** One that is stored here with other content is left out by itself. */
+/** A record stored here with other content is skipped alone. */
 async function append(batch: readonly NewRecord[], carrying: Carrying): Promise<void> {
   if (batch.length === 0) return
   try {
@@ -108,7 +108,7 @@ function convert(row: SourceRecord, carrying: Carrying): NewRecord | null {
 
 const isType = (type: string | null): type is RequestType => type !== null && TYPES.has(type)
 
-/** The original keeps the text of a stream; here its answer is kept as if it had not been streamed. The rest of the payload stays byte for byte. */
+/** The original stores the text of a stream; here the assembled answer is stored. The rest of the payload stays byte for byte. */
 function together(payload: Uint8Array, body: JsonObject, id: string, carrying: Carrying): Uint8Array {
   const { response } = body
   if (!isObject(response) || response['stream'] !== true) return payload
@@ -127,7 +127,7 @@ function together(payload: Uint8Array, body: JsonObject, id: string, carrying: C
   return withMember(payload, 'response', answer)
 }
 
-/** Null for what cannot be told here, or is nested too deep to be printed. */
+/** Null for an answer that cannot be assembled, or is nested too deep to print. */
 function answerIn(response: JsonObject, raw: Buffer, keepRaw: boolean): string | null {
   const replayed = replay(raw)
   if (replayed === null) return null

@@ -1,4 +1,4 @@
-/** One scenario carried over: its rows first, so that what was consumed is known before the records are there, then its settings and records. */
+/** Imports one scenario: its rows first, so that consumed records are known, then its settings and records. */
 import { isObject, isRefusal, type Commit, type Entry } from '../../contract/index.ts'
 import { entriesFrom } from '../../harness/index.ts'
 import { SourceDatabase } from '../source/database.ts'
@@ -13,9 +13,9 @@ import type { Target } from './target.ts'
 
 export interface Found extends ScenarioFolder {
   readonly scenario: string
-  /** Under which name it is carried over. */
+  /** The name it is imported under. */
   readonly name: string
-  /** Its newest release, where the repository names one. */
+  /** Its newest release, where the repository has one. */
   readonly head: string | null
 }
 
@@ -29,7 +29,7 @@ export interface Carrier {
   readonly done: (bytes: number) => void
 }
 
-/** Null when nothing of it could be carried over. */
+/** Null when nothing could be imported. */
 export async function carryScenario(found: Found, carrier: Carrier): Promise<ScenarioTally | null> {
   const database = await openDatabase(found, carrier)
   try {
@@ -136,7 +136,7 @@ const linesOf = ({ log }: Found): ReturnType<typeof readLog> => (log === undefin
 
 async function* nothing(): ReturnType<typeof readLog> {}
 
-/** From its newest release, or where the repository names none from the first one of its log. */
+/** From its newest release, or without one from the first release of its log. */
 async function beginningOf(found: Found, { repository, remarks }: Carrier): Promise<Manifest | null> {
   if (repository === null) return null
   const first = await firstCommit(found)
@@ -160,7 +160,7 @@ async function firstCommit(found: Found): Promise<SourceCommit | null> {
   return null
 }
 
-/** A step that published nothing names the release it ran on, and the entries of that. */
+/** A step without a release names the release it ran on, and that release's entries. */
 async function beginningEntries(found: Found, manifest: Manifest | null): Promise<readonly Entry[] | null> {
   if (manifest === null) return null
   for await (const line of linesOf(found)) {
@@ -176,7 +176,7 @@ async function begunAt(found: Found, manifest: Manifest | null): Promise<number>
   return manifest?.committedAt ?? (await firstCommit(found))?.recordedAt ?? 0
 }
 
-/** A crash may have come between a release and the line of its step. */
+/** A crash may have come between a release and the log line of its step. */
 async function newestStep({ scenario, head }: Found, { repository }: Carrier): Promise<SourceCommit | null> {
   if (repository === null || head === null) return null
   const manifest = await repository.manifest(head).catch(() => null)
@@ -211,7 +211,7 @@ async function carryReceipts(
   }
 }
 
-/** Settings that somebody made here stay as they are. */
+/** Settings that exist here are kept. */
 async function carrySettings({ scenario, settings }: Found, { target, remarks }: Carrier, history: History): Promise<void> {
   const [created] = history.rows
   if (settings === undefined || created === undefined) return

@@ -1,4 +1,4 @@
-/** The model settings of a scenario: everything but the key, which its owner sets again. Which file they lie in is told by what it holds. */
+/** A scenario's model settings without the key, which the owner sets again. The file is recognised by its content. */
 import { basename } from 'node:path'
 import { isRefusal } from '../../contract/index.ts'
 import { parseModelSettings } from '../../scenarios/index.ts'

@@ -1,4 +1,4 @@
-/** What was there, what is here now, and what could not be carried over, in lines for people and for programs. */
+/** The report of an import: what the source had, what was imported, and what could not be. */
 
 const LINES_PER_KIND_MAX = 10
 
@@ -13,13 +13,13 @@ export interface Counts {
 
 export interface ScenarioTally {
   readonly scenario: string
-  /** Under which name it is here. */
+  /** The name it was imported under. */
   readonly imported_as: string
   readonly source: Counts
   readonly destination: Counts
 }
 
-/** A problem is something that was not carried over; a note is something to know. */
+/** A problem: something was not imported. A note: something to know. */
 export interface Remark {
   readonly scenario: string | null
   readonly kind: 'problem' | 'note'
@@ -30,7 +30,7 @@ export class Remarks {
   readonly #lines: Remark[] = []
   readonly #counts = new Map<string, number>()
 
-  /** `about` groups what is alike: of more than a few the rest is counted. */
+  /** `about` groups similar remarks: after a few, the rest is only counted. */
   add(kind: Remark['kind'], scenario: string | null, about: string, text: string): void {
     const key = JSON.stringify([scenario, about])
     const count = (this.#counts.get(key) ?? 0) + 1

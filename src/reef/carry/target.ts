@@ -1,9 +1,9 @@
-/** Where everything goes: the store, the artifact repository and the folders of scenarios, or nowhere in a trial run. */
+/** The target of an import: the store, the artifact repository and the scenario folders, or nothing in a trial run. */
 import type { Commit, Content, ContentStore, NewRecord, Release, RequestType, SealMark, Store } from '../../contract/index.ts'
 import type { ModelSettingsFile } from './settings.ts'
 
 export interface Target {
-  /** Every row of the scenario, oldest first; none when there is no such scenario. */
+  /** Every row of the scenario, oldest first; empty when it does not exist. */
   rows(scenario: string): Promise<readonly Commit[]>
   commit(scenario: string, row: Commit): Promise<void>
   append(scenario: string, records: readonly NewRecord[]): Promise<void>
@@ -55,7 +55,7 @@ export function realTarget({ store, contents, writeModel }: Places): Target {
   }
 }
 
-/** Reads and judges everything, and keeps nothing. */
+/** Reads and checks everything, and keeps nothing. */
 export function trialTarget(): Target {
   let sealed = 0
   return {

@@ -1,4 +1,4 @@
-/** The records of one scenario: a SQLite database, read a row at a time and never written. With a log beside it, a copy is read. */
+/** The records of one scenario: a SQLite database, read row by row and never written. With a write-ahead log next to it, a copy is read. */
 import { constants, existsSync, statSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ export interface SourceRecord {
 export interface Evicted {
   readonly records: number
   readonly bytes: number
-  /** Ids of which a digest is kept, so that they are known when they are sent again. */
+  /** Ids kept with a digest only, so that resends are recognised. */
   readonly fingerprints: number
 }
 
@@ -41,14 +41,14 @@ export class SourceDatabase {
   readonly #copy: string | null
 
   private constructor(db: DatabaseSync, copy: string | null) {
-    // Of a file that was cut off, SQLite reads what is there only for someone who is about to repair it.
+    // SQLite reads the rest of a truncated file only in this mode.
     db.enableDefensive(false)
     db.exec('PRAGMA writable_schema = ON')
     this.#db = db
     this.#copy = copy
   }
 
-  /** A reader of a database with a log beside it writes to both of them; a copy takes that. */
+  /** Reading a database with a log would write to both files, so a copy is read. */
   static async open(path: string): Promise<SourceDatabase> {
     const beside = ['-wal', '-journal'].filter((ending) => existsSync(path + ending) && statSync(path + ending).size > 0)
     if (beside.length === 0)
@@ -71,14 +71,14 @@ export class SourceDatabase {
     if (this.#copy !== null) await rm(this.#copy, { recursive: true, force: true })
   }
 
-  /** The scenario that the first rows name. Throws where there are none: a view may stand for rows without end. */
+  /** The scenario that the first rows name. Throws for a view, which may have endless rows. */
   scenario(): string | null {
     if (!this.#has('agent_record')) throw new Error('it has no table agent_record')
     const row = this.#db.prepare('SELECT scenario FROM agent_record ORDER BY sequence LIMIT 1').get()
     return typeof row?.['scenario'] === 'string' ? row['scenario'] : null
   }
 
-  /** In the order they were stored. */
+  /** In stored order. */
   *records(): Generator<SourceRecord> {
     const rows = this.#db.prepare(
       `SELECT sequence, agent_record_id, scenario, request_type, created_at, references_json, artifact_json,
@@ -101,7 +101,7 @@ export class SourceDatabase {
     }
   }
 
-  /** Batches that were dropped without a step: what they held counts as consumed. Older databases have no such table. */
+  /** Batches dropped without a step: their records count as consumed. Older databases lack this table. */
   *receipts(scenario: string): Generator<Receipt> {
     if (!this.#has('record_consumption')) return
     const rows = this.#db.prepare(

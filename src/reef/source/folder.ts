@@ -1,4 +1,4 @@
-/** The folder of records: which files are there, per scenario, and what does not belong. A file is named by the SHA-256 of its scenario's name. */
+/** The folder of records: its files per scenario, and files that do not belong. Files are named by the SHA-256 of the scenario's name. */
 import { hash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,16 +6,16 @@ import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../cont
 import { faultInJson } from '../../kit/index.ts'
 
 export const SOURCE_FILE = /^([0-9a-f]{64})\.(sqlite3|commits\.jsonl)$/
-/** Model settings lie beside the records of their scenario; which name they have depends on the version. */
+/** Model settings are next to the records of their scenario; their file name depends on the version. */
 const SETTINGS_FILE = /^([0-9a-f]{64})\.[\w.-]*json$/
 const SETTINGS_BYTES_MAX = 64 * 1024
 const ARCHIVE_FOLDER = 'archived'
 
-/** What lies in the folder for one scenario. */
+/** The files of one scenario. */
 export interface ScenarioFolder {
   readonly database?: string
   readonly log?: string
-  /** Files that may hold its model settings. */
+  /** Files that may hold model settings. */
   readonly settings?: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface SourceFolder {
   /** By the digest of the scenario's name. */
   readonly scenarios: ReadonlyMap<string, ScenarioFolder>
   readonly archived: number
-  /** Files that are not read, and why. */
+  /** Files that are not read, with the reason. */
   readonly odd: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export async function listFolder(directory: string): Promise<SourceFolder> {
   return { scenarios, archived: archived.length, odd }
 }
 
-/** The settings alone, without the key; null when the file holds none. */
+/** The settings without the key; null when the file holds none. */
 export async function readSettings(path: string): Promise<{ readonly settings: JsonObject; readonly hadKey: boolean } | null> {
   if ((await lstat(path)).size > SETTINGS_BYTES_MAX) return null
   const value = parsed(await readFile(path, 'utf8'))
@@ -59,7 +59,7 @@ export async function readSettings(path: string): Promise<{ readonly settings: J
   return { settings: Object.fromEntries(kept), hadKey: typeof own['api_key'] === 'string' && own['api_key'] !== '' }
 }
 
-/** Undefined for what is no JSON, and for what is nested deeper than anything here could walk. */
+/** Undefined for invalid JSON, and for JSON nested too deep. */
 export function parsed(text: string, depthMax: number = JSON_DEPTH_MAX): Json | undefined {
   try {
     if (faultInJson(Buffer.from(text), { depthMax, uniqueKeys: false }) !== null) return undefined

@@ -1,4 +1,4 @@
-/** Git as a reader of somebody else's repository: it runs no hook, asks no remote and writes nothing, whatever the repository says. */
+/** Reads a foreign git repository: runs no hook, contacts no remote and writes nothing, whatever its configuration says. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
@@ -8,7 +8,7 @@ import { childEnvironment, unavailable } from '../../contract/index.ts'
 const TIMEOUT_MILLISECONDS = 600_000
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024
 
-/** Safe to hand to git as an argument. */
+/** Safe as an argument of git. */
 export const isCommitId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{40}$/.test(text)
 
 export interface GitObject {
@@ -22,7 +22,7 @@ export async function gitRefs(repository: string, prefix: string): Promise<Reado
   return new Map(lines.map((line): [string, string] => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 
-/** In the order asked; null for what is not there. */
+/** In the order asked; null for missing objects. */
 export async function gitObjects(repository: string, names: readonly string[]): Promise<readonly (GitObject | null)[]> {
   if (names.length === 0) return []
   const printed = await run(repository, ['cat-file', '--batch'], `${names.join('\n')}\n`)
@@ -45,7 +45,7 @@ export interface TreeFile {
   readonly path: string
 }
 
-/** Every file of a commit. What git does not know the size of is not there. */
+/** Every file of a commit. A file whose size git does not know is missing. */
 export async function gitFiles(repository: string, commit: string): Promise<readonly TreeFile[]> {
   const printed = await run(repository, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit], '')
   return printed
@@ -58,7 +58,7 @@ export async function gitFiles(repository: string, commit: string): Promise<read
     })
 }
 
-/** However large it is, it passes through. */
+/** Streams the blob, however large. */
 export async function gitBlobTo(repository: string, id: string, path: string): Promise<void> {
   const child = start(repository, ['cat-file', 'blob', id])
   child.stdin.end()
@@ -70,7 +70,7 @@ export async function gitBlobTo(repository: string, id: string, path: string): P
 async function run(repository: string, args: readonly string[], input: string): Promise<Buffer> {
   const child = start(repository, args)
   const ended = exitOf(child)
-  // Its exit says why; an input it did not read to the end does not.
+  // The exit code says why; a broken input pipe does not.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   const chunks: Buffer[] = []
@@ -90,7 +90,7 @@ async function run(repository: string, args: readonly string[], input: string): 
 
 type Git = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** Missing objects are never fetched, since a repository names the program that fetches them. */
+/** Missing objects are never fetched, since the repository itself names the program that fetches them. */
 function start(repository: string, args: readonly string[]): Git {
   const env = {
     ...childEnvironment(process.env),

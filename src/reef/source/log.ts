@@ -1,4 +1,4 @@
-/** The commit log of a scenario: a JSON object per line, read a line at a time. A line that cannot be read is told, and the next one is read. */
+/** The commit log of a scenario: one JSON object per line, streamed. An unreadable line is reported, and the next one is read. */
 import { createReadStream } from 'node:fs'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
@@ -7,7 +7,7 @@ const KIND = /^reef-commit\/\d+$/
 const LINE_BYTES_MAX = 64 * 1024 * 1024
 const LF = 0x0a
 
-/** A step as the original wrote it down. */
+/** A step as the original recorded it. */
 export interface SourceCommit {
   readonly scenario: string
   readonly step: number
@@ -32,7 +32,7 @@ export interface SourceRelease {
 
 export type LogLine =
   | { readonly line: number; readonly commit: SourceCommit }
-  /** The last line alone may be torn: a crash wrote half of it, and the step never happened. */
+  /** Only the last line may be torn: a crash wrote half of it, and its step never happened. */
   | { readonly line: number; readonly problem: string; readonly isTorn: boolean }
 
 export async function* readLog(path: string): AsyncGenerator<LogLine> {
@@ -47,7 +47,7 @@ export async function* readLog(path: string): AsyncGenerator<LogLine> {
   }
 }
 
-/** A line, or null for one that is too long to be held. */
+/** A line, or null for one that is too long to hold. */
 async function* linesOf(path: string): AsyncGenerator<{ readonly bytes: Buffer | null; readonly isWhole: boolean }> {
   let held: Buffer[] = []
   let bytes = 0
@@ -84,7 +84,7 @@ function readCommit(value: Json | undefined): SourceCommit | null {
 
 export const isStep = (value: Json | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 1
 
-/** From a line of the log, or from what a release says of the step that made it. */
+/** From a line of the log, or from the metadata of a release. */
 export function commitFrom(value: JsonObject, scenario: string, step: number, own?: SourceRelease): SourceCommit | null {
   const release = own ?? readRelease(value['artifact_ref'])
   if (release === null) return null

@@ -1,21 +1,21 @@
-/** The artifact repository: the scenarios it names, and what each release says of itself in its manifest. */
+/** The artifact repository: its scenarios, and the manifest of each release. */
 import { isUtf8 } from 'node:buffer'
 import { ORIGINAL, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { gitObjects, gitRefs, isCommitId } from './git.ts'
 import { commitFrom, isStep, type SourceCommit, type SourceRelease } from './log.ts'
 
-/** What the original calls the record of a step in the metadata of a release. */
+/** The metadata key of a step's record in a release. */
 const STEP_RECORD = 'scenario_commit_record'
-/** How far back the release is looked for that a scenario began with. */
+/** How far back to look for the release a scenario began with. */
 const CHAIN_MAX = 100_000
 
 export interface Manifest {
   readonly release: SourceRelease
-  /** `fork` is how a scenario begins. */
+  /** `fork` marks the first release of a scenario. */
   readonly sourceKind: string
   readonly metadata: JsonObject
-  /** In seconds, as the commit says. */
+  /** In seconds, from the commit. */
   readonly committedAt: number
 }
 
@@ -26,7 +26,7 @@ export class SourceRepository {
     this.path = path
   }
 
-  /** The newest release of each scenario, by its name. A ref whose name says nothing is answered apart. */
+  /** The newest release of each scenario, by name. Refs with unreadable names are listed apart. */
   async scenarios(): Promise<{ readonly heads: ReadonlyMap<string, string>; readonly odd: readonly string[] }> {
     const heads = new Map<string, string>()
     const odd: string[] = []
@@ -42,7 +42,7 @@ export class SourceRepository {
     return (await gitRefs(this.path, ORIGINAL.archivedRefs)).size
   }
 
-  /** Null when the release is not there, or holds no manifest. */
+  /** Null when the release is missing or has no manifest. */
   async manifest(releaseId: string): Promise<Manifest | null> {
     if (!isCommitId(releaseId)) return null
     const [commit, file] = await gitObjects(this.path, [releaseId, `${releaseId}:${ORIGINAL.manifest}`])
@@ -64,7 +64,7 @@ export class SourceRepository {
     }
   }
 
-  /** The release that a scenario began with: back from any of its releases to the one that was forked. */
+  /** Follows the parents back to the release that the scenario was forked from. */
   async beginning(from: string): Promise<Manifest | null> {
     const seen = new Set<string>()
     for (let at: string | null = from; at !== null && !seen.has(at) && seen.size < CHAIN_MAX;) {
@@ -77,21 +77,21 @@ export class SourceRepository {
   }
 }
 
-/** The step that a release was made by, as its manifest tells it: newer than the log when a crash lay between the two. */
+/** The step that made a release, from its manifest: newer than the log when a crash came between the two. */
 export function stepOf({ metadata, release, committedAt }: Manifest, scenario: string): SourceCommit | null {
   const record = metadata[STEP_RECORD]
   if (!isObject(record) || !isStep(record['scenario_step'])) return null
   return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
 }
 
-/** The entries of the harness as the manifest keeps them. */
+/** The harness entries in the manifest. */
 export function entriesOf({ metadata }: Manifest): Json | undefined {
   const record = metadata[STEP_RECORD]
   const state = isObject(record) ? record['algorithm_state'] : undefined
   return isObject(state) ? state['entries'] : undefined
 }
 
-/** Its folders, where it consists of several components; empty for a release of one. */
+/** The component folders; empty for a release without components. */
 export function componentsIn({ metadata }: Manifest): readonly string[] {
   const names = isObject(metadata['components']) ? Object.keys(metadata['components']) : []
   return names.length > 1 ? names.toSorted() : []
