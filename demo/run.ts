@@ -1,7 +1,7 @@
 /** The demo: an agent fails, somebody says so, a change is written, measured and published, and the same agent passes. Then somebody asks for one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogRow } from '@svc-ai/client'
-import { QUESTIONS } from '../src/cli/welcome/questions.ts'
+import { QUESTIONS } from '../src/cli/welcome/practise.ts'
 import { bad, bold, dim, during, good, line, print, title } from './screen.ts'
 import { CONFIGURATION, openStage, SCENARIO, type Stage } from './stage.ts'
 

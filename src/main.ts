@@ -25,7 +25,7 @@ import {
   importInto,
   refuseOriginal,
   refuseUnfinished,
-  type ImportHouse,
+  type ImportServices,
   type ImportProgress,
   type ImportReport,
   type ImportWish,
@@ -34,7 +34,7 @@ import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Serv
 import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
-export interface Service {
+export interface RunningService {
   readonly address: string
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ export interface ServiceOptions {
   readonly plugins?: Builtins
 }
 
-export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<Service> {
+export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<RunningService> {
   const { log = makeLog(clock), graceSeconds, plugins = builtins } = options
   const { config } = loaded
   const load = loaderOf(loaded, plugins)
@@ -211,7 +211,7 @@ export async function importFolders(loaded: LoadedConfig, wish: ImportWish, prog
   )
 }
 
-async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promise<ImportHouse['recipe']> {
+async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promise<ImportServices['recipe']> {
   const name = wanted ?? loaded.config.recipe
   const recipes = await loadRecipes(loaded, builtins, makeLog(clock))
   const configured = recipes.get(name)

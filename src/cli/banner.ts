@@ -4,12 +4,12 @@ import { ENV, HEADER, PRODUCT, ROUTE_PREFIX } from '../contract/index.ts'
 import type { ModelApi } from '../contract/index.ts'
 import { paint } from './screen/paint.ts'
 import { shellWord } from './screen/text.ts'
-import type { Lesson } from './welcome/practise.ts'
+import type { DemoState } from './welcome/practise.ts'
 
 const SCENARIO = 'demo'
 const UNKNOWN_MODEL = 'MODEL'
 
-const LESSON: Readonly<Record<Lesson, readonly string[]>> = {
+const DEMO: Readonly<Record<DemoState, readonly string[]>> = {
   ahead: ['a small agent that improves while you watch; the first step takes half a minute'],
   learnt: ['a small agent that has improved; the console shows every step'],
   none: [],
@@ -17,7 +17,7 @@ const LESSON: Readonly<Record<Lesson, readonly string[]>> = {
 
 interface Screen {
   /** The state of the scenario `practice`. */
-  readonly lesson: Lesson
+  readonly demo: DemoState
   readonly colours: boolean
 }
 
@@ -34,7 +34,7 @@ export function banner(loaded: LoadedConfig, url: string, screen: Screen): strin
     ),
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
-    ...LESSON[screen.lesson].map((text) => line('practice', text)),
+    ...DEMO[screen.demo].map((text) => line('practice', text)),
     '',
     ...tryIt(loaded, url, hasToken),
   ].join('\n')

@@ -8,8 +8,7 @@ import { promisify } from 'node:util'
 import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { childEnvironment, isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
-import type { Finding } from './finding.ts'
-import { codeOf, explain, halves, type Explained } from './explain.ts'
+import { codeOf, explain, halves, type Explained, type Finding } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const NODE_LEAST = '22.19.0'
@@ -173,15 +172,25 @@ const LOOK_INTO_LOG = 'read its log, or ask svc status'
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
+/** Episodes can also run without a sandbox, so this is at most a warning. */
+export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem): Promise<readonly Finding[]> {
+  const problem = await problemOf(loaded)
+  if (problem === null) return [{ check: 'sandbox', state: 'ok', found: 'episodes of agents are isolated from this machine' }]
+  return [{ check: 'sandbox', state: 'warning', ...halves(`code that a model writes is refused: ${problem}`) }]
+}
+
+/** main.ts is loaded on demand, so that other commands start fast. */
+const sandboxProblem = async (loaded: LoadedConfig): Promise<string | null> => (await import('../main.ts')).sandboxProblem(loaded)
+
 /** Opens an existing store as a check; a missing one is left for the service to create. */
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
   const check = 'store'
   const { agent_record_dir: directory, record_backend: backend } = loaded.config.storage
-  const house = await surroundings.house()
+  const service = await surroundings.service()
   try {
-    await house.checkFolders(loaded)
+    await service.checkFolders(loaded)
     if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will create it' }]
-    const store = await house.openStore(loaded)
+    const store = await service.openStore(loaded)
     const { records } = await store.usage()
     await store.close()
     return [{ check, state: 'ok', found: `${backend}, ${records} records` }]

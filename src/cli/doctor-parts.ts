@@ -1,8 +1,7 @@
 /** Doctor's checks of plug-ins, recipes, tasks and seeds: each is loaded as at a start, in a thread of its own. */
 import { Worker } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
-import { halves, type Explained } from './explain.ts'
-import type { Finding } from './finding.ts'
+import { halves, type Explained, type Finding } from './explain.ts'
 
 /** The result for one plug-in or recipe of the configuration. */
 export interface PartFound {

@@ -2,7 +2,7 @@
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './explain.ts'
 
 /** Generous, for slow networks. */
 const CALL_MILLISECONDS_MAX = 30_000

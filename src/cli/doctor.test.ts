@@ -8,9 +8,9 @@ import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
 import { examineParts } from './doctor-parts.ts'
 import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './explain.ts'
 import { runCli } from './program.ts'
-import type { House, Surroundings } from './surroundings.ts'
+import type { ServiceModule, Surroundings } from './surroundings.ts'
 
 /** An upstream that takes one key, and says that it is healthy like a service does. */
 const upstream = createServer((request, response) => {
@@ -37,10 +37,10 @@ function hasFindings(printed: unknown): printed is { readonly findings: readonly
 /** By default nothing is loaded that the configuration names. */
 async function examine(
   args: readonly string[],
-  house: Partial<House> = { openStore: () => Promise.resolve(fakeStore([])) },
+  service: Partial<ServiceModule> = { openStore: () => Promise.resolve(fakeStore([])) },
   parts: Surroundings['parts'] = () => Promise.resolve([]),
 ) {
-  const surroundings = { ...fakeSurroundings(house, { SVC_UPSTREAM_URL: url }), parts }
+  const surroundings = { ...fakeSurroundings(service, { SVC_UPSTREAM_URL: url }), parts }
   const base = ['--storage.agent_record_dir', directory, '--storage.artifact_repository', join(directory, 'a.git'), '--svc.port', '0']
   const own = new Set(args)
   const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
@@ -105,15 +105,15 @@ describe('doctor', () => {
     expect(find('upstream model')).toMatchObject({ state: 'warning', found: 'the upstream does not list lagre' })
   })
 
-  test('the practice model is told of, unless it was chosen', async () => {
+  test('the mock model is a warning, unless it was chosen', async () => {
     const surroundings = fakeSurroundings({}, { SVC_UPSTREAM_URL: '' })
     await runCli(['doctor', '--svc.port', '0', '--storage.record_backend', 'memory'], surroundings)
-    expect(surroundings.printed.join('\n')).toContain('the practice model answers, since no upstream is set or found')
+    expect(surroundings.printed.join('\n')).toContain('the built-in mock model answers, since no upstream is set or found')
     const chosen = await examine(['--inference.runtime', 'practice'])
     expect(chosen.find('upstream')).toEqual({ check: 'upstream', state: 'ok', found: 'practice (inference.runtime says so)' })
   })
 
-  test('a token that is soon guessed is a problem where other machines can try', async () => {
+  test('a token that is easily guessed is a problem where other machines can try', async () => {
     const open = await examine(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2', '--svc.port', '0'])
     expect(open.exit).toBe(2)
     expect(open.find('token')).toMatchObject({ state: 'problem', fix: expect.stringContaining('openssl rand -hex 32') })
@@ -155,7 +155,7 @@ describe('doctor', () => {
 
   test('a store that is not there yet is not made', async () => {
     const { find } = await examine(['--storage.agent_record_dir', join(directory, 'absent')], {})
-    expect(find('store')).toMatchObject({ state: 'ok', found: 'none yet; the service will make it' })
+    expect(find('store')).toMatchObject({ state: 'ok', found: 'none yet; the service will create it' })
   })
 
   test('for people it is a table', async () => {

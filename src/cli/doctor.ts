@@ -2,12 +2,21 @@
 import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
-import { checkDirectories, checkDisk, checkGit, checkNode, checkPort, checkSqlite, checkStore, checkToken } from './doctor-machine.ts'
+import {
+  checkDirectories,
+  checkDisk,
+  checkGit,
+  checkNode,
+  checkPort,
+  checkSandbox,
+  checkSqlite,
+  checkStore,
+  checkToken,
+} from './doctor-machine.ts'
 import { findingsOfParts, type PartFound } from './doctor-parts.ts'
-import { checkSandbox } from './doctor-sandbox.ts'
 import { checkUpstream } from './doctor-upstream.ts'
 import { explain } from './explain.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './explain.ts'
 import { paint } from './screen/paint.ts'
 import { jsonText, oneLine } from './screen/text.ts'
 import { EXIT } from './surroundings.ts'

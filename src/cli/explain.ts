@@ -11,6 +11,14 @@ export interface Explained {
   readonly fix?: string
 }
 
+/** One check of doctor. A warning stops nothing; a problem keeps the service from starting or working. */
+export interface Finding {
+  readonly check: string
+  readonly state: 'ok' | 'warning' | 'problem'
+  readonly found: string
+  readonly fix?: string
+}
+
 const debug = debuglog('svc')
 const OTHER_DIRECTORY = 'change its owner or set another directory under storage'
 

@@ -7,11 +7,10 @@ import type { importFolders, ImportWish } from '../main.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { complain } from './explain.ts'
-import type { Run } from './program.ts'
 import { jsonText, shown } from './screen/text.ts'
 import { counted, several } from './screen/words.ts'
 import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import type { BindCommand, ConfigOptions, Surroundings } from './surroundings.ts'
 
 interface ImportOptions extends ConfigOptions {
   readonly records: string
@@ -36,7 +35,7 @@ Exit codes: 0 everything was imported, 1 something could not be imported, 2 it c
 Example:
   svc import reef -c svc.yaml --records ${ORIGINAL.records} --artifacts ${ORIGINAL.artifacts} --dry-run`
 
-export function addImportCommands(program: Command, run: Run): void {
+export function addImportCommands(program: Command, run: BindCommand): void {
   const group = program.command('import').description('import data of another system')
   const reef = group.command('reef').description('import the data of the system reef into the configured folders')
   run<ImportOptions>(reef, importCommand)
@@ -64,13 +63,13 @@ async function importCommand(options: ImportOptions, surroundings: Surroundings)
     return EXIT.misconfigured
   }
   const loaded = await loadFor(options, surroundings)
-  const house = await surroundings.house()
+  const service = await surroundings.service()
   // Records and releases hold private text: only their owner may read them.
   process.umask(0o077)
   const bar = startBar(surroundings)
   let report: Report
   try {
-    report = await house.importFolders(loaded, wishOf(options), bar.at)
+    report = await service.importFolders(loaded, wishOf(options), bar.at)
   } catch (error) {
     complain(error, loaded, surroundings)
     return EXIT.misconfigured
@@ -107,11 +106,11 @@ function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
   const lines = scenarios.flatMap((tally) => tableOf(tally, isTrial))
   const told = remarks.map(({ scenario, kind, text }) => {
     const who = scenario === null ? '' : `${shown(JSON.stringify(scenario))}: `
-    return `${kind === 'problem' ? 'NOT CARRIED OVER' : 'note'}  ${who}${shown(text)}`
+    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${who}${shown(text)}`
   })
   const problems = remarks.filter(({ kind }) => kind === 'problem').length
-  const outcome = problems === 0 ? 'nothing was left behind' : `${several(problems, 'line')} above say what was left behind`
-  const what = isTrial ? 'could be carried over; nothing was written' : 'carried over'
+  const outcome = problems === 0 ? 'nothing is missing' : `${several(problems, 'line')} above say what is missing`
+  const what = isTrial ? 'could be imported; nothing was written' : 'imported'
   return [...lines, ...told, ...(told.length > 0 ? [''] : []), `${several(scenarios.length, 'scenario')} ${what}: ${outcome}`].join('\n')
 }
 

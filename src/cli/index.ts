@@ -42,7 +42,7 @@ function surroundingsOfProcess(): Surroundings {
       if (process.stderr.isTTY && process.env['TERM'] !== 'dumb') process.stderr.write(`\r\u001B[2K${text}`)
     },
     ask,
-    house: () => import('../main.ts'),
+    service: () => import('../main.ts'),
     parts: examineParts,
     onStop: (listener) => {
       process.on('SIGINT', listener)

@@ -138,7 +138,9 @@ describe('somebody at a terminal', () => {
     const ran = await init([], ['', 'native', ''])
     expect(ran.exit).toBe(0)
     expect(ran.questions).toHaveLength(3)
-    expect(ran.out).toContain('is written: the practice model answers; native improves; measured by the tasks that come with the service.')
+    expect(ran.out).toContain(
+      'is written: the built-in mock model answers; native improves; measured by the tasks that come with the service.',
+    )
     expect(ran.out).toMatch(/svc doctor -c .*\n.*svc serve -c .*\/console/)
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: harness', 'adapter: native'])
   })
@@ -176,7 +178,7 @@ describe('somebody at a terminal', () => {
 describe('without a terminal', () => {
   test('the defaults are taken, and that is said once', async () => {
     const ran = await init([])
-    expect(ran.err).toEqual(['nobody is here to be asked: the defaults are taken'])
+    expect(ran.err).toEqual(['there is no terminal to ask questions on: the defaults are used'])
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: record-only'])
   })
 

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { ConfigProblem, localUrl, type CommandLineReading, type LoadedConfig } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { agentQuestion, RECORDING } from './init/agent.ts'
-import { answerTo, type Answered } from './init/ask.ts'
+import { answerTo, type InitAnswer } from './init/ask.ts'
 import { fileText } from './init/file.ts'
 import { modelQuestion } from './init/model.ts'
 import { tasksQuestion } from './init/tasks.ts'
@@ -46,7 +46,7 @@ function refuseKeys({ commandLine }: InitOptions): void {
   if (first !== undefined) throw new ConfigProblem([`init takes no --${first.path.join('.')}; write it into the file afterwards`])
 }
 
-async function answersTo(options: InitOptions, folder: string, surroundings: Surroundings): Promise<readonly Answered[]> {
+async function answersTo(options: InitOptions, folder: string, surroundings: Surroundings): Promise<readonly InitAnswer[]> {
   const { model, adapter, tasks, yes = false } = options
   const answer = answerTo({ yes, surroundings })
   const answers = [await answer(await modelQuestion(surroundings.environment), model), await answer(agentQuestion(), adapter)]

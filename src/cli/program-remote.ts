@@ -1,7 +1,7 @@
 /** Commands that ask a running service: what each takes, and an example of it. */
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { completion, SHELLS, type CompletionOptions } from './completion/completion.ts'
-import type { Run } from './program.ts'
+import type { BindCommand } from './surroundings.ts'
 import { promote, rollback } from './remote/move.ts'
 import type { RemoteOptions } from './remote/place.ts'
 import { records, type RecordsOptions } from './remote/records.ts'
@@ -14,40 +14,40 @@ const RELEASE = 'its number (v5, step 5), its id, or the first 4 characters of i
 const RECORDS_SHOWN = 20
 const INTERVAL_SECONDS = 1
 
-export function addRemoteCommands(program: Command, run: Run): void {
-  run<RemoteOptions>(remote(program, 'status', 'how the service is, and what waits', 'svc status --scenario support'), status).option(
-    '--scenario <name>',
-    'this scenario alone',
-  )
-  run<RemoteOptions>(remote(program, 'releases', 'what each step of a scenario came to', 'svc releases support'), releases).argument(
+export function addRemoteCommands(program: Command, run: BindCommand): void {
+  run<RemoteOptions>(
+    remote(program, 'status', 'show the state of the service, and what needs you', 'svc status --scenario support'),
+    status,
+  ).option('--scenario <name>', 'only this scenario')
+  run<RemoteOptions>(remote(program, 'releases', 'list training steps and releases', 'svc releases support'), releases).argument(
     '[scenario]',
     SCENARIO,
   )
   run(remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'), promote)
     .argument('<release...>', RELEASE)
-    .option('--scenario <name>', 'the scenario; may be left out where one alone holds something')
+    .option('--scenario <name>', 'the scenario; optional when only one holds a release')
   run(remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'), rollback)
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'do not ask')
   addRecords(program, run)
-  run(remote(program, 'tail', 'what is being stored, as it comes', 'svc tail support --json'), tail)
+  run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)
-    .option('--interval <seconds>', 'how often to look', secondsOf, INTERVAL_SECONDS)
+    .option('--interval <seconds>', 'the polling interval', secondsOf, INTERVAL_SECONDS)
   addCompletion(program, run)
 }
 
-function addRecords(program: Command, run: Run): void {
-  run<RecordsOptions>(remote(program, 'records', 'what was stored, newest first', 'svc records support --type report -n 50'), records)
+function addRecords(program: Command, run: BindCommand): void {
+  run<RecordsOptions>(remote(program, 'records', 'list stored records, newest first', 'svc records support --type report -n 50'), records)
     .argument('[scenario]', SCENARIO)
-    .addOption(new Option('--type <type>', 'records of this kind alone').choices(['inference', 'report', 'train']))
+    .addOption(new Option('--type <type>', 'only records of this kind').choices(['inference', 'report', 'train']))
     .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
-    .option('--id <id>', 'show this one record whole')
-    .addOption(new Option('--export <file>', 'write every record as a line of JSON; goes on where it stopped').conflicts(['type', 'id']))
+    .option('--id <id>', 'show this record in full')
+    .addOption(new Option('--export <file>', 'write every record as a line of JSON; continues where it stopped').conflicts(['type', 'id']))
 }
 
-function addCompletion(program: Command, run: Run): void {
-  const command = program.command('completion').description('print a script that teaches your shell these commands')
+function addCompletion(program: Command, run: BindCommand): void {
+  const command = program.command('completion').description('print a completion script for your shell')
   run<CompletionOptions>(command, (options, surroundings) => completion(program, options, surroundings))
     .addArgument(new Argument('[shell]', 'your shell').choices(SHELLS))
     .addOption(new Option('--names', 'the names of the scenarios').hideHelp())
@@ -59,7 +59,7 @@ function remote(program: Command, name: string, description: string, line: strin
   return program
     .command(name)
     .description(description)
-    .option('--url <url>', 'where the service is (SVC_URL; else as configured)')
+    .option('--url <url>', 'the address of the service (SVC_URL; else as configured)')
     .option('-c, --config <file>', 'the configuration file it was started with')
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  ${line}`)

@@ -14,7 +14,7 @@ import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
 import { serve } from './serve.ts'
 import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import type { Action, BindCommand, ConfigOptions, Surroundings } from './surroundings.ts'
 import { addTrainerCommands } from './trainer.ts'
 import { verify } from './verify.ts'
 
@@ -43,11 +43,6 @@ Every configuration key is an option: --section.key value, --section.key=value, 
 Commands that ask a running service find it at --url or SVC_URL, else where the configuration says; its token is in SVC_TOKEN or there.
 Exit codes: 0 fine, 1 refused or failed (or damage found), 2 wrong usage, wrong configuration, or cannot start or reach the service.
 NODE_DEBUG=svc adds stacks to errors.`
-
-type Action<T> = (options: T, surroundings: Surroundings) => number | Promise<number>
-
-/** Binds a command to its action; arguments come among the options, by name. */
-export type Run = <T>(command: Command, action: Action<T>) => Command
 
 /** Runs one command and answers its exit code. */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -81,7 +76,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
     })
     .showSuggestionAfterError()
     .addHelpText('after', EXAMPLES)
-  const run: Run = <T>(command: Command, action: Action<T>): Command =>
+  const run: BindCommand = <T>(command: Command, action: Action<T>): Command =>
     command.action(async () => {
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
@@ -100,7 +95,7 @@ function argumentsOf({ registeredArguments, processedArgs }: Command): Readonly<
 }
 
 /** Commands on this machine's configuration, service and records. */
-function addOwnCommands(program: Command, run: Run): void {
+function addOwnCommands(program: Command, run: BindCommand): void {
   run<ConfigOptions>(configured(program, 'serve', 'start the service', 'svc serve -c svc.yaml'), serve)
     .option('--print-config', 'print every value and where it came from, then exit')
     .option('--welcome', 'also run a demo scenario that improves on the built-in mock model')

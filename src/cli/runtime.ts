@@ -2,10 +2,9 @@
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { complain } from './explain.ts'
-import type { Run } from './program.ts'
 import { bytesIn, installLlama, isInstalled } from './runtime/install.ts'
 import { bytes } from './screen/words.ts'
-import { EXIT, type Surroundings } from './surroundings.ts'
+import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
 interface AddOptions {
   readonly force?: boolean
@@ -14,7 +13,7 @@ interface ListOptions {
   readonly json?: boolean
 }
 
-export function addRuntimeCommands(program: Command, run: Run): void {
+export function addRuntimeCommands(program: Command, run: BindCommand): void {
   const runtime = program.command('runtime').description('install what a runtime needs besides the service')
   runtime.addHelpText('after', '\nExample:\n  svc runtime add llama')
   run<AddOptions>(runtime.command('add').description('install it for this user, pinned by a lockfile; about 85 MB'), runtimeAdd)

@@ -30,14 +30,14 @@ describe('a service that is ready', () => {
       `  curl -s http://127.0.0.1:4321/v1/chat/completions -H 'content-type: application/json' -H 'x-svc-scenario: demo' ` +
         `-d '{"model":"practice","messages":[{"role":"user","content":"Hello"}]}'`,
     )
-    expect(printed).toContain('the practice model')
+    expect(printed).toContain('a built-in mock model; no API key needed')
   })
 
   test('never prints the token, but where to put it', async () => {
     const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2'])
     expect(printed).not.toContain('hunter2')
     expect(printed).toContain('-H "authorization: Bearer $SVC_TOKEN"')
-    expect(printed).toContain('a token is needed: set SVC_TOKEN, or type it once in the console')
+    expect(printed).toContain('a token is needed: set SVC_TOKEN, or enter it once in the console')
     expect(printed).toContain('http://127.0.0.1:4321')
   })
 
@@ -73,7 +73,7 @@ describe('a service that is ready', () => {
   })
 
   test('in memory says that the data goes with it', async () => {
-    expect((await serveOnce(['--storage.record_backend', 'memory'])).printed).toContain('in memory: gone when the service stops')
+    expect((await serveOnce(['--storage.record_backend', 'memory'])).printed).toContain('in memory: lost when the service stops')
   })
 })
 
@@ -86,7 +86,7 @@ async function printedConfig(...args: readonly string[]): Promise<string> {
 }
 
 describe('a service that greets somebody', () => {
-  test('says that something learns there, and a first lesson that fails is one line', async () => {
+  test('announces the demo, and a demo that fails is one line', async () => {
     const surroundings = fakeSurroundings({
       startService: () => Promise.resolve({ address: 'http://127.0.0.1:1', close: () => Promise.resolve() }),
     })
@@ -94,7 +94,7 @@ describe('a service that greets somebody', () => {
     await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1))
     expect(surroundings.printed[0]).toMatch(/^ {2}practice a small agent/m)
     expect(surroundings.printed[0]?.split('\n').length).toBeLessThan(12)
-    expect(surroundings.complaints[0]).toMatch(/^the scenario practice was not played to its end: .*; the service itself goes on$/)
+    expect(surroundings.complaints[0]).toMatch(/^the demo scenario practice failed: .*; the service itself runs on$/)
     surroundings.signal('SIGTERM')
     expect(await exit).toBe(0)
   })

@@ -4,12 +4,13 @@ import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { complain } from './explain.ts'
 import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, RunningService, StopSignal, Surroundings } from './surroundings.ts'
+import type { RunningService } from '../main.ts'
+import type { ConfigOptions, StopSignal, Surroundings } from './surroundings.ts'
 import { calmLog } from './welcome/calm-log.ts'
-import { lookAhead, welcome } from './welcome/index.ts'
+import { demoState, welcome } from './welcome/index.ts'
 import { withPractice } from './welcome/load.ts'
 
-export interface ServeOptions extends ConfigOptions {
+export interface ServeCommandOptions extends ConfigOptions {
   readonly printConfig?: boolean
   /** Runs the demo scenario on first use, while the practice model answers. */
   readonly welcome?: boolean
@@ -19,7 +20,7 @@ export interface ServeOptions extends ConfigOptions {
 const ONE_WISH_MILLISECONDS = 300
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
-export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
+export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
   const plain = await loadFor(options, surroundings)
   const practising = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
   const loaded = practising ?? plain
@@ -34,9 +35,9 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
-    const lesson = practising === null ? 'none' : await lookAhead(loaded, url, leaving.signal)
-    surroundings.out(banner(loaded, url, { lesson, colours: surroundings.colours }))
-    const welcoming = lesson === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
+    const demo = practising === null ? 'none' : await demoState(loaded, url, leaving.signal)
+    surroundings.out(banner(loaded, url, { demo, colours: surroundings.colours }))
+    const welcoming = demo === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop
     await welcoming
     return await finish(service, surroundings)
@@ -50,14 +51,14 @@ function firstLine(reason: unknown): string {
   return text.split('\n', 2).join(' ')
 }
 
-async function start(loaded: LoadedConfig, options: ServeOptions, surroundings: Surroundings): Promise<RunningService | null> {
-  const house = await surroundings.house()
+async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | null> {
+  const service = await surroundings.service()
   // One line per call would hide the welcome text on a terminal. A redirected log stays complete.
   const isWatched = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
   // Records, archives and releases hold private text: only their owner may read them.
   process.umask(0o077)
   try {
-    return await house.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
+    return await service.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
   } catch (error) {
     complain(error, loaded, surroundings)
     return null

@@ -1,17 +1,12 @@
 /** What a command needs from outside, so that tests can replace the terminal, the signals and the service. */
+import type { Command } from 'commander'
 import type { Store } from '../contract/index.ts'
 import type { CommandLineReading, Environment, LoadedConfig } from '../config/index.ts'
-import type { importFolders, ServiceOptions } from '../main.ts'
+import type { importFolders, RunningService, ServiceOptions } from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
-export interface RunningService {
-  /** The URL it listens on. */
-  readonly address: string
-  close(): Promise<void>
-}
-
 /** The functions of main.ts that commands use. */
-export interface House {
+export interface ServiceModule {
   startService(loaded: LoadedConfig, options?: Pick<ServiceOptions, 'log'>): Promise<RunningService>
   openStore(loaded: LoadedConfig): Promise<Store>
   checkFolders(loaded: LoadedConfig): Promise<void>
@@ -34,7 +29,7 @@ export interface Surroundings {
   /** A line typed by a person; null without a terminal, or when the person declines. */
   readonly ask: (question: string) => Promise<string | null>
   /** Loaded on demand, so that help and schema stay fast. */
-  readonly house: () => Promise<House>
+  readonly service: () => Promise<ServiceModule>
   /** Checks the configured plug-ins in another thread: their code may print, exit or hang. */
   readonly parts: (loaded: LoadedConfig) => Promise<readonly PartFound[]>
   readonly onStop: (listener: (signal: StopSignal) => void) => void
@@ -47,6 +42,11 @@ export interface ConfigOptions {
   readonly json?: boolean
   readonly commandLine: CommandLineReading
 }
+
+export type Action<T> = (options: T, surroundings: Surroundings) => number | Promise<number>
+
+/** Binds a command to its action; arguments come among the options, by name. */
+export type BindCommand = <T>(command: Command, action: Action<T>) => Command
 
 export const EXIT = { fine: 0, failed: 1, misconfigured: 2 } as const
 

@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline'
 import { Option, type Command } from 'commander'
 import { STATE_DIRECTORY } from '../contract/index.ts'
 import { complain } from './explain.ts'
-import type { Run } from './program.ts'
-import { EXIT, type Surroundings } from './surroundings.ts'
+import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 import { spawnTrainer } from './trainer/process.ts'
 import { findPython, installTorch } from './trainer/python.ts'
 
@@ -26,7 +25,7 @@ interface StartOptions {
 const EXAMPLE = '\nExample:\n  svc trainer start --model tiny=./tiny-model'
 const PORT = '8600'
 
-export function addTrainerCommands(program: Command, run: Run): void {
+export function addTrainerCommands(program: Command, run: BindCommand): void {
   const trainer = program.command('trainer').description('train adapters on this machine')
   trainer.addHelpText('after', EXAMPLE)
   run<StartOptions>(trainer.command('start').description('start the trainer; it needs a Python with PyTorch'), start)

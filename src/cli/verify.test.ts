@@ -5,13 +5,13 @@ import { unavailable } from '../contract/index.ts'
 import type { Damage } from '../contract/index.ts'
 import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
-import type { House } from './surroundings.ts'
+import type { ServiceModule } from './surroundings.ts'
 
 const directory = sharedFolder()
 const damage: Damage = { scenario: 'demo', agent_record_id: 'r-1', problem: 'the payload does not match its digest' }
 
-async function verify(house: Partial<House>, ...args: readonly string[]) {
-  const surroundings = fakeSurroundings(house)
+async function verify(service: Partial<ServiceModule>, ...args: readonly string[]) {
+  const surroundings = fakeSurroundings(service)
   const exit = await runCli(['verify', '--storage.agent_record_dir', directory, ...args], surroundings)
   return { exit, out: surroundings.printed, err: surroundings.complaints }
 }

@@ -33,9 +33,9 @@ function nothingThere({ config, moved }: LoadedConfig): string | null {
 }
 
 async function open(loaded: LoadedConfig, surroundings: Surroundings): Promise<Store | null> {
-  const house = await surroundings.house()
+  const service = await surroundings.service()
   try {
-    return await house.openStore(loaded)
+    return await service.openStore(loaded)
   } catch (error) {
     complain(error, loaded, surroundings)
     return null

@@ -2,8 +2,8 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ENV } from '../contract/index.ts'
 import { place } from './problem.ts'
-import type { Given } from './problem.ts'
-import { RECIPE_SECTIONS, type Config, type Settings } from './schema.ts'
+import type { GivenValue } from './problem.ts'
+import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
 import type { SettingsReading } from './settings.ts'
 
 /** A rule is skipped when one of its keys has a problem of its own. */
@@ -18,8 +18,8 @@ export function crossProblems(reading: SettingsReading, fileName: string): reado
 }
 
 function openDoorProblems(
-  settings: Settings,
-  given: ReadonlyMap<string, Given>,
+  settings: ConfigValues,
+  given: ReadonlyMap<string, GivenValue>,
   refused: ReadonlySet<string>,
   fileName: string,
 ): readonly string[] {
@@ -34,8 +34,8 @@ function openDoorProblems(
 
 /** A key is sent only to the address configured with it, never to one that was detected. */
 function strayKeyProblems(
-  settings: Settings,
-  given: ReadonlyMap<string, Given>,
+  settings: ConfigValues,
+  given: ReadonlyMap<string, GivenValue>,
   refused: ReadonlySet<string>,
   fileName: string,
 ): readonly string[] {
@@ -48,7 +48,7 @@ function strayKeyProblems(
 }
 
 /** With several recipes, sections at the top of the file would be ambiguous. */
-function recipeProblems(settings: Settings, given: ReadonlyMap<string, Given>, fileName: string): readonly string[] {
+function recipeProblems(settings: ConfigValues, given: ReadonlyMap<string, GivenValue>, fileName: string): readonly string[] {
   const names = Object.keys(settings.recipes)
   if (names.length === 0) return []
   return [...given.values()]

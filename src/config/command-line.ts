@@ -1,11 +1,11 @@
 /** Configuration keys among the arguments of a command: `--section.key value`, `--section.key=value`, `--no-section.flag`. */
 import { isSection, kindAt, spelling, takesNull } from './keys.ts'
-import type { Given } from './problem.ts'
+import type { GivenValue } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
 
 export interface CommandLineReading {
-  readonly given: readonly Given[]
+  readonly given: readonly GivenValue[]
   readonly problems: readonly string[]
   /** The arguments that are not about configuration, in their order. */
   readonly rest: readonly string[]
@@ -22,7 +22,7 @@ const OPTION = /^--(no-)?([A-Za-z][A-Za-z0-9_.-]*)(?:=([\s\S]*))?$/
 const ORIGIN = 'command line'
 
 export function readCommandLine(args: readonly string[]): CommandLineReading {
-  const reading: { given: Given[]; problems: string[]; rest: string[] } = { given: [], problems: [], rest: [] }
+  const reading: { given: GivenValue[]; problems: string[]; rest: string[] } = { given: [], problems: [], rest: [] }
   const waiting = [...args]
   for (let arg = waiting.shift(); arg !== undefined; arg = waiting.shift()) {
     const option = optionOf(arg)
@@ -39,7 +39,7 @@ function optionOf(arg: string): Option | null {
   return name.includes('.') || kindAt([name]) !== null ? { name, negated: no !== undefined, attached } : null
 }
 
-function readOption(option: Option, waiting: string[], reading: { given: Given[]; problems: string[] }): void {
+function readOption(option: Option, waiting: string[], reading: { given: GivenValue[]; problems: string[] }): void {
   const path = pathOf(option.name)
   const key = `--${option.name}`
   const problem = unknownKeyProblem(path) ?? (isSection(path) ? `${key} is a section; set one of its keys, such as ${key}.KEY` : null)
@@ -78,8 +78,8 @@ function pathOf(name: string): readonly string[] {
 }
 
 /** A list may be given item by item; any other key only once. */
-function joinLists(given: readonly Given[], problems: string[]): readonly Given[] {
-  const byKey = new Map<string, Given>()
+function joinLists(given: readonly GivenValue[], problems: string[]): readonly GivenValue[] {
+  const byKey = new Map<string, GivenValue>()
   for (const one of given) {
     const key = one.path.join('.')
     const earlier = byKey.get(key)

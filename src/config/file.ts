@@ -4,7 +4,7 @@ import type { Document, Pair, YAMLError, YAMLMap } from 'yaml'
 import { interpolate } from './interpolate.ts'
 import type { Environment } from './interpolate.ts'
 import { isOwnName, isSection, kindAt, spelling, takesNull } from './keys.ts'
-import type { Given, Origin } from './problem.ts'
+import type { GivenValue, ValueOrigin } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
 
@@ -12,7 +12,7 @@ import { readValue } from './values.ts'
 const ALIASES_MAX = 100
 
 export interface FileReading {
-  readonly given: readonly Given[]
+  readonly given: readonly GivenValue[]
   readonly problems: readonly string[]
 }
 
@@ -34,7 +34,7 @@ function syntaxProblem(error: YAMLError): string {
 type Path = readonly string[]
 
 class Reader implements FileReading {
-  readonly given: Given[] = []
+  readonly given: GivenValue[] = []
   readonly problems: string[] = []
   readonly #document: Document.Parsed
   readonly #lines: LineCounter
@@ -133,7 +133,7 @@ class Reader implements FileReading {
 /** The word null, not a key without a value. */
 const isWrittenNull = (node: unknown): boolean => isScalar(node) && node.value === null && (node.source ?? '') !== ''
 
-const originOf = (line: number): Origin => `file:${line}`
+const originOf = (line: number): ValueOrigin => `file:${line}`
 
 function keyText(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : '?'

@@ -13,11 +13,11 @@ import { movedProblems, readPaths, type DataPath, type Folders } from './paths.t
 import { proxiesFrom } from './proxies.ts'
 import type { Proxies } from './proxies.ts'
 import { ConfigProblem } from './problem.ts'
-import type { Given, Origin } from './problem.ts'
+import type { GivenValue, ValueOrigin } from './problem.ts'
 import { ENVIRONMENT } from './schema.ts'
-import type { Config, RecipeSettings, Settings } from './schema.ts'
+import type { Config, RecipeSettings, ConfigValues } from './schema.ts'
 import { discoverUpstream, probeOllama } from './upstream.ts'
-import type { Probe, Upstream } from './upstream.ts'
+import type { Probe, ResolvedUpstream } from './upstream.ts'
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
 
@@ -34,9 +34,9 @@ export interface Sources {
 
 export interface LoadedConfig {
   readonly config: Config
-  readonly origins: ReadonlyMap<string, Origin>
+  readonly origins: ReadonlyMap<string, ValueOrigin>
   /** The upstream, resolved once. */
-  readonly upstream: Upstream
+  readonly upstream: ResolvedUpstream
   /** Null for direct connections. */
   readonly proxies: Proxies | null
   /** The base of relative paths in the file: the file's folder, or the working directory. */
@@ -92,12 +92,12 @@ export function readConfig(sources: Omit<Sources, 'probe'> & { readonly text: st
 }
 
 /** Later values win: environment, file, command line. */
-function byKey(given: readonly Given[]): ReadonlyMap<string, Given> {
+function byKey(given: readonly GivenValue[]): ReadonlyMap<string, GivenValue> {
   return new Map(given.map((one) => [one.path.join('.'), one]))
 }
 
 /** Empty variables count as unset. A token from the environment counts only when no other token is set. */
-function fromEnvironment(environment: Environment, explicit: readonly Given[]): readonly Given[] {
+function fromEnvironment(environment: Environment, explicit: readonly GivenValue[]): readonly GivenValue[] {
   const hasToken = explicit.some(
     ({ path, value }) => path[0] === 'svc' && (path[1] === 'token' || (path[1] === 'tokens' && !isEmptyList(value))),
   )
@@ -105,14 +105,14 @@ function fromEnvironment(environment: Environment, explicit: readonly Given[]): 
     const text = environment[variable]
     if (text === undefined || text === '' || (key === 'svc.token' && hasToken)) return []
     const path = key.split('.')
-    return [{ path, value: readValue(text, kindAt(path)), origin: `environment ${variable}` } satisfies Given]
+    return [{ path, value: readValue(text, kindAt(path)), origin: `environment ${variable}` } satisfies GivenValue]
   })
 }
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 /** Every recipe under its name, including the default one, whichever way the file is written. */
-function normalise(settings: Settings): Config {
+function normalise(settings: ConfigValues): Config {
   const { svc, inference, storage, traces, recipe, data, pipeline, evolution, training } = settings
   const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline, evolution, training } }
   for (const [name, own] of Object.entries(settings.recipes)) recipes[name] = { ...own, use: own.use ?? name }

@@ -1,6 +1,6 @@
 /** OpenTelemetry's own variables. They fill keys that are not set; OTEL_SDK_DISABLED overrides every key. */
 import type { Environment } from './interpolate.ts'
-import type { Given } from './problem.ts'
+import type { GivenValue } from './problem.ts'
 
 const DISABLED = 'OTEL_SDK_DISABLED'
 const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS']
@@ -11,16 +11,16 @@ const KEYS: readonly { readonly key: string; readonly variables: readonly string
 ]
 
 interface Reading {
-  readonly given: readonly Given[]
+  readonly given: readonly GivenValue[]
   readonly problems: readonly string[]
 }
 
 /** With traces disabled, the other variables are ignored: they may be meant for another program. */
-export function fromOpenTelemetry(environment: Environment, explicit: readonly Given[]): Reading {
+export function fromOpenTelemetry(environment: Environment, explicit: readonly GivenValue[]): Reading {
   if (environment[DISABLED]?.trim().toLowerCase() === 'true')
     return { given: [{ path: ['traces', 'endpoint'], value: null, origin: `environment ${DISABLED}` }], problems: [] }
   const isSet = (name: string): boolean => explicit.some(({ path }) => path[0] === 'traces' && path[1] === name)
-  const given = KEYS.filter(({ key }) => !isSet(key)).flatMap(({ key, variables }): Given[] => {
+  const given = KEYS.filter(({ key }) => !isSet(key)).flatMap(({ key, variables }): GivenValue[] => {
     const variable = firstSet(environment, variables)
     return variable === undefined ? [] : [{ path: ['traces', key], value: environment[variable], origin: `environment ${variable}` }]
   })
@@ -38,7 +38,7 @@ function headersFrom(environment: Environment): Reading {
   const variable = firstSet(environment, HEADERS)
   if (variable === undefined) return { given: [], problems: [] }
   const pairs = (environment[variable] ?? '').split(',').filter((pair) => pair.trim() !== '')
-  const given = pairs.flatMap((pair): Given[] => {
+  const given = pairs.flatMap((pair): GivenValue[] => {
     const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? []
     const decoded = value === undefined ? null : decode(value.trim())
     return name === undefined || decoded === null

@@ -1,10 +1,10 @@
 /** Every effective key, with the origin of its value. */
 import { allKeys, ANY_NAME } from './keys.ts'
-import type { Given, Origin } from './problem.ts'
+import type { GivenValue, ValueOrigin } from './problem.ts'
 import { RECIPE_SECTIONS, type Config } from './schema.ts'
 
 /** In the schema's order. Keys with user-chosen names appear once per given name; top-level recipe keys only when the default recipe has no entry of its own. */
-export function originsOf(config: Config, given: ReadonlyMap<string, Given>): ReadonlyMap<string, Origin> {
+export function originsOf(config: Config, given: ReadonlyMap<string, GivenValue>): ReadonlyMap<string, ValueOrigin> {
   const isNamed = namesUnder('recipes', given).includes(config.recipe)
   const keys = allKeys().flatMap(({ key }) => {
     const [section = '', own] = key.split(`.${ANY_NAME}`)
@@ -15,7 +15,7 @@ export function originsOf(config: Config, given: ReadonlyMap<string, Given>): Re
 }
 
 /** The user-chosen names given in a section. */
-function namesUnder(section: string, given: ReadonlyMap<string, Given>): readonly string[] {
+function namesUnder(section: string, given: ReadonlyMap<string, GivenValue>): readonly string[] {
   const depth = section.split('.').length
   const within = [...given.values()].filter(({ path }) => path.slice(0, depth).join('.') === section)
   return [...new Set(within.flatMap(({ path }) => path[depth] ?? []))]

@@ -1,8 +1,8 @@
 /** Makes every path of the configuration absolute, so that nothing depends on the working directory of a process. */
 import { isAbsolute, resolve } from 'node:path'
 import { isRemoteRepository } from '../contract/index.ts'
-import type { Given } from './problem.ts'
-import type { Settings } from './schema.ts'
+import type { GivenValue } from './problem.ts'
+import type { ConfigValues } from './schema.ts'
 
 export interface Folders {
   /** The base of paths in the file and of default paths: the file's folder, or the working directory without a file. */
@@ -19,11 +19,11 @@ export interface DataPath {
 }
 
 export interface PathReading {
-  readonly settings: Settings
+  readonly settings: ConfigValues
   readonly data: readonly DataPath[]
 }
 
-export function readPaths(settings: Settings, given: ReadonlyMap<string, Given>, { base, working }: Folders): PathReading {
+export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, GivenValue>, { base, working }: Folders): PathReading {
   const data: DataPath[] = []
   const startOf = (key: string): string => (given.get(key)?.origin === 'command line' ? working : base)
   const file = (key: string, value: string): string => resolve(startOf(key), value)
@@ -32,7 +32,7 @@ export function readPaths(settings: Settings, given: ReadonlyMap<string, Given>,
     data.push({ key, path, inWorking: resolve(working, value) })
     return path
   }
-  const evolutionOf = (section: string, evolution: Settings['evolution']): Settings['evolution'] => ({
+  const evolutionOf = (section: string, evolution: ConfigValues['evolution']): ConfigValues['evolution'] => ({
     ...evolution,
     binary: optional(evolution.binary, (value) => (isProgramPath(value) ? file(`${section}.binary`, value) : value)),
     tasks_dir: optional(evolution.tasks_dir, (value) => file(`${section}.tasks_dir`, value)),
@@ -45,7 +45,7 @@ export function readPaths(settings: Settings, given: ReadonlyMap<string, Given>,
   const { storage, inference } = settings
   const { agent_record_dir: records, artifact_repository: repository } = storage
   const { model } = inference.engine
-  const absolute: Settings = {
+  const absolute: ConfigValues = {
     ...settings,
     storage: {
       ...storage,

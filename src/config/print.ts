@@ -2,13 +2,13 @@
 import { listedKey } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
-import type { Origin } from './problem.ts'
+import type { ValueOrigin } from './problem.ts'
 import { SECRET_KEYS } from './schema.ts'
 
 export interface PrintedKey {
   readonly key: string
   readonly value: unknown
-  readonly origin: Origin
+  readonly origin: ValueOrigin
 }
 
 const MASK = '***'

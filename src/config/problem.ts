@@ -9,16 +9,16 @@ export class ConfigProblem extends Error {
   }
 }
 
-export type Origin = 'command line' | `file:${number}` | `environment ${string}` | 'default'
+export type ValueOrigin = 'command line' | `file:${number}` | `environment ${string}` | 'default'
 
 /** One value given for one key, in the key's canonical spelling. */
-export interface Given {
+export interface GivenValue {
   readonly path: readonly string[]
   readonly value: unknown
-  readonly origin: Origin
+  readonly origin: ValueOrigin
 }
 
 /** Where a problem is: file name and line, or the origin. */
-export function place(origin: Origin, fileName: string | null): string {
+export function place(origin: ValueOrigin, fileName: string | null): string {
   return origin.startsWith('file:') && fileName !== null ? `${fileName}:${origin.slice('file:'.length)}` : origin
 }

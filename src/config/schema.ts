@@ -205,11 +205,11 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T
 
-export type Settings = z.output<typeof schema>
+export type ConfigValues = z.output<typeof schema>
 
-export type RecipeSettings = Frozen<Omit<Settings['recipes'][string], 'use'> & { use: string }>
+export type RecipeSettings = Frozen<Omit<ConfigValues['recipes'][string], 'use'> & { use: string }>
 
 /** The configuration of one service. Sections at the top of the file are moved under `recipes` here. */
-export type Config = Frozen<Pick<Settings, 'svc' | 'inference' | 'storage' | 'traces' | 'recipe'>> & {
+export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'storage' | 'traces' | 'recipe'>> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

@@ -2,20 +2,20 @@
 import type * as z from 'zod'
 import type { Environment } from './interpolate.ts'
 import { place } from './problem.ts'
-import type { Given, Origin } from './problem.ts'
+import type { GivenValue, ValueOrigin } from './problem.ts'
 import { schema } from './schema.ts'
-import type { Settings } from './schema.ts'
+import type { ConfigValues } from './schema.ts'
 
 export interface SettingsReading {
   /** Null when nothing usable is left without the refused values. */
-  readonly settings: Settings | null
-  readonly given: ReadonlyMap<string, Given>
+  readonly settings: ConfigValues | null
+  readonly given: ReadonlyMap<string, GivenValue>
   readonly problems: readonly string[]
   /** Keys whose values were refused; rules across keys ignore them. */
   readonly refused: ReadonlySet<string>
 }
 
-export function readSettings(given: ReadonlyMap<string, Given>, environment: Environment, fileName: string): SettingsReading {
+export function readSettings(given: ReadonlyMap<string, GivenValue>, environment: Environment, fileName: string): SettingsReading {
   const gateway = fillGatewayKey(given, environment, fileName)
   const parsed = schema.safeParse(treeOf(gateway.given))
   if (parsed.success) return { settings: parsed.data, given: gateway.given, problems: gateway.problems, refused: new Set() }
@@ -29,14 +29,14 @@ export function readSettings(given: ReadonlyMap<string, Given>, environment: Env
 }
 
 /** The gateway's key may come from a variable that the user names. */
-function fillGatewayKey(given: ReadonlyMap<string, Given>, environment: Environment, fileName: string) {
+function fillGatewayKey(given: ReadonlyMap<string, GivenValue>, environment: Environment, fileName: string) {
   const named = given.get('inference.gateway.api_key_env')
   if (named === undefined || typeof named.value !== 'string') return { given, problems: [] }
   const refuse = (problem: string) => ({ given, problems: [`${place(named.origin, fileName)}: inference.gateway.api_key_env ${problem}`] })
   if (given.has('inference.gateway.api_key')) return refuse('and inference.gateway.api_key are both set; keep one')
   const value = environment[named.value]
   if (value === undefined || value === '') return refuse('names an environment variable that is not set; set it, or name another')
-  const key: Given = { path: ['inference', 'gateway', 'api_key'], value, origin: `environment ${named.value}` }
+  const key: GivenValue = { path: ['inference', 'gateway', 'api_key'], value, origin: `environment ${named.value}` }
   return { given: new Map(given).set('inference.gateway.api_key', key), problems: [] }
 }
 
@@ -45,7 +45,7 @@ interface Tree {
 }
 
 /** Objects without a prototype, so that no key of a file can reach one. */
-function treeOf(given: ReadonlyMap<string, Given>): Tree {
+function treeOf(given: ReadonlyMap<string, GivenValue>): Tree {
   const root: Tree = Object.create(null)
   for (const { path, value } of given.values()) {
     let node = root
@@ -68,7 +68,7 @@ function branch(node: Tree, name: string): Tree {
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Names the key and the rule, and only the type of a wrong value: it may be a misplaced secret. */
-function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>, fileName: string): string {
+function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenValue>, fileName: string): string {
   const key = keyOf(issue)
   const where = place(originAt(key, given), fileName)
   if (issue.code === 'invalid_key')
@@ -83,7 +83,7 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>, f
 const keyOf = (issue: z.core.$ZodIssue): string => issue.path.filter((part) => typeof part === 'string').join('.')
 
 /** Where the key, or else the closest section around it, was given. */
-function originAt(key: string, given: ReadonlyMap<string, Given>): Origin {
+function originAt(key: string, given: ReadonlyMap<string, GivenValue>): ValueOrigin {
   for (let around = key; around !== ''; around = parentOf(around)) {
     const hit = [...given].find(([other]) => isWithin(other, around))
     if (hit !== undefined) return hit[1].origin

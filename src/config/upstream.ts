@@ -3,10 +3,10 @@ import { ENV } from '../contract/index.ts'
 import type { ModelAddress, ModelApi } from '../contract/index.ts'
 import type { Environment } from './interpolate.ts'
 import { ConfigProblem, place } from './problem.ts'
-import type { Origin } from './problem.ts'
+import type { ValueOrigin } from './problem.ts'
 import type { Config } from './schema.ts'
 
-export interface Upstream {
+export interface ResolvedUpstream {
   /** The runtime plug-in: `provider`, `practice`, or a user's own. */
   readonly runtime: string
   readonly model: ModelAddress | null
@@ -21,7 +21,7 @@ export type Probe = (url: string) => Promise<readonly string[] | null>
 
 interface Configured {
   readonly config: Config
-  readonly origins: ReadonlyMap<string, Origin>
+  readonly origins: ReadonlyMap<string, ValueOrigin>
   readonly file: string | null
 }
 
@@ -37,7 +37,7 @@ const KNOWN_KEYS = [
 ] as const satisfies readonly { variable: string; url: string; apis: readonly [ModelApi, ...ModelApi[]]; exampleModel: string }[]
 
 /** An explicit `practice` wins over everything found; a custom runtime gets only its own settings. */
-export async function discoverUpstream(loaded: Configured, environment: Environment, probe: Probe): Promise<Upstream> {
+export async function discoverUpstream(loaded: Configured, environment: Environment, probe: Probe): Promise<ResolvedUpstream> {
   const { runtime } = loaded.config.inference
   if (runtime === PRACTICE) return practice('inference.runtime says so')
   const configured = fromSettings(loaded)
@@ -51,11 +51,11 @@ export async function discoverUpstream(loaded: Configured, environment: Environm
   throw new ConfigProblem([`${where}: inference.runtime is provider, but no upstream is set or found; ${ways}`])
 }
 
-function practice(found: string): Upstream {
+function practice(found: string): ResolvedUpstream {
   return { runtime: PRACTICE, model: null, found, exampleModel: PRACTICE }
 }
 
-function fromSettings({ config, origins }: Configured): Omit<Upstream, 'runtime'> | null {
+function fromSettings({ config, origins }: Configured): Omit<ResolvedUpstream, 'runtime'> | null {
   const { upstream_url: url, upstream_model: model, upstream_api: api, upstream_api_key: apiKey } = config.inference
   if (url === null) return null
   const origin = origins.get('inference.upstream_url') ?? 'default'
@@ -64,7 +64,7 @@ function fromSettings({ config, origins }: Configured): Omit<Upstream, 'runtime'
 }
 
 /** A detected key is sent only to its own vendor, and only when the vendor has the requested API. */
-function fromKnownKeys(loaded: Configured, environment: Environment): Upstream | null {
+function fromKnownKeys(loaded: Configured, environment: Environment): ResolvedUpstream | null {
   const wanted = wantedApi(loaded)
   const { upstream_model: model } = loaded.config.inference
   for (const { variable, url, apis, exampleModel } of KNOWN_KEYS) {
@@ -76,7 +76,7 @@ function fromKnownKeys(loaded: Configured, environment: Environment): Upstream |
   return null
 }
 
-async function fromOllama(loaded: Configured, probe: Probe): Promise<Upstream | null> {
+async function fromOllama(loaded: Configured, probe: Probe): Promise<ResolvedUpstream | null> {
   const held = await probe(OLLAMA_URL)
   if (held === null) return null
   const { upstream_model: model } = loaded.config.inference

@@ -29,7 +29,7 @@ export async function refuseOriginal(places: StoragePlaces): Promise<void> {
   const command = `svc import reef --records ${word(files.length === 0 ? 'DIR' : places.agent_record_dir)} --artifacts ${word(refs.length === 0 ? 'DIR' : places.artifact_repository)}`
   throw unavailable(
     files.length === 0 ? 'original_repository' : 'original_records',
-    `${found.join(' and ')}, which the system ${ORIGINAL.product} wrote: nothing of it was changed; set both keys to folders of this service's own, then carry it over with: ${command}`,
+    `${found.join(' and ')}, which the system ${ORIGINAL.product} wrote: nothing of it was changed; set both keys to folders of this service's own, then import it with: ${command}`,
   )
 }
 
@@ -53,7 +53,7 @@ export function refuseUnfinished({ agent_record_dir }: StoragePlaces): void {
   if (!existsSync(join(agent_record_dir, MARK))) return
   throw unavailable(
     'import_unfinished',
-    `an import into this folder was broken off; run the same svc import reef once more, which goes on where it stopped, or remove ${MARK} there to serve what was carried over so far`,
+    `an import into this folder was interrupted; run the same svc import reef again, which continues where it stopped, or remove ${MARK} there to serve what was imported so far`,
   )
 }
 

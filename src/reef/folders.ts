@@ -1,7 +1,7 @@
 /** Imports into the folders of a stopped service: opens them, marks them until the import is complete, and closes them. */
 import { invalid, type ContentStore, type Store } from '../contract/index.ts'
 import { ScenarioFiles } from '../scenarios/index.ts'
-import type { Places } from './carry/target.ts'
+import type { TargetFolders } from './carry/target.ts'
 import { beginImport, endImport, refuseOriginal, type StoragePlaces } from './detect.ts'
 import { importReef, type ImportParts, type ImportReport, type ImportSource } from './import.ts'
 
@@ -15,13 +15,13 @@ export interface ImportWish extends ImportSource {
 export type ImportProgress = ImportParts['progress']
 
 /** What an import needs of the service's configuration. */
-export interface ImportHouse extends Pick<ImportParts, 'recipe' | 'newId'> {
+export interface ImportServices extends Pick<ImportParts, 'recipe' | 'newId'> {
   readonly storage: StoragePlaces & { readonly record_backend: string; readonly keep_raw_streams: boolean }
   openStore(): Promise<Store>
   openContents(): Promise<ContentStore>
 }
 
-export async function importInto(house: ImportHouse, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+export async function importInto(house: ImportServices, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
   const { storage, recipe, newId } = house
   if (storage.record_backend === 'memory')
     throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
@@ -45,7 +45,7 @@ export async function importInto(house: ImportHouse, wish: ImportWish, progress:
 }
 
 /** Settings changed after an import are kept when it runs again. */
-function modelWriter({ agent_record_dir }: StoragePlaces): Places['writeModel'] {
+function modelWriter({ agent_record_dir }: StoragePlaces): TargetFolders['writeModel'] {
   const files = new ScenarioFiles(agent_record_dir)
   return async (created, settings) => {
     if ((await files.readModel(created)) === null) await files.writeModel(created, settings)

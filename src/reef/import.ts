@@ -2,9 +2,9 @@
 import { lstat } from 'node:fs/promises'
 import { isRefusal, type Recipe } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
-import { carryScenario, type Carrier, type Found } from './carry/scenario.ts'
+import { carryScenario, type Carrier, type FoundScenario } from './carry/scenario.ts'
 import { Remarks, type Remark, type ScenarioTally } from './carry/tally.ts'
-import { realTarget, trialTarget, type Places } from './carry/target.ts'
+import { realTarget, trialTarget, type TargetFolders } from './carry/target.ts'
 import { SourceDatabase } from './source/database.ts'
 import { listFolder, nameDigest, type ScenarioFolder } from './source/folder.ts'
 import { readLog } from './source/log.ts'
@@ -29,7 +29,7 @@ export interface ImportParts {
   readonly source: ImportSource
   readonly recipe: ImportRecipe
   /** Null for a trial run, which keeps nothing. */
-  readonly places: Places | null
+  readonly places: TargetFolders | null
   readonly keepRaw: boolean
   readonly newId: () => string
   /** Called when the source has been checked, before the first write. */
@@ -73,12 +73,16 @@ function shapeOf({ name, recipe, components }: ImportRecipe): Carrier['shape'] {
   return { recipe: name, adapter: recipe.adapter, components, harness, seed }
 }
 
-async function sizeOf({ database }: Found): Promise<number> {
+async function sizeOf({ database }: FoundScenario): Promise<number> {
   return database === undefined ? 0 : (await lstat(database)).size
 }
 
 /** By name: those in the repository, and those that have only files. */
-async function findScenarios(source: ImportSource, repository: SourceRepository | null, remarks: Remarks): Promise<readonly Found[]> {
+async function findScenarios(
+  source: ImportSource,
+  repository: SourceRepository | null,
+  remarks: Remarks,
+): Promise<readonly FoundScenario[]> {
   const folder = await listFolder(source.records)
   for (const odd of folder.odd) remarks.add('problem', null, 'file', odd)
   const { heads, odd } = repository === null ? { heads: new Map<string, string>(), odd: [] } : await repository.scenarios()
@@ -89,10 +93,10 @@ async function findScenarios(source: ImportSource, repository: SourceRepository 
       'note',
       null,
       'archived',
-      `${archived} archived scenarios stay where they are: an archive is served by nobody, so keep that folder`,
+      `${archived} archived scenarios are not imported, since archives are not served; keep that folder`,
     )
   const byDigest = new Map([...heads.keys()].map((name): [string, string] => [nameDigest(name), name]))
-  const all = new Map([...heads].map(([name, head]): [string, Omit<Found, 'name'>] => [name, { scenario: name, head }]))
+  const all = new Map([...heads].map(([name, head]): [string, Omit<FoundScenario, 'name'>] => [name, { scenario: name, head }]))
   for (const [digest, files] of folder.scenarios) {
     const named = byDigest.get(digest) ?? (await nameIn(files))
     if (named === null) remarks.add('problem', null, 'file', `${digest}: neither its records nor its log say which scenario they belong to`)
@@ -120,12 +124,12 @@ async function nameIn({ database, log }: ScenarioFolder): Promise<string | null>
 }
 
 function withName(
-  found: Omit<Found, 'name'>,
+  found: Omit<FoundScenario, 'name'>,
   renames: ReadonlyMap<string, string>,
   taken: Set<string>,
   remarks: Remarks,
-): readonly Found[] {
-  const refuse = (why: string): readonly Found[] => {
+): readonly FoundScenario[] {
+  const refuse = (why: string): readonly FoundScenario[] => {
     remarks.add('problem', found.scenario, 'name', `${why}: it is left out; give it another name with --rename OLD=NEW`)
     return []
   }

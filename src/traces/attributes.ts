@@ -1,4 +1,4 @@
-/** Span attributes in OTLP's JSON. A value of the wrong type is left out: a collector that refuses one span refuses the batch. */
+/** TraceSpan attributes in OTLP's JSON. A value of the wrong type is left out: a collector that refuses one span refuses the batch. */
 
 export interface KeyValue {
   readonly key: string

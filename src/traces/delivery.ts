@@ -26,7 +26,7 @@ const RETRY_MAX_MS = 60_000
 const RETRIED = new Set([429, 502, 503, 504])
 const ANSWER_BYTES_MAX = 64 * 1024
 
-export class Delivery {
+export class SpanDelivery {
   readonly #destination: Destination
   readonly #url: string
   readonly #headers: Headers

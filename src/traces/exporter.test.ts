@@ -4,19 +4,19 @@ import { startCollector, type Collector } from '../../test/support/collector.ts'
 import { until } from '../../test/support/wait.ts'
 import { Attributes } from './attributes.ts'
 import { begunContext } from './context.ts'
-import { Exporter, type Pace } from './exporter.ts'
-import { newSpanId, type Span } from './span.ts'
+import { Exporter, type ExportPace } from './exporter.ts'
+import { newSpanId, type TraceSpan } from './span.ts'
 
-const QUICK: Partial<Pace> = { gatherMs: 0, retryFirstMs: 1 }
+const QUICK: Partial<ExportPace> = { gatherMs: 0, retryFirstMs: 1 }
 /** Nothing leaves by itself. */
-const WAITING: Partial<Pace> = { gatherMs: 600_000, retryFirstMs: 600_000 }
+const WAITING: Partial<ExportPace> = { gatherMs: 600_000, retryFirstMs: 600_000 }
 
 interface Desk {
   readonly exporter: Exporter
   readonly said: string[]
 }
 
-function open(endpoint: string, pace: Partial<Pace>, headers: Readonly<Record<string, string>> = {}): Desk {
+function open(endpoint: string, pace: Partial<ExportPace>, headers: Readonly<Record<string, string>> = {}): Desk {
   const said: string[] = []
   const warn = (message: string, error: unknown): number => said.push(`${message}: ${error instanceof Error ? error.message : 'no words'}`)
   const exporter = new Exporter({ endpoint, headers, serviceName: 'a name', warn: (message, error) => void warn(message, error), pace })
@@ -30,7 +30,7 @@ async function collector(): Promise<Collector> {
   return started
 }
 
-function span(name: string): Span {
+function span(name: string): TraceSpan {
   const attributes = new Attributes().text('a', 'b')
   return {
     context: begunContext(1),

@@ -1,14 +1,14 @@
 /** Spans wait in a bounded queue and are sent in batches. No caller waits for the collector; spans it does not take are dropped and counted. */
 import { PRODUCT } from '../contract/index.ts'
-import { Delivery, type Destination } from './delivery.ts'
-import { printSpan, type Span } from './span.ts'
+import { SpanDelivery, type Destination } from './delivery.ts'
+import { printSpan, type TraceSpan } from './span.ts'
 
-export interface Counts {
+export interface SpanCounts {
   readonly exported: number
   readonly dropped: number
 }
 
-export interface Pace {
+export interface ExportPace {
   readonly waitingMax: number
   readonly batchMax: number
   /** The largest batch when printed: collectors refuse larger ones. */
@@ -21,7 +21,7 @@ export interface Pace {
   readonly closeMs: number
 }
 
-const PACE: Pace = {
+const PACE: ExportPace = {
   waitingMax: 2048,
   batchMax: 512,
   batchCharactersMax: 4 * 1024 * 1024,
@@ -35,13 +35,13 @@ const WARN_EVERY_MS = 60_000
 export interface ExporterSettings extends Omit<Destination, 'timeoutMs' | 'retryFirstMs'> {
   readonly serviceName: string
   readonly warn: (message: string, error: unknown) => void
-  readonly pace?: Partial<Pace>
+  readonly pace?: Partial<ExportPace>
 }
 
 export class Exporter {
   readonly counts: { exported: number; dropped: number } = { exported: 0, dropped: 0 }
-  readonly #pace: Pace
-  readonly #delivery: Delivery
+  readonly #pace: ExportPace
+  readonly #delivery: SpanDelivery
   readonly #warn: ExporterSettings['warn']
   readonly #head: string
   readonly #waiting: string[] = []
@@ -53,14 +53,14 @@ export class Exporter {
 
   constructor({ endpoint, headers, serviceName, warn, pace = {} }: ExporterSettings) {
     this.#pace = { ...PACE, ...pace }
-    this.#delivery = new Delivery({ endpoint, headers, ...this.#pace })
+    this.#delivery = new SpanDelivery({ endpoint, headers, ...this.#pace })
     this.#warn = warn
     const resource = { attributes: [{ key: 'service.name', value: { stringValue: serviceName.toWellFormed() } }] }
     this.#head = `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"scopeSpans":[{"scope":${JSON.stringify({ name: PRODUCT })},"spans":[`
   }
 
   /** Spans are printed one at a time as they come, so that a full batch causes no pause. A span that cannot be printed is dropped. */
-  add(count: number, make: () => readonly Span[]): void {
+  add(count: number, make: () => readonly TraceSpan[]): void {
     if (this.#waiting.length + count > this.#pace.waitingMax) return this.#drop(count, new Error('the queue is full'))
     // Read each time, since the clock may be set or the machine may sleep; once for all, since these spans belong together.
     const origin = Date.now() - performance.now()

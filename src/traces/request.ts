@@ -4,10 +4,10 @@ import { Attributes } from './attributes.ts'
 import { callAttributes, callName } from './call.ts'
 import { traceHeaders, type TraceContext } from './context.ts'
 import { NAME } from './names.ts'
-import { newSpanId, type Scribe, type Span } from './span.ts'
+import { newSpanId, type SpanSink, type TraceSpan } from './span.ts'
 
 /** What is known of a finished request. */
-export interface Seen {
+export interface FinishedRequest {
   readonly id: string
   readonly method: string
   /** The route pattern; null where no route matched. */
@@ -35,14 +35,14 @@ interface Failure {
 }
 
 export class RequestTrace {
-  readonly #scribe: Scribe
+  readonly #scribe: SpanSink
   readonly #context: TraceContext
   readonly #id = newSpanId()
   readonly #callId = newSpanId()
   readonly #begun = performance.now()
   #call: TracedCall | null = null
 
-  constructor(scribe: Scribe, context: TraceContext) {
+  constructor(scribe: SpanSink, context: TraceContext) {
     this.#scribe = scribe
     this.#context = context
   }
@@ -61,7 +61,7 @@ export class RequestTrace {
     if (this.#call !== null) this.#call.answer = { fields, summary, at: performance.now() }
   }
 
-  end(seen: Seen): void {
+  end(seen: FinishedRequest): void {
     if (!this.#context.isSampled) return
     const ended = performance.now()
     const call = this.#call
@@ -69,7 +69,7 @@ export class RequestTrace {
     else this.#scribe.write(2, () => [this.#requestSpan(seen, ended), this.#callSpan(call, seen, ended)])
   }
 
-  #requestSpan(seen: Seen, ended: number): Span {
+  #requestSpan(seen: FinishedRequest, ended: number): TraceSpan {
     const { id, method, route, path, status, note } = seen
     const failure = failureOf(seen)
     const attributes = new Attributes()
@@ -95,7 +95,7 @@ export class RequestTrace {
     }
   }
 
-  #callSpan(call: TracedCall, seen: Seen, ended: number): Span {
+  #callSpan(call: TracedCall, seen: FinishedRequest, ended: number): TraceSpan {
     const failure = callFailure(call, seen)
     return {
       context: this.#context,
@@ -112,14 +112,14 @@ export class RequestTrace {
 }
 
 /** Why the service failed. A client error is not a failure of the service, but its code stands in the span. */
-function failureOf({ status, note: { code, cause } }: Seen): Failure | null {
+function failureOf({ status, note: { code, cause } }: FinishedRequest): Failure | null {
   if (status === null) return { type: 'client_gone', words: 'the client left before there was an answer' }
   if (status >= 500) return { type: code ?? String(status), words: cause ?? code ?? `status ${status}` }
   return code === undefined && cause !== undefined ? { type: 'stream_interrupted', words: cause } : null
 }
 
 /** A complete answer is no failure of the model, whatever happened afterwards. */
-function callFailure({ answer }: TracedCall, seen: Seen): Failure | null {
+function callFailure({ answer }: TracedCall, seen: FinishedRequest): Failure | null {
   const { code } = seen.note
   if (answer !== null) return code === undefined ? failureOf(seen) : null
   return failureOf(seen) ?? { type: code ?? 'no_answer', words: code ?? 'there was no answer' }

@@ -3,7 +3,7 @@ import { newId } from '../kit/index.ts'
 import { shortened, type Attributes } from './attributes.ts'
 import type { TraceContext } from './context.ts'
 
-export interface Span {
+export interface TraceSpan {
   readonly context: TraceContext
   readonly id: string
   readonly parentId: string | null
@@ -18,8 +18,8 @@ export interface Span {
 }
 
 /** Takes spans. `make` is called only where there is room for them. */
-export interface Scribe {
-  write(count: number, make: () => readonly Span[]): void
+export interface SpanSink {
+  write(count: number, make: () => readonly TraceSpan[]): void
   readonly isWithContent: boolean
 }
 
@@ -32,7 +32,7 @@ const KIND = { internal: 1, server: 2, client: 3 } as const
 const STATUS_ERROR = 2
 
 /** `origin`: when `performance.now` was zero, in milliseconds since the epoch. */
-export function printSpan({ context, id, parentId, name, kind, begun, ended, attributes, failure }: Span, origin: number): string {
+export function printSpan({ context, id, parentId, name, kind, begun, ended, attributes, failure }: TraceSpan, origin: number): string {
   return JSON.stringify({
     traceId: context.traceId,
     spanId: id,

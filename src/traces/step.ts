@@ -3,7 +3,7 @@ import type { Commit, JsonObject } from '../contract/index.ts'
 import { Attributes, shortened } from './attributes.ts'
 import type { TraceContext } from './context.ts'
 import { NAME } from './names.ts'
-import { newSpanId, type Scribe, type Span } from './span.ts'
+import { newSpanId, type SpanSink, type TraceSpan } from './span.ts'
 
 interface Subject {
   readonly scenario: string
@@ -30,15 +30,15 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The service's own phase: the row is landing. */
 const SETTLING = 'settling'
 
-export class StepTrace {
-  readonly #scribe: Scribe
+export class StepSpans {
+  readonly #scribe: SpanSink
   readonly #context: TraceContext
   readonly #subject: Subject
   readonly #id = newSpanId()
   readonly #begun = performance.now()
   readonly #phases: Phase[] = []
 
-  constructor(scribe: Scribe, context: TraceContext, subject: Subject) {
+  constructor(scribe: SpanSink, context: TraceContext, subject: Subject) {
     this.#scribe = scribe
     this.#context = context
     this.#subject = subject
@@ -60,7 +60,7 @@ export class StepTrace {
     })
   }
 
-  #phaseSpans(ended: number, commit: Commit | null, failure: string | null): readonly Span[] {
+  #phaseSpans(ended: number, commit: Commit | null, failure: string | null): readonly TraceSpan[] {
     // A failed step with a row failed before the row landed.
     const failed = commit === null ? this.#phases.at(-1) : this.#phases.findLast(({ name }) => name !== SETTLING)
     return this.#phases.map((phase, index) =>
@@ -76,7 +76,7 @@ export class StepTrace {
     )
   }
 
-  #span(parts: Omit<Span, 'context' | 'kind'>): Span {
+  #span(parts: Omit<TraceSpan, 'context' | 'kind'>): TraceSpan {
     return { context: this.#context, kind: 'internal', ...parts }
   }
 }

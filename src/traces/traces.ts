@@ -1,10 +1,10 @@
 /** The traces of one service. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { begunContext, continuedContext } from './context.ts'
-import { Exporter, type Counts, type Pace } from './exporter.ts'
+import { Exporter, type SpanCounts, type ExportPace } from './exporter.ts'
 import { RequestTrace } from './request.ts'
-import type { Scribe } from './span.ts'
-import { StepTrace } from './step.ts'
+import type { SpanSink } from './span.ts'
+import { StepSpans } from './step.ts'
 
 export interface TraceSettings {
   /** The collector's base address, or the address for traces. */
@@ -18,24 +18,24 @@ export interface TraceSettings {
   /** Called when spans were dropped, at most once a minute. */
   readonly warn: (message: string, error: unknown) => void
   /** Timing of the exporter, for tests. */
-  readonly pace?: Partial<Pace>
+  readonly pace?: Partial<ExportPace>
 }
 
 export interface Traces {
   request(headers: IncomingHttpHeaders): RequestTrace
-  readonly step: (scenario: string, component: string, requestId: string | null) => StepTrace
-  /** Counts of delivered and dropped spans. */
-  readonly spans: Counts
+  readonly step: (scenario: string, component: string, requestId: string | null) => StepSpans
+  /** SpanCounts of delivered and dropped spans. */
+  readonly spans: SpanCounts
   /** Sends what is left, for a few seconds at most. */
   close(): Promise<void>
 }
 
 export function openTraces({ sampleRatio, isWithContent, ...destination }: TraceSettings): Traces {
   const exporter = new Exporter(destination)
-  const scribe: Scribe = { write: (count, make) => exporter.add(count, make), isWithContent }
+  const scribe: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
   return {
     request: (headers) => new RequestTrace(scribe, continuedContext(headers, sampleRatio)),
-    step: (scenario, component, requestId) => new StepTrace(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
+    step: (scenario, component, requestId) => new StepSpans(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
     spans: exporter.counts,
     close: () => exporter.close(),
   }

@@ -51,7 +51,7 @@ it(
     const isCut = existsSync(mark)
     if (isCut) {
       const refused = await runCommand(['verify', ...configured(folder)])
-      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('broken off') })
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('interrupted') })
     }
     const { code, out } = await runCommand(args)
     expect(code).toBe(0)
@@ -82,7 +82,7 @@ it('an import says that a service runs on the folders, that a folder is missing,
   expect(existsSync(join(dataPlaceIn(folder).records, 'import.json'))).toBe(false)
   const done = await runCommand(args)
   expect(done.code).toBe(0)
-  expect(done.out).toMatch(/"chat"\n {2}inference +there +1 +here +1\n[^]*1 scenario carried over: nothing was left behind/)
+  expect(done.out).toMatch(/"chat"\n {2}inference +there +1 +here +1\n[^]*1 scenario imported: nothing is missing/)
 })
 
 it('doctor names folders of the original as a problem, with the command that imports them', async () => {

@@ -1,4 +1,4 @@
-/** Everything the original keeps, carried over into a real store and repository, and read back from a real service. */
+/** Everything the original keeps, imported into a real store and repository, and read back from a real service. */
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -270,7 +270,7 @@ describe('an import', () => {
     })
     const report = await carry(original, folder, { recipe: 'record-only' })
     expect(textsOf(report)).toEqual([
-      expect.stringMatching(/of step 2 is not carried over: the bytes of .*adapter\.safetensors.* are not in lfs/),
+      expect.stringMatching(/of step 2 is not imported: the bytes of .*adapter\.safetensors.* are not in lfs/),
     ])
     expect(report.scenarios).toMatchObject([{ source: { releases: 3 }, destination: { releases: 2, steps: 2 } }])
     const get = await serve(folder, { recipe: 'record-only' })
@@ -344,12 +344,12 @@ describe('an import', () => {
       expect.stringMatching(/^cut: its records cannot be read further/),
       expect.stringMatching(/^middle: line 2 of its commit log is no row/),
       expect.stringMatching(/^middle: step 2 cannot be read from the log: an empty row/),
-      expect.stringMatching(/^null: 1 archived scenarios stay/),
+      expect.stringMatching(/^null: 1 archived scenarios are not imported/),
       expect.stringMatching(/^null: c{64}\.sqlite3 is a link/),
       expect.stringMatching(/^null: d{64}: neither/),
       expect.stringMatching(/^odd "name": record "bad" holds no JSON object/),
       expect.stringMatching(/^odd "name": release .* of step 1 .* symbolic link/),
-      expect.stringMatching(/^odd "name": release "f{40}" of step 2 is not carried over: it is not in the repository/),
+      expect.stringMatching(/^odd "name": release "f{40}" of step 2 is not imported: it is not in the repository/),
       expect.stringMatching(/^team\/a: .*--rename/),
       expect.stringMatching(/^torn: line 2 of its commit log is torn/),
     ])
@@ -385,8 +385,8 @@ describe('a source that means harm', () => {
     chat.publish({ files: { 'a.bin': pointerTo(false_ ?? '', 24) }, at: 30 })
     const report = await carry(original, folder, { recipe: 'record-only' })
     expect(textsOf(report)).toEqual([
-      expect.stringMatching(/of step 1 is not carried over: the bytes of "a\.bin" in lfs\/objects are a link/),
-      expect.stringMatching(/of step 2 is not carried over: the bytes of "a\.bin" in lfs\/objects are not what its pointer says/),
+      expect.stringMatching(/of step 1 is not imported: the bytes of "a\.bin" in lfs\/objects are a link/),
+      expect.stringMatching(/of step 2 is not imported: the bytes of "a\.bin" in lfs\/objects are not what its pointer says/),
     ])
     expect(report.scenarios).toMatchObject([{ destination: { releases: 1 } }])
   })
@@ -488,7 +488,7 @@ describe('a service', () => {
     const records = dataPlaceIn(folder).records
     mkdirSync(records)
     writeFileSync(join(records, 'import.json'), '{}')
-    await expect(start(settingsIn(folder, {}))).rejects.toThrow(/broken off/)
+    await expect(start(settingsIn(folder, {}))).rejects.toThrow(/interrupted/)
     expect(readdirSync(records)).toEqual(['import.json'])
   })
 })

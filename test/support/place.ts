@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
 import type { Damage } from '../../src/contract/index.ts'
-import { startService, type Service } from '../../src/main.ts'
+import { startService, type RunningService } from '../../src/main.ts'
 import { temporaryFolder } from './folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type DataPlace, type Settings } from './settings.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
@@ -13,7 +13,7 @@ export interface Place extends DataPlace {
   /** The settings of the service here, as on the command line. */
   readonly args: (more?: Settings) => readonly string[]
   /** In this process, and stopped with the test at the latest. */
-  readonly start: (options?: { readonly settings?: Settings; readonly graceSeconds?: number }) => Promise<Service>
+  readonly start: (options?: { readonly settings?: Settings; readonly graceSeconds?: number }) => Promise<RunningService>
   /** What is wrong with the records, once no service runs. */
   readonly damage: () => Promise<readonly Damage[]>
   /** The refs of the artifact repository: name to commit. */

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { startService, type Service } from '../../src/main.ts'
+import { startService, type RunningService } from '../../src/main.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from './settings.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
@@ -52,7 +52,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const usual = settingsOf(dataPlaceIn(directory), upstream.url)
   let settings: Settings = { ...usual, 'storage.record_backend': options.backend ?? 'memory', ...options.settings }
   const log: JsonObject[] = []
-  let service: Service = await start(settings, options.environment ?? {}, log)
+  let service: RunningService = await start(settings, options.environment ?? {}, log)
   const ask: World['ask'] = (method, path, what = {}) => send(service.address, method, path, what)
   return {
     get address() {
@@ -84,7 +84,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<Service> {
+async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<RunningService> {
   const loaded = await loadArguments(argumentsOf(settings), environment)
   return startService(loaded, { log: { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined } })
 }

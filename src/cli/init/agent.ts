@@ -1,13 +1,13 @@
 /** The question for the agent to improve: a known adapter, or none, which only records exchanges. */
 import { allKeys, nearest } from '../../config/index.ts'
-import { chosenByNumber, type Question } from './ask.ts'
+import { chosenByNumber, type InitQuestion } from './ask.ts'
 
 const NONE = 'none'
 /** The recipe without an agent. */
 export const RECORDING = 'record-only'
 const KEY = 'evolution.adapter'
 
-export function agentQuestion(): Question {
+export function agentQuestion(): InitQuestion {
   const names = [NONE, ...adapterNames()]
   return {
     option: '--adapter',

@@ -2,16 +2,16 @@
 import { ConfigProblem } from '../../config/index.ts'
 import type { Surroundings } from '../surroundings.ts'
 
-export interface Question {
+export interface InitQuestion {
   readonly option: string
   readonly title: string
   /** Possible answers, one per line, the default first. */
   readonly choices: readonly string[]
   /** An empty answer means the default. */
-  read(answer: string): Promise<Chosen | Misfit>
+  read(answer: string): Promise<InitChoice | Misfit>
 }
 
-export interface Chosen {
+export interface InitChoice {
   /** Configuration keys and values. */
   readonly settings: Readonly<Record<string, unknown>>
   /** The answer in words. */
@@ -23,14 +23,14 @@ export interface Misfit {
   readonly problem: string
 }
 
-export interface Answered extends Chosen {
+export interface InitAnswer extends InitChoice {
   readonly how: 'option' | 'person' | 'default' | 'nobody'
 }
 
 const PROMPT = '> '
 
 export function answerTo({ yes, surroundings }: { readonly yes: boolean; readonly surroundings: Surroundings }) {
-  return async (question: Question, given: string | undefined): Promise<Answered> => {
+  return async (question: InitQuestion, given: string | undefined): Promise<InitAnswer> => {
     if (given !== undefined) return { ...fitting(question, await question.read(given)), how: 'option' }
     if (!yes) return askFor(question, surroundings)
     return { ...fitting(question, await question.read('')), how: 'default' }
@@ -38,7 +38,7 @@ export function answerTo({ yes, surroundings }: { readonly yes: boolean; readonl
 }
 
 /** No answer on a terminal cancels; without a terminal the default is used. */
-async function askFor(question: Question, surroundings: Surroundings): Promise<Answered> {
+async function askFor(question: InitQuestion, surroundings: Surroundings): Promise<InitAnswer> {
   let asked = [question.title, ...question.choices.map((choice, index) => `  ${index + 1}  ${choice}`), PROMPT].join('\n')
   for (;;) {
     const said = await surroundings.ask(asked)
@@ -51,12 +51,12 @@ async function askFor(question: Question, surroundings: Surroundings): Promise<A
   }
 }
 
-function fitting({ option }: Question, chosen: Chosen | Misfit): Chosen {
+function fitting({ option }: InitQuestion, chosen: InitChoice | Misfit): InitChoice {
   if (isMisfit(chosen)) throw new ConfigProblem([`${option}: ${chosen.problem}`])
   return chosen
 }
 
-const isMisfit = (chosen: Chosen | Misfit): chosen is Misfit => 'problem' in chosen
+const isMisfit = (chosen: InitChoice | Misfit): chosen is Misfit => 'problem' in chosen
 
 /** By its number in the list. */
 export function chosenByNumber<T>(answer: string, offered: readonly T[]): T | undefined {

@@ -1,14 +1,14 @@
 /** The question for the model: the built-in mock model, one found on this machine or in its environment, or any address. */
 import { ConfigProblem, loadConfig, readCommandLine, type Environment, type LoadedConfig } from '../../config/index.ts'
 import { ENV } from '../../contract/index.ts'
-import { chosenByNumber, type Chosen, type Misfit, type Question } from './ask.ts'
+import { chosenByNumber, type InitChoice, type Misfit, type InitQuestion } from './ask.ts'
 
 type Upstream = LoadedConfig['upstream']
 
 const PRACTICE = 'practice'
 const URL_KEY = 'inference.upstream_url'
 
-export async function modelQuestion(environment: Environment): Promise<Question> {
+export async function modelQuestion(environment: Environment): Promise<InitQuestion> {
   const found = await offered(environment)
   return {
     option: '--model',
@@ -42,10 +42,10 @@ function without(environment: Environment, variable: string): Environment {
 
 const addressOf = ({ model }: Upstream): string => model?.url ?? ''
 
-const practice = (): Chosen => ({ settings: { 'inference.runtime': PRACTICE }, words: 'the built-in mock model answers' })
+const practice = (): InitChoice => ({ settings: { 'inference.runtime': PRACTICE }, words: 'the built-in mock model answers' })
 
 /** The file names the key's variable and never holds the key. */
-function ofFound(upstream: Upstream, environment: Environment): Chosen {
+function ofFound(upstream: Upstream, environment: Environment): InitChoice {
   const { model, exampleModel } = upstream
   const variable = variableOf(upstream) === ENV.upstreamUrl ? ENV.upstreamApiKey : variableOf(upstream)
   const hasKey = variable !== null && (environment[variable] ?? '') !== ''
@@ -61,7 +61,7 @@ function ofFound(upstream: Upstream, environment: Environment): Chosen {
 }
 
 /** Checked by the configuration's own rule. */
-async function byAddress(answer: string): Promise<Chosen | Misfit> {
+async function byAddress(answer: string): Promise<InitChoice | Misfit> {
   try {
     const { config } = await loadConfig({ commandLine: readCommandLine([`--${URL_KEY}=${answer}`]), environment: {} })
     const url = config.inference.upstream_url ?? ''

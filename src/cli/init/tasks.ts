@@ -3,10 +3,10 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { parse } from 'yaml'
 import { oneLine } from '../screen/text.ts'
-import type { Chosen, Misfit, Question } from './ask.ts'
+import type { InitChoice, Misfit, InitQuestion } from './ask.ts'
 
 /** `folder`: the configuration's folder, which paths in it are relative to. */
-export function tasksQuestion(folder: string): Question {
+export function tasksQuestion(folder: string): InitQuestion {
   return {
     option: '--tasks',
     title:
@@ -23,7 +23,7 @@ export function tasksQuestion(folder: string): Question {
   }
 }
 
-async function fromFolder(answer: string, folder: string): Promise<Chosen | Misfit> {
+async function fromFolder(answer: string, folder: string): Promise<InitChoice | Misfit> {
   const names = await readdir(answer, { withFileTypes: true })
   if (!names.some((each) => each.isDirectory())) return { problem: `${oneLine(answer)} holds no folder; each task is a folder of its own` }
   const path = relative(folder, resolve(answer)).split(sep).join('/') || '.'
@@ -31,7 +31,7 @@ async function fromFolder(answer: string, folder: string): Promise<Chosen | Misf
 }
 
 /** Copied, since a list of tasks is part of the configuration. */
-async function fromFile(answer: string): Promise<Chosen | Misfit> {
+async function fromFile(answer: string): Promise<InitChoice | Misfit> {
   const tasks: unknown = readList(await readFile(answer, 'utf8'))
   if (!Array.isArray(tasks) || tasks.length === 0)
     return { problem: `${oneLine(answer)} holds no list of tasks; each is a text, or {name, prompt, answer, …}` }

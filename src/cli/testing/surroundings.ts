@@ -1,6 +1,6 @@
 /** Surroundings for tests: what was printed, a service and a store that do as they are told, and signals on demand. */
 import type { Damage, Store } from '../../contract/index.ts'
-import type { House, StopSignal, Surroundings } from '../surroundings.ts'
+import type { ServiceModule, StopSignal, Surroundings } from '../surroundings.ts'
 
 export interface FakeSurroundings extends Surroundings {
   readonly printed: string[]
@@ -21,7 +21,7 @@ export interface FakeTerminal {
 
 /** Without a terminal unless one is given. */
 export function fakeSurroundings(
-  house: Partial<House> = {},
+  service: Partial<ServiceModule> = {},
   environment: Readonly<Record<string, string>> = {},
   terminal?: FakeTerminal,
 ): FakeSurroundings {
@@ -47,13 +47,13 @@ export function fakeSurroundings(
       fake.questions.push(question)
       return Promise.resolve(answers.shift() ?? null)
     },
-    house: () =>
+    service: () =>
       Promise.resolve({
         startService: () => Promise.reject(new Error('no service in this test')),
         openStore: () => Promise.reject(new Error('no store in this test')),
         checkFolders: () => Promise.resolve(),
         importFolders: () => Promise.reject(new Error('no import in this test')),
-        ...house,
+        ...service,
       }),
     parts: () => Promise.resolve([]),
     onStop: (listener) => void listeners.push(listener),

@@ -5,34 +5,34 @@ import { wordsOf } from '../../kit/index.ts'
 import { paint } from '../screen/paint.ts'
 import { cut, oneLine } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { lessonOf, PRACTICE, practise, type Lesson, type Practised } from './practise.ts'
-import { objectOf, textOf, type Place } from './service.ts'
+import { demoStateOf, PRACTICE, practise, type DemoState, type DemoResult } from './practise.ts'
+import { objectOf, textOf, type ServiceAddress } from './service.ts'
 
 const RULE_CHARACTERS_MAX = 100
 
 /** The state of the demo. A failure is reported when the demo begins. */
-export async function lookAhead(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<Lesson> {
-  return lessonOf(placeOf(loaded, url, signal)).catch(() => 'ahead')
+export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
+  return demoStateOf(addressOf(loaded, url, signal)).catch(() => 'ahead')
 }
 
 /** Never throws: the service runs on. */
 export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
-    const practised = await practise(placeOf(loaded, url, signal))
-    if (practised !== null) surroundings.out(story(practised, url, surroundings))
+    const result = await practise(addressOf(loaded, url, signal))
+    if (result !== null) surroundings.out(story(result, url, surroundings))
   } catch (error) {
     if (signal.aborted) return
     surroundings.err(`the demo scenario ${PRACTICE} failed: ${wordsOf(error)}; the service itself runs on`)
   }
 }
 
-const placeOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): Place => ({
+const addressOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): ServiceAddress => ({
   url,
   token: config.svc.token ?? config.svc.tokens[0] ?? null,
   signal,
 })
 
-function story({ asked, rightBefore, rightAfter, release }: Practised, url: string, screen: Pick<Surroundings, 'colours'>): string {
+function story({ asked, rightBefore, rightAfter, release }: DemoResult, url: string, screen: Pick<Surroundings, 'colours'>): string {
   if (release === null) return `\n${PRACTICE}  no change tried so far is better than what is served: ${url}/console shows them`
   const { rule, reason } = whyOf(release)
   const became = rule === '' ? '' : `, by the rule ${paint(JSON.stringify(rule), 'strong', screen)}`

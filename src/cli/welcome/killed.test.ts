@@ -58,7 +58,7 @@ test(
 
     const second = await greet(folder, path)
     await second.command.said('Served as v')
-    expect(second.command.out).toContain('its first lesson takes half a minute')
+    expect(second.command.out).toContain('the first step takes half a minute')
     expect(second.command.out).toMatch(/before {2}0 of 3 Roman numerals right\n.*after {3}3 of 3/)
     const reports = await stored(second.address, 'report')
     expect(reports[0]).toBe('welcome-1-1')
@@ -69,7 +69,7 @@ test(
 
     const third = await greet(folder, path)
     await third.command.said('Try it')
-    expect(third.command.out).toContain('a small agent that has had its lesson')
+    expect(third.command.out).toContain('a small agent that has improved')
     expect(third.command.out).not.toContain('takes half a minute')
     expect(await stored(third.address, 'inference')).toEqual(exchanges)
     expect(await stored(third.address, 'report')).toEqual(reports)

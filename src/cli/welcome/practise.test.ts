@@ -78,7 +78,7 @@ test('every wrong answer is reported by itself, quoting its receipt, until somet
   expect(asked.filter(({ path }) => path === '/v1/chat/completions')).toHaveLength(6)
   expect(out).toContain('before  0 of 3 Roman numerals right')
   expect(out).toContain('after   1 of 3, by the rule "Be exact."')
-  expect(out).toContain(`Served as v3, since it was better on 9 of 9 tasks. Every step of it: ${url}/console`)
+  expect(out).toContain(`Served as v3, because it was better on 9 of 9 tasks. Every step: ${url}/console`)
 })
 
 test('a token goes along where the service has one', async () => {
@@ -97,7 +97,7 @@ test('what a model wrote is text on the terminal and nothing else', async () => 
 test('whatever was tried and is no better is said in one line, after every answer was reported twice', async () => {
   const { url, asked } = await scripted(learning('', Infinity))
   const { out, err } = await greet(url)
-  expect([err, out.trim().split('\n')]).toEqual([[], [expect.stringContaining('nothing that was tried so far is better')]])
+  expect([err, out.trim().split('\n')]).toEqual([[], [expect.stringContaining('no change tried so far is better')]])
   expect(asked.filter(({ path }) => path === '/svc/report').map(({ body }) => body['agent_record_id'])).toEqual([
     'welcome-1-1',
     'welcome-1-2',
@@ -117,7 +117,7 @@ test('a scenario of that name that is for something else is left alone', async (
 test('a failure is one line, and the service goes on', async () => {
   const { url } = await scripted(({ path }) => (path === '/svc/scenarios' ? { refused: 'too_many_scenarios' } : {}))
   const { out, err } = await greet(url)
-  expect([out, err]).toEqual(['', ['the scenario practice was not played to its end: no: too_many_scenarios; the service itself goes on']])
+  expect([out, err]).toEqual(['', ['the demo scenario practice failed: no: too_many_scenarios; the service itself runs on']])
 })
 
 test('a service that stops ends it without a word, in the middle of a wait', async () => {

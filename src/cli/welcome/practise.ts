@@ -4,12 +4,18 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, RELEASE_TAG, ROUTE_PREFIX, type JsonObject } from '../../contract/index.ts'
-import { QUESTIONS } from './questions.ts'
-import { call, objectOf, objectsOf, textOf, type Place } from './service.ts'
+import { call, objectOf, objectsOf, textOf, type ServiceAddress } from './service.ts'
 
 export const PRACTICE = 'practice'
 
-export interface Practised {
+/** Questions and right answers. None of them is a task that changes are measured by. */
+export const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [
+  ['Write 1400 as a Roman numeral.', 'MCD'],
+  ['Write 1559 as a Roman numeral.', 'MDLIX'],
+  ['Write 1714 as a Roman numeral.', 'MDCCXIV'],
+]
+
+export interface DemoResult {
   readonly asked: number
   readonly rightBefore: number
   readonly rightAfter: number
@@ -28,32 +34,32 @@ const AT = `${ROUTE_PREFIX}/scenarios/${PRACTICE}`
 const SCENARIO = { [HEADER.scenario]: PRACTICE }
 
 /** Whether the demo is still ahead or done, or the scenario is used for something else. */
-export type Lesson = 'ahead' | 'learnt' | 'none'
+export type DemoState = 'ahead' | 'learnt' | 'none'
 
-export async function lessonOf(place: Place): Promise<Lesson> {
-  if (!(await isOurs(place))) return 'none'
-  return (await published(place)) === null ? 'ahead' : 'learnt'
+export async function demoStateOf(service: ServiceAddress): Promise<DemoState> {
+  if (!(await isOurs(service))) return 'none'
+  return (await published(service)) === null ? 'ahead' : 'learnt'
 }
 
 /** Null when there is nothing to do. */
-export async function practise(place: Place): Promise<Practised | null> {
-  if ((await lessonOf(place)) !== 'ahead') return null
-  const before = await askAll(place)
-  const release = await learn(place, before)
-  const after = release === null ? before : await askAll(place)
+export async function practise(service: ServiceAddress): Promise<DemoResult | null> {
+  if ((await demoStateOf(service)) !== 'ahead') return null
+  const before = await askAll(service)
+  const release = await learn(service, before)
+  const after = release === null ? before : await askAll(service)
   return { asked: QUESTIONS.length, rightBefore: rightOf(before), rightAfter: rightOf(after), release }
 }
 
 /** A scenario of that name with another recipe is left alone. */
-async function isOurs(place: Place): Promise<boolean> {
+async function isOurs(service: ServiceAddress): Promise<boolean> {
   const body = { name: PRACTICE, recipe: PRACTICE }
-  const { refused } = await call(place, `${ROUTE_PREFIX}/scenarios`, { body, expected: ['other_recipe'] })
+  const { refused } = await call(service, `${ROUTE_PREFIX}/scenarios`, { body, expected: ['other_recipe'] })
   return refused === ''
 }
 
 /** The newest release made by a step. */
-async function published(place: Place): Promise<JsonObject | null> {
-  const { body } = await call(place, `${AT}/releases`)
+async function published(service: ServiceAddress): Promise<JsonObject | null> {
+  const { body } = await call(service, `${AT}/releases`)
   return objectsOf(body['releases']).find(({ operation, result }) => operation === 'train' && result === 'published') ?? null
 }
 
@@ -63,8 +69,8 @@ interface Exchange {
 }
 
 /** Like an agent: with the rules served now, tagged with their release. */
-async function askAll(place: Place): Promise<readonly Exchange[]> {
-  const { body: manifest } = await call(place, `${ROUTE_PREFIX}/harness`, { headers: SCENARIO })
+async function askAll(service: ServiceAddress): Promise<readonly Exchange[]> {
+  const { body: manifest } = await call(service, `${ROUTE_PREFIX}/harness`, { headers: SCENARIO })
   const rules = textOf(objectOf(manifest['files'])[RULES])
   const headers = { ...SCENARIO, [`${HEADER.tagPrefix}${RELEASE_TAG}`]: textOf(manifest['release_id']) }
   const exchanges: Exchange[] = []
@@ -73,7 +79,7 @@ async function askAll(place: Place): Promise<readonly Exchange[]> {
       { role: 'system', content: rules },
       { role: 'user', content },
     ]
-    const { receipt, body } = await call(place, '/v1/chat/completions', { headers, body: { model: PRACTICE, messages } })
+    const { receipt, body } = await call(service, '/v1/chat/completions', { headers, body: { model: PRACTICE, messages } })
     exchanges.push({ receipt, isRight: lastLine(body) === right })
   }
   return exchanges
@@ -88,17 +94,17 @@ function lastLine(completion: JsonObject): string {
 const rightOf = (exchanges: readonly Exchange[]): number => exchanges.filter(({ isRight }) => isRight).length
 
 /** One report at a time, until one leads to an improvement. */
-async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObject | null> {
+async function learn(service: ServiceAddress, first: readonly Exchange[]): Promise<JsonObject | null> {
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const exchanges = round === 1 ? first : await askAll(place)
+    const exchanges = round === 1 ? first : await askAll(service)
     for (const [index, { receipt, isRight }] of exchanges.entries()) {
       if (isRight) continue
       const id = `welcome-${round}-${index + 1}`
       const body = { agent_record_id: id, score: 0, feedback: FEEDBACK, references: [receipt] }
       // A conflict means that an earlier run reported it and may still have to settle it.
-      await call(place, `${ROUTE_PREFIX}/report`, { headers: SCENARIO, body, expected: ['record_conflict'] })
-      await settled(place, id)
-      const release = await published(place)
+      await call(service, `${ROUTE_PREFIX}/report`, { headers: SCENARIO, body, expected: ['record_conflict'] })
+      await settled(service, id)
+      const release = await published(service)
       if (release !== null) return release
     }
   }
@@ -106,7 +112,7 @@ async function learn(place: Place, first: readonly Exchange[]): Promise<JsonObje
 }
 
 /** Without a timeout: the service ends a step at its own limit. */
-async function settled(place: Place, id: string): Promise<void> {
-  while (objectsOf((await call(place, `${AT}/commits?record_id=${id}`)).body['commits']).length === 0)
-    await sleep(LOOK_AGAIN_MILLISECONDS, undefined, { signal: place.signal })
+async function settled(service: ServiceAddress, id: string): Promise<void> {
+  while (objectsOf((await call(service, `${AT}/commits?record_id=${id}`)).body['commits']).length === 0)
+    await sleep(LOOK_AGAIN_MILLISECONDS, undefined, { signal: service.signal })
 }

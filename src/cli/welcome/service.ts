@@ -1,7 +1,7 @@
 /** A small client for the welcome: public routes, the token, whole answers. */
 import { HEADER, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
-export interface Place {
+export interface ServiceAddress {
   readonly url: string
   readonly token: string | null
   /** Aborts every call. */
@@ -26,7 +26,7 @@ interface Answer {
 const ANSWER_MILLISECONDS_MAX = 60_000
 
 /** An unexpected refusal is thrown with the service's message. */
-export async function call({ url, token, signal }: Place, path: string, question: Question = {}): Promise<Answer> {
+export async function call({ url, token, signal }: ServiceAddress, path: string, question: Question = {}): Promise<Answer> {
   const { headers = {}, body, expected = [] } = question
   const response = await fetch(`${url}${path}`, {
     headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },

@@ -2,7 +2,7 @@
 import { isObject, type Commit, type Entry, type JsonObject, type Release } from '../../contract/index.ts'
 import { entriesFrom } from '../../harness/index.ts'
 import type { SourceCommit } from '../source/log.ts'
-import { componentsIn, entriesOf, type Manifest, type SourceRepository } from '../source/repository.ts'
+import { componentsIn, entriesOf, type SourceManifest, type SourceRepository } from '../source/repository.ts'
 import { seedContents, takeContents, type Contents, type Wanted } from './contents.ts'
 import type { Remarks } from './tally.ts'
 import type { Target } from './target.ts'
@@ -28,7 +28,7 @@ export interface HistoryParts {
 
 type Draft = Omit<Commit, 'step' | 'recorded_at' | 'state' | 'consumed_ids'> & { readonly state?: JsonObject }
 
-export class History {
+export class ImportedHistory {
   readonly #parts: HistoryParts
   readonly #rows: Commit[]
   /** How many rows existed before this run. */
@@ -48,8 +48,8 @@ export class History {
     this.#known = rows.length
   }
 
-  static async open(parts: HistoryParts): Promise<History> {
-    return new History(parts, await parts.target.rows(parts.name))
+  static async open(parts: HistoryParts): Promise<ImportedHistory> {
+    return new ImportedHistory(parts, await parts.target.rows(parts.name))
   }
 
   get releases(): ReadonlyMap<string, string> {
@@ -66,7 +66,7 @@ export class History {
   }
 
   /** Null: the first release is unknown, and the scenario begins with the recipe's seed. */
-  async begin(manifest: Manifest | null, entries: readonly Entry[] | null, at: number): Promise<void> {
+  async begin(manifest: SourceManifest | null, entries: readonly Entry[] | null, at: number): Promise<void> {
     const { shape, newId } = this.#parts
     const there = manifest?.release ?? null
     const was: JsonObject = { from: 'reef', release_id: there?.releaseId ?? null, content_id: there?.contentId ?? null }
@@ -81,13 +81,13 @@ export class History {
     if (there !== null) this.#releases.set(there.releaseId, release)
   }
 
-  async #beginContents(manifest: Manifest | null, entries: readonly Entry[] | null): Promise<Contents> {
+  async #beginContents(manifest: SourceManifest | null, entries: readonly Entry[] | null): Promise<Contents> {
     if (manifest !== null) {
       try {
         if (!this.#fits(manifest)) throw new Error('it does not consist of what the recipe trains')
         return await this.#contents(manifest.release.releaseId, entries)
       } catch (error) {
-        this.#problem('release', `the release it began with is not carried over: ${wordsOf(error)}; it begins with the seed of the recipe`)
+        this.#problem('release', `the release it began with is not imported: ${wordsOf(error)}; it begins with the seed of the recipe`)
       }
     }
     return seedContents({ ...this.#parts.shape, entries: null, withoutEntries: () => undefined }, this.#parts.target)
@@ -209,7 +209,7 @@ export class History {
     if (!commit.isCheckpoint && !commit.isPending) return null
     const manifest = await repository.manifest(release.releaseId).catch(() => null)
     const lost = (why: string): { readonly problem: string } => ({
-      problem: `release ${JSON.stringify(release.releaseId)} of step ${step} is not carried over: ${why}; its row is kept`,
+      problem: `release ${JSON.stringify(release.releaseId)} of step ${step} is not imported: ${why}; its row is kept`,
     })
     if (manifest === null) return lost('it is not in the repository')
     if (!this.#fits(manifest)) return lost('it does not consist of what the recipe trains')
@@ -225,7 +225,7 @@ export class History {
     }
   }
 
-  async #entriesOf(commit: SourceCommit, manifest: Manifest): Promise<readonly Entry[] | null> {
+  async #entriesOf(commit: SourceCommit, manifest: SourceManifest): Promise<readonly Entry[] | null> {
     const own = entriesFrom(commit.entries) ?? entriesFrom(entriesOf(manifest))
     if (own !== null) return own
     const target = commit.target === null ? null : await this.#parts.repository?.manifest(commit.target)
@@ -248,7 +248,7 @@ export class History {
    * A recipe with several components needs a folder for each; a recipe without components takes any release. The first release of a
    * scenario may not name its components: then its paths do.
    */
-  #fits(manifest: Manifest): boolean {
+  #fits(manifest: SourceManifest): boolean {
     const found = componentsIn(manifest)
     const { components, adapter } = this.#parts.shape
     if (found.length === 0) return true

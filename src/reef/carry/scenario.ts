@@ -4,14 +4,14 @@ import { entriesFrom } from '../../harness/index.ts'
 import { SourceDatabase } from '../source/database.ts'
 import type { ScenarioFolder } from '../source/folder.ts'
 import { readLog, type SourceCommit } from '../source/log.ts'
-import { stepOf, type Manifest, type SourceRepository } from '../source/repository.ts'
-import { History, IMPORTED, OtherHistory, wordsOf, type Shape } from './history.ts'
+import { stepOf, type SourceManifest, type SourceRepository } from '../source/repository.ts'
+import { ImportedHistory, IMPORTED, OtherHistory, wordsOf, type Shape } from './history.ts'
 import { carryRecords } from './records.ts'
 import { findSettings } from './settings.ts'
-import type { Counts, Remarks, ScenarioTally } from './tally.ts'
+import type { ImportCounts, Remarks, ScenarioTally } from './tally.ts'
 import type { Target } from './target.ts'
 
-export interface Found extends ScenarioFolder {
+export interface FoundScenario extends ScenarioFolder {
   readonly scenario: string
   /** The name it is imported under. */
   readonly name: string
@@ -30,11 +30,11 @@ export interface Carrier {
 }
 
 /** Null when nothing could be imported. */
-export async function carryScenario(found: Found, carrier: Carrier): Promise<ScenarioTally | null> {
+export async function carryScenario(found: FoundScenario, carrier: Carrier): Promise<ScenarioTally | null> {
   const database = await openDatabase(found, carrier)
   try {
     const source = new SourceCounts()
-    const history = await History.open({ ...carrier, ...found })
+    const history = await ImportedHistory.open({ ...carrier, ...found })
     await carryHistory(found, carrier, history, database, source)
     await carrySettings(found, carrier, history)
     if (database !== null) {
@@ -56,7 +56,7 @@ export async function carryScenario(found: Found, carrier: Carrier): Promise<Sce
   }
 }
 
-async function openDatabase({ scenario, database }: Found, { remarks }: Carrier): Promise<SourceDatabase | null> {
+async function openDatabase({ scenario, database }: FoundScenario, { remarks }: Carrier): Promise<SourceDatabase | null> {
   if (database === undefined) return null
   let opened: SourceDatabase | null = null
   try {
@@ -82,7 +82,7 @@ class SourceCounts {
     for (const id of consumed) this.consumed.add(id)
   }
 
-  counts(): Counts {
+  counts(): ImportCounts {
     const of = (type: string): number => this.types.get(type) ?? 0
     return {
       inference: of('inference'),
@@ -96,9 +96,9 @@ class SourceCounts {
 }
 
 async function carryHistory(
-  found: Found,
+  found: FoundScenario,
   carrier: Carrier,
-  history: History,
+  history: ImportedHistory,
   database: SourceDatabase | null,
   source: SourceCounts,
 ): Promise<void> {
@@ -132,12 +132,12 @@ async function carryHistory(
   await history.finish()
 }
 
-const linesOf = ({ log }: Found): ReturnType<typeof readLog> => (log === undefined ? nothing() : readLog(log))
+const linesOf = ({ log }: FoundScenario): ReturnType<typeof readLog> => (log === undefined ? nothing() : readLog(log))
 
 async function* nothing(): ReturnType<typeof readLog> {}
 
 /** From its newest release, or without one from the first release of its log. */
-async function beginningOf(found: Found, { repository, remarks }: Carrier): Promise<Manifest | null> {
+async function beginningOf(found: FoundScenario, { repository, remarks }: Carrier): Promise<SourceManifest | null> {
   if (repository === null) return null
   const first = await firstCommit(found)
   const starts = [found.head, first?.release.releaseId, first?.release.parentId].filter((id) => typeof id === 'string')
@@ -155,13 +155,13 @@ async function beginningOf(found: Found, { repository, remarks }: Carrier): Prom
   return null
 }
 
-async function firstCommit(found: Found): Promise<SourceCommit | null> {
+async function firstCommit(found: FoundScenario): Promise<SourceCommit | null> {
   for await (const line of linesOf(found)) if ('commit' in line) return line.commit
   return null
 }
 
 /** A step without a release names the release it ran on, and that release's entries. */
-async function beginningEntries(found: Found, manifest: Manifest | null): Promise<readonly Entry[] | null> {
+async function beginningEntries(found: FoundScenario, manifest: SourceManifest | null): Promise<readonly Entry[] | null> {
   if (manifest === null) return null
   for await (const line of linesOf(found)) {
     if (!('commit' in line)) continue
@@ -172,21 +172,21 @@ async function beginningEntries(found: Found, manifest: Manifest | null): Promis
   return null
 }
 
-async function begunAt(found: Found, manifest: Manifest | null): Promise<number> {
+async function begunAt(found: FoundScenario, manifest: SourceManifest | null): Promise<number> {
   return manifest?.committedAt ?? (await firstCommit(found))?.recordedAt ?? 0
 }
 
 /** A crash may have come between a release and the log line of its step. */
-async function newestStep({ scenario, head }: Found, { repository }: Carrier): Promise<SourceCommit | null> {
+async function newestStep({ scenario, head }: FoundScenario, { repository }: Carrier): Promise<SourceCommit | null> {
   if (repository === null || head === null) return null
   const manifest = await repository.manifest(head).catch(() => null)
   return manifest === null ? null : stepOf(manifest, scenario)
 }
 
 async function carryReceipts(
-  found: Found,
+  found: FoundScenario,
   { shape, remarks }: Carrier,
-  history: History,
+  history: ImportedHistory,
   database: SourceDatabase,
   source: SourceCounts,
 ): Promise<void> {
@@ -212,7 +212,7 @@ async function carryReceipts(
 }
 
 /** Settings that exist here are kept. */
-async function carrySettings({ scenario, settings }: Found, { target, remarks }: Carrier, history: History): Promise<void> {
+async function carrySettings({ scenario, settings }: FoundScenario, { target, remarks }: Carrier, history: ImportedHistory): Promise<void> {
   const [created] = history.rows
   if (settings === undefined || created === undefined) return
   const read = await findSettings(settings)
@@ -221,7 +221,7 @@ async function carrySettings({ scenario, settings }: Found, { target, remarks }:
   remarks.add('note', scenario, 'settings', read.words)
 }
 
-function tellEvicted({ scenario }: Found, { remarks }: Carrier, database: SourceDatabase): void {
+function tellEvicted({ scenario }: FoundScenario, { remarks }: Carrier, database: SourceDatabase): void {
   try {
     const { records, bytes, fingerprints } = database.evicted(scenario)
     if (records > 0)
@@ -236,14 +236,14 @@ function tellEvicted({ scenario }: Found, { remarks }: Carrier, database: Source
         'note',
         scenario,
         'fingerprints',
-        `${fingerprints} digests of lost records are not carried over, since they are made otherwise here: such a record is taken for new when it is sent again`,
+        `${fingerprints} digests of lost records are not imported, since they are computed differently here: such a record counts as new when it is sent again`,
       )
   } catch (error) {
     remarks.add('problem', scenario, 'evicted', `its totals of lost records cannot be read: ${wordsOf(error)}`)
   }
 }
 
-async function destinationCounts({ name }: Found, { target }: Carrier, history: History): Promise<Counts> {
+async function destinationCounts({ name }: FoundScenario, { target }: Carrier, history: ImportedHistory): Promise<ImportCounts> {
   const rows = history.rows
   return {
     inference: await target.count(name, 'inference'),

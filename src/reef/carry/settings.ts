@@ -14,7 +14,7 @@ export async function findSettings(paths: readonly string[]): Promise<FoundSetti
   if (first === undefined) return { problem: `its model settings cannot be read from ${namesOf(paths)}` }
   if (others.length > 0) {
     const all = [first, ...others].map(({ path }) => path)
-    return { problem: `its model settings may be those of ${namesOf(all)}: none are carried over; set them with the update route` }
+    return { problem: `its model settings may be those of ${namesOf(all)}: none are imported; set them with the update route` }
   }
   const { path, hadKey } = first
   try {

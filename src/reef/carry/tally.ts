@@ -2,7 +2,7 @@
 
 const LINES_PER_KIND_MAX = 10
 
-export interface Counts {
+export interface ImportCounts {
   readonly inference: number
   readonly report: number
   readonly train: number
@@ -15,8 +15,8 @@ export interface ScenarioTally {
   readonly scenario: string
   /** The name it was imported under. */
   readonly imported_as: string
-  readonly source: Counts
-  readonly destination: Counts
+  readonly source: ImportCounts
+  readonly destination: ImportCounts
 }
 
 /** A problem: something was not imported. A note: something to know. */

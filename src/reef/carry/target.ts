@@ -17,13 +17,13 @@ export interface Target {
 const ROWS_PER_READ = 100
 const RECORDS_PER_READ = 1000
 
-export interface Places {
+export interface TargetFolders {
   readonly store: Store
   readonly contents: ContentStore
   readonly writeModel: (created: Commit, settings: ModelSettingsFile) => Promise<void>
 }
 
-export function realTarget({ store, contents, writeModel }: Places): Target {
+export function realTarget({ store, contents, writeModel }: TargetFolders): Target {
   return {
     async rows(scenario) {
       if (!(await store.scenarios()).includes(scenario)) return []

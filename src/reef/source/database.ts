@@ -29,7 +29,7 @@ export interface Evicted {
   readonly fingerprints: number
 }
 
-export interface Receipt {
+export interface SourceReceipt {
   readonly id: string
   readonly consumed: readonly string[]
   readonly metadata: JsonObject
@@ -102,7 +102,7 @@ export class SourceDatabase {
   }
 
   /** Batches dropped without a step: their records count as consumed. Older databases lack this table. */
-  *receipts(scenario: string): Generator<Receipt> {
+  *receipts(scenario: string): Generator<SourceReceipt> {
     if (!this.#has('record_consumption')) return
     const rows = this.#db.prepare(
       'SELECT receipt_id, consumed_ids_json, metadata_json, recorded_at FROM record_consumption WHERE scenario = ? ORDER BY recorded_at, receipt_id',

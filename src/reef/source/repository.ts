@@ -10,7 +10,7 @@ const STEP_RECORD = 'scenario_commit_record'
 /** How far back to look for the release a scenario began with. */
 const CHAIN_MAX = 100_000
 
-export interface Manifest {
+export interface SourceManifest {
   readonly release: SourceRelease
   /** `fork` marks the first release of a scenario. */
   readonly sourceKind: string
@@ -43,7 +43,7 @@ export class SourceRepository {
   }
 
   /** Null when the release is missing or has no manifest. */
-  async manifest(releaseId: string): Promise<Manifest | null> {
+  async manifest(releaseId: string): Promise<SourceManifest | null> {
     if (!isCommitId(releaseId)) return null
     const [commit, file] = await gitObjects(this.path, [releaseId, `${releaseId}:${ORIGINAL.manifest}`])
     if (commit?.type !== 'commit' || file?.type !== 'blob') return null
@@ -65,11 +65,11 @@ export class SourceRepository {
   }
 
   /** Follows the parents back to the release that the scenario was forked from. */
-  async beginning(from: string): Promise<Manifest | null> {
+  async beginning(from: string): Promise<SourceManifest | null> {
     const seen = new Set<string>()
     for (let at: string | null = from; at !== null && !seen.has(at) && seen.size < CHAIN_MAX;) {
       seen.add(at)
-      const manifest: Manifest | null = await this.manifest(at)
+      const manifest: SourceManifest | null = await this.manifest(at)
       if (manifest === null || manifest.sourceKind === 'fork') return manifest
       at = manifest.release.parentId
     }
@@ -78,21 +78,21 @@ export class SourceRepository {
 }
 
 /** The step that made a release, from its manifest: newer than the log when a crash came between the two. */
-export function stepOf({ metadata, release, committedAt }: Manifest, scenario: string): SourceCommit | null {
+export function stepOf({ metadata, release, committedAt }: SourceManifest, scenario: string): SourceCommit | null {
   const record = metadata[STEP_RECORD]
   if (!isObject(record) || !isStep(record['scenario_step'])) return null
   return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
 }
 
 /** The harness entries in the manifest. */
-export function entriesOf({ metadata }: Manifest): Json | undefined {
+export function entriesOf({ metadata }: SourceManifest): Json | undefined {
   const record = metadata[STEP_RECORD]
   const state = isObject(record) ? record['algorithm_state'] : undefined
   return isObject(state) ? state['entries'] : undefined
 }
 
 /** The component folders; empty for a release without components. */
-export function componentsIn({ metadata }: Manifest): readonly string[] {
+export function componentsIn({ metadata }: SourceManifest): readonly string[] {
   const names = isObject(metadata['components']) ? Object.keys(metadata['components']) : []
   return names.length > 1 ? names.toSorted() : []
 }
