@@ -1,6 +1,6 @@
 /** The outcome of a step: its word, its title on the version page, and what it means. */
 import type { Operation, OutcomeWord, StepOutcome } from '../contract/index.ts'
-import { STEP_OUTCOMES } from '../contract/outcomes.ts'
+import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/outcomes.ts'
 import { promotionOf, type StepRow, type StepRows } from './chain.ts'
 
 /** How a word is coloured: each renderer has its own colour for a tone. */
@@ -40,22 +40,14 @@ const outcome = (result: StepOutcome, tone: StepTone, meaning: string): StepStat
   return { outcome: word, word: word.slice(0, 1).toUpperCase() + word.slice(1), title, tone, meaning }
 }
 
-const OUTCOMES: Readonly<Record<StepOutcome, StepStatus>> = {
+/** The status of a training step by its result. */
+export const OUTCOMES: Readonly<Record<StepOutcome, StepStatus>> = {
   published: outcome('published', 'good', 'The candidate was selected and went live.'),
   pending: outcome('pending', 'warn', 'The candidate was selected and waits for review. Not live until promoted.'),
   rejected: outcome('rejected', 'plain', 'The candidate was not selected. The served release stays live.'),
   skipped: outcome('skipped', 'plain', 'There was no candidate to try. The served release stays live.'),
   failed: outcome('failed', 'bad', 'The step failed before it had a candidate to serve. The served release stays live.'),
 }
-
-/** In the order in which outcomes are listed. */
-export const OUTCOME_STATUSES: readonly (readonly [result: StepOutcome, status: StepStatus])[] = [
-  ['published', OUTCOMES.published],
-  ['pending', OUTCOMES.pending],
-  ['rejected', OUTCOMES.rejected],
-  ['skipped', OUTCOMES.skipped],
-  ['failed', OUTCOMES.failed],
-]
 
 /** The states of a request on its way, as the progress route has them. */
 const STATES: Readonly<Record<string, RequestStatus>> = {
@@ -72,8 +64,10 @@ export interface RequestStatus {
 }
 
 /** The status of a request by its state; once it is settled, the state is the result of its step. */
-export const requestStatus = (state: string): RequestStatus =>
-  STATES[state] ?? OUTCOME_STATUSES.find(([result]) => result === state)?.[1] ?? { word: state, tone: 'busy' }
+export function requestStatus(state: string): RequestStatus {
+  const result = STEP_RESULTS.find((each) => each === state)
+  return result === undefined ? (STATES[state] ?? { word: state, tone: 'busy' }) : OUTCOMES[result]
+}
 
 export const REQUEST_STAGES = ['Received', 'Processing', 'Recording', 'Outcome'] as const
 

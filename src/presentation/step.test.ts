@@ -1,6 +1,6 @@
 /** A step as plain data, over rows of every kind. */
 import { describe, expect, it } from 'vitest'
-import { STEP_OUTCOMES, type StepOutcome } from '../contract/index.ts'
+import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/index.ts'
 import { requestStatus, stageOf, statusOf } from './outcome.ts'
 import type { UnknownRecord } from './read.ts'
 import { stepView } from './step.ts'
@@ -56,7 +56,7 @@ describe('a request', () => {
     expect(['evaluating', 'pending', 'new'].map((state) => requestStatus(state).word)).toEqual(['Checking the harness', 'Held', 'new'])
   })
 
-  it.each(Object.keys(STEP_OUTCOMES) as StepOutcome[])('that settled as %s has the word of its step', (result) => {
+  it.each(STEP_RESULTS)('that settled as %s has the word of its step', (result) => {
     expect(requestStatus(result).word.toLowerCase()).toBe(STEP_OUTCOMES[result].word)
   })
 })

@@ -93,7 +93,7 @@ describe('a release', () => {
     await step.getByRole('button', { name: 'Promote' }).click()
     await dialog.getByRole('button', { name: 'Promote' }).click()
     await dialog.waitFor({ state: 'detached' })
-    await page.getByRole('listitem').filter({ hasText: 'A person promoted v9' }).getByText('Served now').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Serves the content of v9' }).getByText('Served now').waitFor()
     expect(await stage.shop.release()).toMatchObject({ operation: 'promote', current: true })
   })
 
@@ -118,7 +118,7 @@ describe('a request', () => {
     await page.getByRole('textbox').fill('Say thank you at the end.')
     await page.getByRole('button', { name: 'Ask', exact: true }).click()
     const card = page.getByRole('region', { name: 'Request', exact: true })
-    await card.getByText('Waiting').waitFor()
+    await card.getByText('Queued').waitFor()
     await stage.openGate()
     await card.getByRole('link', { name: /^Open v/ }).click()
     await heading(page)

@@ -58,7 +58,7 @@ const VIEWS: readonly View[] = [
     heading: /^Traffic$/,
     tells: /exchange a coat/,
   },
-  { name: 'releases', way: () => `#/s/${SHOP}/releases`, heading: /^Releases$/, tells: /A person put v1 back/ },
+  { name: 'releases', way: () => `#/s/${SHOP}/releases`, heading: /^Releases$/, tells: /Rolled back by a person/ },
   {
     name: 'release-published',
     way: () => `#/s/${SHOP}/releases/${PLACES.published}`,
@@ -254,7 +254,7 @@ describe('what a view is narrowed to', () => {
     await page.getByRole('link', { name: 'v2', exact: true }).click()
     await page.getByLabel('compared with').selectOption({ label: 'nothing' })
     await page.getByText('added').first().waitFor()
-    await page.getByText('What the step left behind').click()
+    await page.getByRole('heading', { name: 'Step record' }).click()
     await page.getByPlaceholder('candidate-3').fill('proposer')
     await page.getByRole('button', { name: 'proposer.json' }).click()
     await page.reload()

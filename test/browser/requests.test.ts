@@ -68,9 +68,9 @@ describe('the page of a request that is not settled', () => {
 /** What the pill says, the cards, and what to do next. */
 const SETTLED: readonly (readonly [state: keyof typeof PLACES, word: string, cards: readonly string[], next: string])[] = [
   ['published', 'Published', ['Request', 'Result', 'What changed', 'Review', 'Design'], 'svc-pi update'],
-  ['rejected', 'Not selected', ['Request', 'Result', 'Proposed changes'], 'Say it in other words'],
+  ['rejected', 'Not selected', ['Request', 'Result', 'Proposed changes'], 'Rephrase it'],
   ['promoted', `Promoted at step ${PLACES.promotion}`, ['Request', 'Result', 'Proposed changes', 'Review'], 'svc-pi update'],
-  ['skipped', 'No changes', ['Request', 'Result', 'Proposed changes'], 'Say it in other words'],
+  ['skipped', 'No changes', ['Request', 'Result', 'Proposed changes'], 'Rephrase it'],
   ['failed', 'Failed', ['Request', 'Result', 'Proposed changes'], 'send it again'],
   ['pending', 'Ready for review', ['Request', 'Result', 'Proposed changes'], 'svc promote'],
 ]

@@ -1,6 +1,6 @@
 /** Wire shapes of commits and releases, and of moving the head. */
 import { z } from 'zod'
-import type { StepOutcome } from '../outcomes.ts'
+import { STEP_RESULTS } from '../outcomes.ts'
 import {
   components,
   contentId,
@@ -21,7 +21,7 @@ export const moveBodySchema = z.object({ release_id: z.string({ error: RELEASE_R
 
 const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped'])
 export type Operation = z.infer<typeof operation>
-export const stepOutcome = z.enum(['published', 'pending', 'rejected', 'skipped', 'failed'] as const satisfies readonly StepOutcome[])
+export const stepOutcome = z.enum(STEP_RESULTS)
 const metrics = jsonObject.describe('As recorded.')
 
 export const commitRowSchema = z.object({

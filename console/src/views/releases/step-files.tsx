@@ -23,7 +23,7 @@ export function StepFiles(props: StepFilesProps) {
   return (
     <details class="card" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <h2 class="inline">What the step left behind</h2>
+        <h2 class="inline">Step record</h2>
       </summary>
       {isOpen && <Listed {...props} />}
     </details>

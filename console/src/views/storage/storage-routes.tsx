@@ -6,7 +6,7 @@ import { Text } from '../../ui/text.tsx'
 import { routeRows, type Reading, type RouteRow } from './gauges.ts'
 
 const ROUTES_AT_ONCE = 8
-const COLUMNS = ['Route', 'Requests', 'Now', 'Half within', '95 of 100', 'Failed (5xx)'] as const
+const COLUMNS = ['Route', 'Requests', 'Now', 'p50', 'p95', 'Failed (5xx)'] as const
 
 export function RoutesCard({ readings }: { readonly readings: readonly Reading[] }) {
   const [isWhole, setWhole] = useState(false)
@@ -53,10 +53,10 @@ function Row({ row: { route, count, rate, median, slow, failed } }: { readonly r
       <td data-label="Now" class="number">
         {rate === 0 ? '' : `${Number(rate.toPrecision(2))} /s`}
       </td>
-      <td data-label="Half within" class="number">
+      <td data-label="p50" class="number">
         {median === null ? '' : duration(median)}
       </td>
-      <td data-label="95 of 100" class="number">
+      <td data-label="p95" class="number">
         {slow === null ? '' : duration(slow)}
       </td>
       <td data-label="Failed (5xx)" class={`number ${failed > 0 ? 'failing' : ''}`}>

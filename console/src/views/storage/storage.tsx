@@ -1,4 +1,4 @@
-/** What the service keeps and how it is doing: bodies against their bound, what capacity took, memory, requests. */
+/** Storage and load of the service: bodies and their limit, evictions, memory, requests. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Status } from '@svc-ai/client'
 import { numberAt, objectAt } from '../../../../src/presentation/index.ts'
@@ -64,17 +64,17 @@ function BodiesCard({ status: { storage } }: { readonly status: Status }) {
   const share = percent(capacity === 0 ? 0 : used / capacity)
   return (
     <Card title="Bodies of records" aside={<span class="number">{share}</span>}>
-      <meter min={0} max={Math.max(1, capacity)} high={capacity * 0.9} value={used} aria-label="Bodies kept, of what may be kept">
+      <meter min={0} max={Math.max(1, capacity)} high={capacity * 0.9} value={used} aria-label="Bodies kept, of the limit">
         {share}
       </meter>
       <Facts
         facts={[
           ['Kept', `${bytes(used)} of ${bytes(capacity)}`],
           ['Records', whole(records)],
-          ['A body has', records === 0 ? 'none yet' : `${bytes(used / records)} on average`],
+          ['Mean size', records === 0 ? 'none yet' : bytes(used / records)],
         ]}
       />
-      <p class="muted small">Above the bound the oldest bodies go first. storage.record_capacity_bytes sets it.</p>
+      <p class="muted small">Above the limit the oldest bodies are evicted first. storage.record_capacity_bytes sets it.</p>
     </Card>
   )
 }
@@ -82,7 +82,7 @@ function BodiesCard({ status: { storage } }: { readonly status: Status }) {
 function LossCard({ status: { storage } }: { readonly status: Status }) {
   const [records, lost] = [numberAt(storage, 'lost_records') ?? 0, numberAt(storage, 'lost_bytes') ?? 0]
   return (
-    <Card title="Taken by capacity">
+    <Card title="Evicted">
       <Facts
         facts={[
           ['Bodies', whole(records)],
@@ -90,9 +90,7 @@ function LossCard({ status: { storage } }: { readonly status: Status }) {
         ]}
       />
       <p class="muted small">
-        {records === 0
-          ? 'Every body that was ever stored is still there.'
-          : 'Rows, ids and digests stay; what they said is gone. Raise the bound to keep more.'}
+        {records === 0 ? 'No body was ever evicted.' : 'Rows, ids and digests stay; the bodies are gone. Raise the limit to keep more.'}
       </p>
     </Card>
   )
@@ -107,13 +105,13 @@ function Gauges({ readings }: { readonly readings: readonly Reading[] }) {
       </section>
       <section class="card" aria-label="Latency">
         <LinePlot
-          title="Answered within"
+          title="Latency"
           unit="s"
           xIsTime
           height={120}
           series={[
-            { name: 'half of them', points: lines.median },
-            { name: '95 of 100', points: lines.slow },
+            { name: 'p50', points: lines.median },
+            { name: 'p95', points: lines.slow },
           ]}
         />
       </section>
@@ -130,7 +128,7 @@ function Gauges({ readings }: { readonly readings: readonly Reading[] }) {
 const SCENARIOS_MAX = 50
 const COUNT_SECONDS = 15
 
-/** Sequences have no gaps, so the newest record tells how many there are. Only scenarios in memory are asked: asking loads the others. */
+/** Sequences have no gaps, so the newest record has their number. Only scenarios in memory are asked: asking loads the others. */
 function ScenariosCard({ status }: { readonly status: Status }) {
   const session = useSession()
   const names = Object.keys(status.scenarios).slice(0, SCENARIOS_MAX)
@@ -147,8 +145,8 @@ function ScenariosCard({ status }: { readonly status: Status }) {
           <tr>
             <th scope="col">Scenario</th>
             <th scope="col">Records</th>
-            <th scope="col">Bodies taken</th>
-            <th scope="col">Bytes taken</th>
+            <th scope="col">Bodies evicted</th>
+            <th scope="col">Bytes evicted</th>
           </tr>
         </thead>
         <tbody>
@@ -183,10 +181,10 @@ function ScenarioRow({ name, count, processor }: ScenarioRowProps) {
       <td data-label="Records" class="number">
         {count === null ? '…' : whole(count)}
       </td>
-      <td data-label="Bodies taken" class="number">
+      <td data-label="Bodies evicted" class="number">
         {whole(numberAt(processor, 'evicted_record_count') ?? 0)}
       </td>
-      <td data-label="Bytes taken" class="number">
+      <td data-label="Bytes evicted" class="number">
         {bytes(numberAt(processor, 'evicted_body_bytes') ?? 0)}
       </td>
     </tr>

@@ -1,8 +1,8 @@
 /** The training state of a scenario, read from the service's status, whatever its recipe reports. Pure. */
-import type { ReleaseRow, Status } from '@svc-ai/client'
+import type { Status } from '@svc-ai/client'
 import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
 import { spanOf, timeStep } from '../../ui/scale.ts'
-import { isRecord, numberAt, objectAt, OUTCOME_STATUSES, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
+import { isRecord, numberAt, objectAt, OUTCOMES, textAt, type StepStatus, type UnknownRecord } from '../../../../src/presentation/index.ts'
 import type { StepChain } from '../../data/chain.ts'
 
 export interface Trouble {
@@ -95,9 +95,9 @@ function cureOf(line: string): string {
   return 'The service itself failed. Fix the cause that the line names (a disk, a repository); it is retried.'
 }
 
-const PLOT_TONES: Readonly<Record<ReleaseRow['result'], PlotTone>> = {
+const PLOT_TONES: Readonly<Record<StepStatus['outcome'], PlotTone>> = {
   published: 'good',
-  pending: 'warn',
+  held: 'warn',
   rejected: 'plain',
   skipped: 'accent',
   failed: 'bad',
@@ -109,7 +109,7 @@ export function outcomeSeries({ rows: all }: StepChain): readonly PlotSeries[] {
   const rows = all.filter(({ operation }) => operation === 'train')
   const [first, last] = spanOf(rows.map(({ recorded_at: at }) => at))
   const width = timeStep((last - first) / BARS_MAX)
-  return OUTCOME_STATUSES.flatMap(([result, { word }]) => {
+  return Object.entries(OUTCOMES).flatMap(([result, { word, outcome }]) => {
     const counts = new Map<number, number>()
     for (const row of rows) {
       if (row.result !== result) continue
@@ -117,6 +117,6 @@ export function outcomeSeries({ rows: all }: StepChain): readonly PlotSeries[] {
       counts.set(bar, (counts.get(bar) ?? 0) + 1)
     }
     const points = [...counts].map(([x, y]) => ({ x, y }))
-    return points.length === 0 ? [] : [{ name: word, tone: PLOT_TONES[result], points }]
+    return points.length === 0 ? [] : [{ name: word, tone: PLOT_TONES[outcome], points }]
   })
 }
