@@ -1,10 +1,10 @@
-/** The console as a whole: sign in, find your way, look. */
+/** The console: sign-in, navigation, views. */
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useMemo } from 'preact/hooks'
-import { useEntry } from './entry.ts'
+import { useSignIn } from './entry.ts'
 import { usePolled } from './poll.ts'
 import { useRoute, type Route } from './route.ts'
-import { serviceFor, SessionProvider, useSession, type Session } from './session.ts'
+import { serviceFor, SessionProvider, useSession, type ConsoleSession } from './session.ts'
 import { Notice } from './ui/notice.tsx'
 import { Shell } from './ui/shell.tsx'
 import { Ask } from './views/ask/ask.tsx'
@@ -17,9 +17,9 @@ import { Traffic } from './views/traffic/traffic.tsx'
 import { Training } from './views/training/training.tsx'
 
 export function App() {
-  const { entry, enter, leave } = useEntry()
+  const { entry, enter, leave } = useSignIn()
   const token = entry.at === 'inside' ? entry.token : null
-  const session = useMemo<Session>(
+  const session = useMemo<ConsoleSession>(
     () => ({ token, service: (scenario) => serviceFor(token, { scenario: scenario ?? null }), end: leave }),
     [token],
   )
@@ -40,23 +40,19 @@ function Inside() {
   const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
   return (
     <Shell route={route} scenarios={scenarios}>
-      <Guard key={place}>{route.at === 'scenarios' ? <Scenarios scenarios={scenarios} /> : <Place route={route} />}</Guard>
+      <Guard key={place}>{route.at === 'scenarios' ? <Scenarios scenarios={scenarios} /> : <View route={route} />}</Guard>
     </Shell>
   )
 }
 
-/** What breaks in one view breaks that view alone. */
+/** An error in one view breaks that view alone. */
 function Guard({ children }: { readonly children: ComponentChildren }) {
   const [error] = useErrorBoundary()
   if (error === undefined) return <>{children}</>
-  return (
-    <Notice
-      said={{ line: 'This view met a problem of its own. Load the page again, or go on elsewhere.', isSignedOut: false, status: null }}
-    />
-  )
+  return <Notice said={{ line: 'This view failed. Reload the page, or open another view.', isSignedOut: false, status: null }} />
 }
 
-function Place({ route }: { readonly route: Exclude<Route, { readonly at: 'scenarios' }> }) {
+function View({ route }: { readonly route: Exclude<Route, { readonly at: 'scenarios' }> }) {
   if (route.at === 'storage') return <Storage />
   const { scenario, view, id } = route
   if (/\p{Cc}/u.test(scenario))

@@ -1,55 +1,54 @@
-/** Whether somebody is inside: an open service lets anybody in without a question, any other asks for a token once. */
+/** Signing in: an open service needs no token, any other asks for one once. */
 import { useEffect, useState } from 'preact/hooks'
 import { ServiceFailure } from '@svc-ai/client'
-import { saidOf, type Said } from './failure.ts'
+import { saidOf, type FailureNotice } from './failure.ts'
 import { serviceFor } from './session.ts'
 
-export type Entry =
-  /** Nobody knows yet whether a token is needed. */
-  | { readonly at: 'door'; readonly said: Said | null }
-  /** A token is needed; the line says why the one before is no more. */
+export type SignInState =
+  /** It is not known yet whether a token is needed. */
+  | { readonly at: 'connecting'; readonly said: FailureNotice | null }
+  /** A token is needed; the line says why the last one is not accepted. */
   | { readonly at: 'outside'; readonly line: string | null }
   | { readonly at: 'inside'; readonly token: string | null }
 
-const KNOCK_AGAIN_SECONDS = 2
-/** Behind a door there is nothing to look at meanwhile. */
-const KNOCK_SECONDS_MAX = 10
+const RETRY_SECONDS = 2
+const TIMEOUT_SECONDS = 10
 
-export function useEntry() {
-  const [entry, setEntry] = useState<Entry>({ at: 'door', said: null })
-  const [knocks, setKnocks] = useState(0)
+export function useSignIn() {
+  const [entry, setEntry] = useState<SignInState>({ at: 'connecting', said: null })
+  const [tries, setTries] = useState(0)
   useEffect(() => {
-    if (entry.at !== 'door') return undefined
+    if (entry.at !== 'connecting') return undefined
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async (): Promise<void> => {
-      const next = await knock(null)
+      const next = await signIn(null)
       setEntry(next)
-      if (next.at === 'door') timer = setTimeout(() => setKnocks(knocks + 1), KNOCK_AGAIN_SECONDS * 1000)
+      if (next.at === 'connecting') timer = setTimeout(() => setTries(tries + 1), RETRY_SECONDS * 1000)
     }
     void ask()
     return () => clearTimeout(timer)
-  }, [entry.at, knocks])
+  }, [entry.at, tries])
   return {
     entry,
     /** Resolves with the line that says why not; null when it is accepted. */
     enter: async (token: string): Promise<string | null> => {
-      const next = await knock(token)
+      const next = await signIn(token)
       if (next.at === 'inside') setEntry(next)
-      return next.at === 'outside' ? next.line : next.at === 'door' ? (next.said?.line ?? null) : null
+      return next.at === 'outside' ? next.line : next.at === 'connecting' ? (next.said?.line ?? null) : null
     },
     leave: (line: string | null): void => setEntry({ at: 'outside', line }),
   }
 }
 
-async function knock(token: string | null): Promise<Entry> {
+async function signIn(token: string | null): Promise<SignInState> {
   try {
-    await serviceFor(token, { timeoutSeconds: KNOCK_SECONDS_MAX }).scenarios()
+    await serviceFor(token, { timeoutSeconds: TIMEOUT_SECONDS }).scenarios()
     return { at: 'inside', token }
   } catch (error) {
-    // What no token can be is told before it is sent.
+    // A malformed token is refused before it is sent.
     if (error instanceof ServiceFailure && error.code === 'bad_place') return { at: 'outside', line: error.message }
     const said = saidOf(error)
-    if (!said.isSignedOut) return { at: 'door', said }
+    if (!said.isSignedOut) return { at: 'connecting', said }
     return { at: 'outside', line: token === null ? null : said.line }
   }
 }

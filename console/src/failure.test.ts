@@ -11,7 +11,7 @@ it.each(['timeout', 'broken_answer'])('a service that is there and answers badly
   expect(saidOf(new ServiceFailure('gave no whole answer within 60 s: is it busy or stuck?', { code })).line).toContain('busy or stuck')
 })
 
-it('a token that is not accepted leads back to the door; any other refusal is told in its own words', () => {
+it('a token that is not accepted leads back to the sign-in; any other refusal keeps its own words', () => {
   expect(saidOf(new ServiceFailure('no', { status: 401, code: 'unauthorized' }))).toMatchObject({ isSignedOut: true, status: 401 })
   const refused = new ServiceFailure('the service answered 409: held', { status: 409, code: 'held' })
   expect(saidOf(refused)).toEqual({ line: 'the service answered 409: held', isSignedOut: false, status: 409 })
@@ -19,7 +19,7 @@ it('a token that is not accepted leads back to the door; any other refusal is to
 
 it('what broke within the page is not blamed on the service', () => {
   expect(saidOf(new TypeError('x is undefined'))).toEqual({
-    line: 'The console met a problem of its own. Load the page again.',
+    line: 'The console failed. Reload the page.',
     isSignedOut: false,
     status: null,
   })

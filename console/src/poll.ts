@@ -1,23 +1,23 @@
 /** Asks for something again and again while it is looked at, one question at a time, and says what went wrong without forgetting what it knew. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { useSession } from './session.ts'
-import { NO_ANSWER_YET, saidOf, type Said } from './failure.ts'
+import { NO_ANSWER_YET, saidOf, type FailureNotice } from './failure.ts'
 
 export interface Polled<T> {
   /** The newest answer; kept while later questions fail. */
   readonly value: T | null
   /** Why the newest question failed; null once one succeeds. */
-  readonly said: Said | null
+  readonly said: FailureNotice | null
   readonly refresh: () => void
 }
 
-/** A service that hangs refuses nothing: after so long a question without an answer is told like one that failed. It is not given up. */
+/** A request without an answer for so long is shown as failed; it is not given up. */
 const LATE_SECONDS = 10
 
 /** `key` names what is asked: when it changes, what was known is forgotten. Null seconds ask once. A hidden page asks nothing until it is seen. */
 export function usePolled<T>(key: string, ask: () => Promise<T>, seconds: number | null): Polled<T> {
   const session = useSession()
-  const [answer, setAnswer] = useState<{ readonly key: string; readonly value: T | null; readonly said: Said | null }>({
+  const [answer, setAnswer] = useState<{ readonly key: string; readonly value: T | null; readonly said: FailureNotice | null }>({
     key,
     value: null,
     said: null,
@@ -46,7 +46,7 @@ export function usePolled<T>(key: string, ask: () => Promise<T>, seconds: number
       clearTimeout(late)
       if (!isOver && seconds !== null) timer = setTimeout(begin, seconds * 1000)
     }
-    const tell = (said: Said): void => {
+    const tell = (said: FailureNotice): void => {
       if (!isOver) setAnswer((known) => ({ key, value: known.key === key ? known.value : null, said }))
     }
     begin()

@@ -5,7 +5,7 @@ const traffic = { at: 'scenario', scenario: 'shop', view: 'traffic', id: null } 
 const step = { at: 'scenario', scenario: 'shop', view: 'releases', id: '3' } as const
 
 describe('an address', () => {
-  it('tells the place whatever it is narrowed by', () => {
+  it('names the place whatever it is narrowed by', () => {
     expect(routeOf('#/s/shop/traffic?type=report&x=/s/other')).toEqual(traffic)
     expect(routeOf('#/s/shop/releases/3?against=abc')).toEqual(step)
     expect(routeOf('#/?name=a')).toEqual({ at: 'scenarios' })

@@ -88,7 +88,7 @@ export function useFilter(name: FilterName): Filter {
     },
     type: (value) => {
       history.replaceState(history.state, '', narrowed(location.hash, name, value))
-      // Nobody hears of an address that was replaced.
+      // Replacing an address fires no event.
       dispatchEvent(new HashChangeEvent('hashchange'))
     },
   }
@@ -103,10 +103,10 @@ export function narrowed(hash: string, name: FilterName, value: string): string 
   return withFilters(`#/${path}`, filters)
 }
 
-/** A number of things to show: one that nobody could have chosen is none. */
+/** A number of rows to show; anything but a whole number falls back. */
 export const countOf = (value: string, least: number): number => (/^\d{1,6}$/.test(value) ? Math.max(least, Number(value)) : least)
 
-/** What is no encoding of anything is taken as it stands. */
+/** A malformed encoding stays as it is. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)

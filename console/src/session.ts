@@ -3,7 +3,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { connect, type Address, type Svc } from '@svc-ai/client'
 
-export interface Session {
+export interface ConsoleSession {
   /** Null on a service that asks for none. */
   readonly token: string | null
   /** The service's routes, those of a scenario where one is named. */
@@ -12,10 +12,10 @@ export interface Session {
   end(reason: string | null): void
 }
 
-const SessionContext = createContext<Session | null>(null)
+const SessionContext = createContext<ConsoleSession | null>(null)
 export const SessionProvider = SessionContext.Provider
 
-export function useSession(): Session {
+export function useSession(): ConsoleSession {
   const session = useContext(SessionContext)
   if (session === null) throw new Error('a view was shown before anybody signed in')
   return session

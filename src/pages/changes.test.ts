@@ -1,4 +1,4 @@
-/** What a step changes, entry by entry. */
+/** The changes of a step, entry by entry. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
@@ -29,7 +29,7 @@ describe('a change', () => {
     expect(card).toMatch(/<pre class="code" tabindex="0" role="region" aria-label="[^"]+x"><code>if \(a &#60; b\) run\(\)<\/code><\/pre>/)
   })
 
-  it('that updates is held against what the entry was', () => {
+  it('that updates is compared with what the entry was', () => {
     const text = RULES_TEXT.replace('Rule 20: keep', 'Rule 20: stick')
     const card = shown([{ op: 'update', id: 'house-rules', options: { config: { text } } }])
     expect(card).toContain('<del>- Rule 20: <mark>keep</mark> to')
@@ -60,7 +60,7 @@ describe('a change', () => {
     expect(shown([{ op: 'remove', id: 'old-skill' }], null)).not.toContain('<del>')
   })
 
-  it('of an entry that an earlier one of the same step made is held against that', () => {
+  it('of an entry that an earlier one of the same step made is compared with that', () => {
     const card = shown([
       { op: 'create', id: 'tone', options: rules('always be brief') },
       { op: 'update', id: 'tone', options: rules('always be kind') },
@@ -90,7 +90,7 @@ describe('a long change', () => {
     expect(card).toContain('[15,000 more characters left out of this page]')
   })
 
-  it('of many lines tells how many are left out', () => {
+  it('of many lines says how many are left out', () => {
     const before = [{ id: 'a', name: 'rules', config: { text: 'one' } }]
     const text = Array.from({ length: 300 }, (_, n) => `line ${n} ${'x'.repeat(100)}`).join('\n')
     expect(shown([{ op: 'update', id: 'a', options: rules(text) }], before)).toMatch(

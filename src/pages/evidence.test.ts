@@ -1,4 +1,4 @@
-/** What a decision rests on, in pictures and in words. */
+/** The evidence of a decision, in figures and in words. */
 import { describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../contract/index.ts'
 import { evidenceOf } from '../presentation/index.ts'
@@ -27,7 +27,7 @@ describe('the pairs', () => {
     expect([marksOf(page, 'win'), marksOf(page, 'loss'), marksOf(page, 'tie')]).toEqual([14, 2, 8])
   })
 
-  it('are drawn up to a number, and words tell of all', () => {
+  it('are drawn up to a number, and words count all', () => {
     const page = drawn({ wins: 1000, losses: 0, ties: 0, evidence: { ...evidence, pairs: 1000, differences: Array(1000).fill(1) } })
     expect(marksOf(page, 'win')).toBe(240)
     expect(page).toContain('1,000 won, 0 lost and 0 tied of 1,000 pairs; the first 240 are drawn.')
@@ -85,13 +85,13 @@ describe('the e-values', () => {
 })
 
 describe('evidence', () => {
-  it('of a policy that has none is not spoken of', () => {
+  it('of a policy that has none is not shown', () => {
     for (const none of [null, 'x', [], 7]) expect(drawn({ wins: 1, evidence: none })).toBe('')
     expect(drawn({ wins: 1 })).toBe('')
     expect(drawn({ evidence: { stopped: 'health' } })).toBe('')
   })
 
-  it('of two stages is told of both', () => {
+  it('of two stages is shown for both', () => {
     const page = drawn({
       ...USUAL_METRICS,
       evidence_regression: { test: 'non_inferiority', e_value: 30, threshold: 20, pairs: 12, differences: [0, 0] },
@@ -101,7 +101,7 @@ describe('evidence', () => {
     expect(page).toContain('0 won, 0 lost and 12 tied of 12 pairs; the first 2 are drawn.')
   })
 
-  it('tells in words by what it ended', () => {
+  it('says in words by what it ended', () => {
     expect(withEvidence({ stopped: 'futility' })).toContain('no hope of enough evidence')
   })
 })

@@ -10,7 +10,7 @@ export class Html {
 
 export type Piece = Html | string | number | null | false | readonly Piece[]
 
-/** Literal parts are the house's own markup; everything put between them is text, unless it was made here before. */
+/** Literal parts are markup; everything put between them is escaped text, unless it is `Html` already. */
 export function markup(literals: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   let text = ''
   let inTag = false
@@ -37,7 +37,7 @@ function rendered(piece: Piece, inTag: boolean): string {
 }
 
 /**
- * What nobody sees and what changes the order of what is seen: it could make a text read as another. Joiners belong to many scripts and to
+ * Characters that are invisible or reorder text could make it read as another. Joiners belong to many scripts and to
  * emoji, and are hidden only after Latin letters.
  */
 const HIDDEN =
@@ -70,5 +70,5 @@ export function jsonMarkup(json: string): Html {
   return new Html(json.replaceAll(/[<>&\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`))
 }
 
-/** A style sheet of the house. */
+/** Our own style sheet. */
 export const styleMarkup = (css: string): Html => new Html(css)

@@ -33,7 +33,7 @@ describe('a request on its way', () => {
     expect(page).toContain(RELOADS)
   })
 
-  it('tells what it knows of the step', () => {
+  it('shows what is known of the step', () => {
     const text = textIn(requestPage(underWay()))
     expect(text).toContain("The candidate's episodes run.")
     expect(text).toContain('Into the step 1 min 25 s')
@@ -41,7 +41,7 @@ describe('a request on its way', () => {
     expect(text).toContain('Step record 00000002-01a1dd53')
   })
 
-  it('tells how long it waits where no step has it, and of no activity', () => {
+  it('shows how long it waits where no step has it, and no activity', () => {
     const page = requestPage(underWay({ state: 'queued', started_at: null, activity: [] }))
     expect(textIn(page)).toContain('Waiting for 1 min 40 s')
     expect(cardsIn(page)).toEqual(['Request', 'Progress'])

@@ -1,4 +1,4 @@
-/** The one style sheet of the pages, and the hash by which a browser is told that this one alone may be used. */
+/** The one style sheet of the pages, and its hash for the content security policy. */
 import { hash } from 'node:crypto'
 
 const PALETTE = `

@@ -28,7 +28,7 @@ describe('the page of a usual step', () => {
     expect(page).not.toMatch(/<(?:script(?! type="application\/json")|img|link|iframe|object|form)\b|\s(?:style|on\w+)=|url\(|@import/i)
   })
 
-  it('tells the release, that it is served, and when, in UTC', () => {
+  it('shows the release, that it is served, and when, in UTC', () => {
     expect(textIn(page)).toContain(`Release ${id(1)}`)
     expect(textIn(page)).toContain('Currently served')
     expect(page).toContain('<time datetime="2026-11-15T04:50:09.000Z">2026-11-15 04:50 UTC</time>')
@@ -89,7 +89,7 @@ const all = (place: number, more = {}): readonly string[] => linksIn(versionPage
 const to = (place: number): string => `/svc/harness/releases/${place}/page?scenario=support&key=k`
 
 describe('the result', () => {
-  it('tells what the evaluator said, and which tasks tell nothing', () => {
+  it('shows what the evaluator said, and which tasks nobody solves', () => {
     const episodes = [{ task: 'sum', score: 0, evaluation: 'the verifier: exit code 1: the sum is 41' }]
     const page = textIn(withMetrics({ candidate_episodes: episodes, unsolved_tasks: ['sum', 'product'] }))
     expect(page).toContain('the verifier: exit code 1: the sum is 41')
@@ -162,7 +162,7 @@ describe('why a step was taken', () => {
     [{ proposal_notes: { failure: 'no edit did better' } }, 'The step failed: no edit did better'],
     [{ traces: 1 }, 'The step learned from traffic: 1 reported sample.'],
     [{}, 'The step learned from traffic.'],
-  ])('is told of %j', (metrics, words) => {
+  ])('is shown for %j', (metrics, words) => {
     expect(textIn(withMetrics(metrics))).toContain(words)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { quantile, readMetrics, since, together, trafficByRoute, valueOf, type Traffic } from './metrics.ts'
+import { quantile, readMetrics, since, together, trafficByRoute, valueOf, type RouteTraffic } from './metrics.ts'
 
 const TEXT = `# HELP svc_request_seconds Time from a request to the end of its answer.
 # TYPE svc_request_seconds histogram
@@ -68,7 +68,7 @@ describe('requests', () => {
   })
 
   it('between two readings are the difference', () => {
-    const before: Traffic = {
+    const before: RouteTraffic = {
       count: 10,
       failed: 2,
       seconds: 4,
@@ -91,13 +91,13 @@ describe('requests', () => {
   })
 
   it('after a restart count from nothing', () => {
-    const before: Traffic = { count: 500, failed: 0, seconds: 1, buckets: [] }
+    const before: RouteTraffic = { count: 500, failed: 0, seconds: 1, buckets: [] }
     expect(since(before, together(routes.values())).count).toBe(16)
   })
 })
 
 describe('a share of requests', () => {
-  const traffic: Traffic = {
+  const traffic: RouteTraffic = {
     count: 100,
     failed: 0,
     seconds: 1,

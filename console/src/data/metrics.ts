@@ -1,20 +1,20 @@
 /** Numbers for a monitor, read out of Prometheus' text form, and what two readings say about the time between them. Pure. */
 
-export interface Sample {
+export interface MetricSample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
 /** Lines that are no sample are passed over. */
-export function readMetrics(text: string): readonly Sample[] {
+export function readMetrics(text: string): readonly MetricSample[] {
   return text.split('\n').flatMap((line) => sampleOf(line) ?? [])
 }
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+([+-]?Inf|NaN|[+-]?[\d.]+(?:[eE][+-]?\d+)?)(?:[ \t]+-?\d+)?[ \t]*$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
-function sampleOf(line: string): Sample | null {
+function sampleOf(line: string): MetricSample | null {
   const [, name, labels = '', number = ''] = SAMPLE.exec(line) ?? []
   if (name === undefined) return null
   const value = number === '+Inf' ? Infinity : number === '-Inf' ? -Infinity : Number(number)
@@ -28,11 +28,11 @@ function sampleOf(line: string): Sample | null {
 const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter))
 
 /** Of a number that stands alone; null when it is not there. */
-export const valueOf = (samples: readonly Sample[], name: string): number | null =>
+export const valueOf = (samples: readonly MetricSample[], name: string): number | null =>
   samples.find((sample) => sample.name === name)?.value ?? null
 
 /** Everything a service counted about requests, by route. */
-export interface Traffic {
+export interface RouteTraffic {
   readonly count: number
   readonly failed: number
   readonly seconds: number
@@ -40,8 +40,8 @@ export interface Traffic {
   readonly buckets: readonly (readonly [limit: number, count: number])[]
 }
 
-export function trafficByRoute(samples: readonly Sample[]): ReadonlyMap<string, Traffic> {
-  const routes = new Map<string, Sample[]>()
+export function trafficByRoute(samples: readonly MetricSample[]): ReadonlyMap<string, RouteTraffic> {
+  const routes = new Map<string, MetricSample[]>()
   for (const sample of samples) {
     const { route } = sample.labels
     if (route === undefined || !sample.name.startsWith('svc_request_seconds_')) continue
@@ -52,10 +52,10 @@ export function trafficByRoute(samples: readonly Sample[]): ReadonlyMap<string, 
   return new Map([...routes].map(([route, own]) => [route, trafficOf(own)]))
 }
 
-const sumOf = (samples: readonly Sample[], part: string): number =>
+const sumOf = (samples: readonly MetricSample[], part: string): number =>
   samples.reduce((sum, { name, value }) => (name === `svc_request_seconds_${part}` ? sum + value : sum), 0)
 
-function trafficOf(samples: readonly Sample[]): Traffic {
+function trafficOf(samples: readonly MetricSample[]): RouteTraffic {
   const buckets = new Map<number, number>()
   for (const { name, labels, value } of samples) {
     if (name !== 'svc_request_seconds_bucket') continue
@@ -73,20 +73,20 @@ function trafficOf(samples: readonly Sample[]): Traffic {
   }
 }
 
-export function together(traffics: Iterable<Traffic>): Traffic {
-  let all: Traffic = NONE
+export function together(traffics: Iterable<RouteTraffic>): RouteTraffic {
+  let all: RouteTraffic = NONE
   for (const traffic of traffics) all = combined(all, traffic, 1)
   return all
 }
 
-const NONE: Traffic = { count: 0, failed: 0, seconds: 0, buckets: [] }
+const NONE: RouteTraffic = { count: 0, failed: 0, seconds: 0, buckets: [] }
 
 /** What came in between two readings. A service that was started again counts from nothing, and so does this. */
-export function since(before: Traffic, after: Traffic): Traffic {
+export function since(before: RouteTraffic, after: RouteTraffic): RouteTraffic {
   return after.count < before.count ? after : combined(after, before, -1)
 }
 
-function combined(one: Traffic, other: Traffic, sign: 1 | -1): Traffic {
+function combined(one: RouteTraffic, other: RouteTraffic, sign: 1 | -1): RouteTraffic {
   const buckets = new Map(one.buckets)
   for (const [limit, count] of other.buckets) buckets.set(limit, (buckets.get(limit) ?? 0) + sign * count)
   return {
@@ -98,7 +98,7 @@ function combined(one: Traffic, other: Traffic, sign: 1 | -1): Traffic {
 }
 
 /** The time within which this share of the requests was answered, as near as the buckets tell; null without any. */
-export function quantile({ buckets }: Traffic, share: number): number | null {
+export function quantile({ buckets }: RouteTraffic, share: number): number | null {
   const total = buckets.at(-1)?.[1] ?? 0
   if (total <= 0) return null
   const wanted = total * share

@@ -12,13 +12,13 @@ export function charactersIn(text: string): number {
   return count
 }
 
-/** Whether the scenario takes requests, would after a switch of its mode, or never will; null while nobody knows. */
+/** Whether the scenario takes requests, would after a switch of its mode, or never will; null while it is not known. */
 export function takesRequests(status: Status | null, scenario: string): 'yes' | 'after a switch' | 'never' | null {
-  const told = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
-  if (told?.processor === undefined) return null
+  const own = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  if (own?.processor === undefined) return null
   // Only what a trainer reads from counts instructions.
-  if (!Object.hasOwn(told.processor, 'pending_instructions')) return 'never'
-  return told.training_mode === 'auto' ? 'after a switch' : 'yes'
+  if (!Object.hasOwn(own.processor, 'pending_instructions')) return 'never'
+  return own.training_mode === 'auto' ? 'after a switch' : 'yes'
 }
 
 /** The step that read a request; undefined until there is one. */

@@ -10,7 +10,7 @@ const AGAIN_SECONDS = 5
 
 export function useChain(scenario: string, seconds: number | null = AGAIN_SECONDS): Polled<StepChain> {
   const session = useSession()
-  /** A scenario keeps its recipe, so whether it serves files is asked once. */
+  /** The recipe of a scenario never changes, so this is asked once. */
   const serves = useRef<{ readonly scenario: string; readonly files: boolean } | null>(null)
   const known = useRef<Known>({ scenario, catalog: [], releases: [] })
   const ask = async (): Promise<StepChain> => {
@@ -31,7 +31,7 @@ interface Known {
   releases: readonly ReleaseRow[]
 }
 
-/** Only a scenario that is in memory tells; asking for its releases puts it there. */
+/** Only a loaded scenario reports it; asking for its releases loads it. */
 async function servesFiles(service: Svc, scenario: string): Promise<boolean> {
   await service.releasePage({ limit: 1 })
   const rows = await service.scenarios()

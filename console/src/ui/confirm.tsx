@@ -1,7 +1,7 @@
 /** Asks once more before something changes: what exactly will happen, and what came of it when it did not. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { saidOf, type Said } from '../failure.ts'
+import { saidOf, type FailureNotice } from '../failure.ts'
 import { Notice } from './notice.tsx'
 
 interface ConfirmProps {
@@ -19,7 +19,7 @@ interface ConfirmProps {
 export function Confirm({ title, verb, children, act, close }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [isActing, setActing] = useState(false)
-  const [said, setSaid] = useState<Said | null>(null)
+  const [said, setSaid] = useState<FailureNotice | null>(null)
   useEffect(() => {
     const [element, before] = [dialog.current, document.activeElement]
     element?.showModal()

@@ -1,7 +1,7 @@
 /** A long text in pieces of a size that a browser lays out at once. */
 
 export const PIECE_CHARACTERS = 20_000
-/** Beyond this every piece costs room on the page that nobody reads. */
+/** More pieces at once would slow the page down. */
 const PIECES_PER_STEP_MAX = 64
 
 /** The first pieces of a text, which together are its beginning; a piece ends with a line where it can, and never within a character. */

@@ -26,7 +26,7 @@ export function bytes(count: number): string {
   return `${power === 0 ? Math.round(count) : Number((count / 1024 ** power).toPrecision(DIGITS))} ${BYTE_UNITS[power]}`
 }
 
-/** Which power of 1024 such a count is told in. */
+/** The power of 1024 of the unit that fits a count. */
 export const bytePower = (count: number): number => (count < 1024 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(count) / 10)))
 
 /** "12,345" */

@@ -14,14 +14,14 @@ interface IdProps {
 }
 
 export function Id({ value, href, full = false }: IdProps) {
-  const [told, setTold] = useState('')
+  const [state, setState] = useState('')
   useEffect(() => {
-    if (told === '') return undefined
-    const timer = setTimeout(() => setTold(''), TOLD_MS)
+    if (state === '') return undefined
+    const timer = setTimeout(() => setState(''), TOLD_MS)
     return () => clearTimeout(timer)
-  }, [told])
+  }, [state])
   const shown = visible(full ? value : shortId(value))
-  const copyIt = async (): Promise<void> => setTold((await copy(value)) ? 'Copied' : 'Not copied')
+  const copyIt = async (): Promise<void> => setState((await copy(value)) ? 'Copied' : 'Not copied')
   return (
     <span class="id">
       {href === undefined ? (
@@ -31,14 +31,14 @@ export function Id({ value, href, full = false }: IdProps) {
           <bdi>{shown}</bdi>
         </a>
       )}
-      <button type="button" onClick={() => void copyIt()} title={told || 'Copy'} aria-label={`Copy ${shown}`}>
+      <button type="button" onClick={() => void copyIt()} title={state || 'Copy'} aria-label={`Copy ${shown}`}>
         <svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true">
-          {told === 'Copied' ? <path d="m3 8.500 3.500 3.500L13 4.500" /> : <path d="M6 6V3.500h6.500V10H10M3.500 6H10v6.500H3.500z" />}
+          {state === 'Copied' ? <path d="m3 8.500 3.500 3.500L13 4.500" /> : <path d="M6 6V3.500h6.500V10H10M3.500 6H10v6.500H3.500z" />}
         </svg>
       </button>
-      {told !== '' && (
+      {state !== '' && (
         <span class="hidden-visually" role="status">
-          {told}
+          {state}
         </span>
       )}
     </span>

@@ -1,9 +1,9 @@
 /** What went wrong, in one line that says what to do; nothing while nothing did. */
 import type { ComponentChildren } from 'preact'
-import type { Said } from '../failure.ts'
+import type { FailureNotice } from '../failure.ts'
 import { Text } from './text.tsx'
 
-export function Notice({ said, children }: { readonly said: Said | null; readonly children?: ComponentChildren }) {
+export function Notice({ said, children }: { readonly said: FailureNotice | null; readonly children?: ComponentChildren }) {
   if (said === null) return null
   return (
     <p class="notice bad" role="alert">

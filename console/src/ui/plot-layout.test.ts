@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { layoutOf, told, type PlotData } from './plot-layout.ts'
+import { layoutOf, valueText, type PlotData } from './plot-layout.ts'
 
 const data = (changes: Partial<PlotData>): PlotData => ({ kind: 'line', xIsTime: false, series: [], ...changes })
 const points = (...ys: readonly number[]) => ys.map((y, x) => ({ x, y }))
@@ -51,7 +51,7 @@ describe('a plot', () => {
     expect(yMarks.every(({ at }) => at >= top && at <= bottom)).toBe(true)
   })
 
-  it('tells whole places along x by whole numbers alone', () => {
+  it('marks whole places along x by whole numbers alone', () => {
     const { xMarks } = layoutOf(data({ series: [{ name: 'a', points: points(1, 2) }] }), 1200, 160)
     expect(xMarks.map(({ text }) => text)).toEqual(['0', '1'])
   })
@@ -83,11 +83,16 @@ describe('bars', () => {
   })
 })
 
-it('marks of bytes are round in the unit they are told in', () => {
+it('marks of bytes are round in their unit', () => {
   const { yMarks } = layoutOf(data({ unit: 'bytes', series: [{ name: 'a', points: points(190 * 1024 ** 2) }] }), 300, 160)
   expect(yMarks.map(({ text }) => text)).toEqual(['0 B', '100 MiB', '200 MiB'])
 })
 
-it('a value is told with its unit', () => {
-  expect([told(1.5, undefined), told(2048, 'bytes'), told(0.25, 's'), told(3, 'req/s')]).toEqual(['1.5', '2 KiB', '250 ms', '3 req/s'])
+it('a value has its unit', () => {
+  expect([valueText(1.5, undefined), valueText(2048, 'bytes'), valueText(0.25, 's'), valueText(3, 'req/s')]).toEqual([
+    '1.5',
+    '2 KiB',
+    '250 ms',
+    '3 req/s',
+  ])
 })

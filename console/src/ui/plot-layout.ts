@@ -1,6 +1,6 @@
 /** Where everything of a plot stands: its axes, its lines or bars, and the values under each place one may point at. Pure. */
 import { brief, bytePower, bytes, duration } from './figures.ts'
-import { heightSpanOf, marksOf, scaleOf, spanOf, timeMark, timeMarksOf, type Span } from './scale.ts'
+import { heightSpanOf, marksOf, scaleOf, spanOf, timeMark, timeMarksOf, type AxisSpan } from './scale.ts'
 
 export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'plain'
 export type PlotKind = 'line' | 'bars' | 'points'
@@ -20,13 +20,13 @@ export interface PlotData {
   readonly series: readonly PlotSeries[]
   /** Bars of several series at one place stand on each other. */
   readonly kind: PlotKind
-  /** 'bytes' and 's' are told in sizes that fit; any other stands after the number. */
+  /** 'bytes' and 's' scale to fitting units; any other stands after the number. */
   readonly unit?: string | undefined
   /** Seconds since the epoch along x. */
   readonly xIsTime: boolean
 }
 
-export interface Column {
+export interface PlotColumn {
   readonly x: number
   /** In pixels. */
   readonly at: number
@@ -37,12 +37,12 @@ interface Mark {
   readonly at: number
   readonly text: string
 }
-export interface Layout {
+export interface PlotLayout {
   readonly left: number
   readonly right: number
   readonly top: number
   readonly bottom: number
-  readonly columns: readonly Column[]
+  readonly columns: readonly PlotColumn[]
   readonly xMarks: readonly Mark[]
   readonly yMarks: readonly Mark[]
   readonly lines: readonly { readonly name: string; readonly tone: PlotTone; readonly path: string }[]
@@ -65,12 +65,12 @@ const BAR_WIDTH_MAX = 28
 const BAR_SHARE = 0.76
 const TONES: readonly PlotTone[] = ['accent', 'plain', 'good', 'warn', 'bad']
 
-export function layoutOf(data: PlotData, width: number, height: number): Layout {
+export function layoutOf(data: PlotData, width: number, height: number): PlotLayout {
   const stacks = stacksOf(data)
   const xs = [...stacks.keys()].toSorted((one, other) => one - other)
   const [top, bottom, right] = [TOP, Math.max(TOP + 1, height - BOTTOM), Math.max(RIGHT + 1, width - RIGHT)]
   const ySpan = ySpanOf(data, stacks, bottom - top)
-  const yTexts = ySpan.marks.map((value) => told(value, data.unit))
+  const yTexts = ySpan.marks.map((value) => valueText(value, data.unit))
   const left = Math.min(right - 1, 10 + Math.max(...yTexts.map((text) => text.length)) * PIXELS_PER_CHARACTER)
   const gap = gapOf(xs)
   const xSpan = data.kind === 'bars' ? withRoom(spanOf(xs), gap / 2) : spanOf(xs)
@@ -121,10 +121,10 @@ function ySpanOf(
   { kind, unit }: PlotData,
   stacks: ReadonlyMap<number, readonly Valued[]>,
   pixels: number,
-): { span: Span; marks: readonly number[] } {
+): { span: AxisSpan; marks: readonly number[] } {
   const values = [...stacks.values()].flatMap((stack) => (kind === 'bars' ? [sumOf(stack)] : stack.map(({ y }) => y)))
   const count = Math.max(1, Math.min(5, Math.floor(pixels / PIXELS_PER_Y_MARK)))
-  // Round numbers of bytes are those of the unit they are told in.
+  // Round numbers of bytes are those of their unit.
   const size = unit === 'bytes' ? 1024 ** bytePower(values.reduce((most, value) => Math.max(most, value), 0)) : 1
   const [least, most] = heightSpanOf(
     values.map((value) => value / size),
@@ -141,16 +141,16 @@ function gapOf(xs: readonly number[]): number {
   return gaps.length === 0 ? 1 : gaps.reduce((least, gap) => Math.min(least, gap), Infinity)
 }
 
-const withRoom = ([least, most]: Span, room: number): Span => [least - room, most + room]
+const withRoom = ([least, most]: AxisSpan, room: number): AxisSpan => [least - room, most + room]
 
 /** A value as its axis and its readout tell it. */
-export function told(value: number, unit: string | undefined): string {
+export function valueText(value: number, unit: string | undefined): string {
   if (unit === 'bytes') return bytes(value)
   if (unit === 's') return duration(value)
   return unit === undefined ? brief(value) : `${brief(value)} ${unit}`
 }
 
-function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): Column {
+function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): PlotColumn {
   let below = 0
   const values = stack.map(({ name, tone, y }) => {
     below += y
@@ -162,7 +162,7 @@ function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: 
 
 const momentOf = (x: number): string => new Date(x * 1000).toLocaleString('en-GB')
 
-function xMarksOf(xs: readonly number[], span: Span, isTime: boolean, count: number): readonly Mark[] {
+function xMarksOf(xs: readonly number[], span: AxisSpan, isTime: boolean, count: number): readonly Mark[] {
   if (xs.length === 0) return []
   if (!isTime) {
     const marks = marksOf(span, Math.max(2, count))
@@ -173,7 +173,7 @@ function xMarksOf(xs: readonly number[], span: Span, isTime: boolean, count: num
   return marks.map((at) => ({ at, text: timeMark(at, { step }) }))
 }
 
-function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): Layout['lines'] {
+function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): PlotLayout['lines'] {
   return series.map(({ name, tone, points }, place) => {
     const drawn = points.filter(isDrawn).toSorted((one, other) => one.x - other.x)
     const path = drawn.map(({ x, y }, n) => `${n === 0 ? 'M' : 'L'}${pixel(xAt(x))} ${pixel(yAt(y))}`).join('')
@@ -183,7 +183,7 @@ function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: numb
 
 const pixel = (value: number): number => Number(value.toFixed(1))
 
-function barsOf({ at, values }: Column, width: number, yAt: (y: number) => number): Layout['bars'] {
+function barsOf({ at, values }: PlotColumn, width: number, yAt: (y: number) => number): PlotLayout['bars'] {
   let base = yAt(0)
   return values.map((value) => {
     const y = Math.min(base, value.at)

@@ -1,12 +1,12 @@
-/** A plot as the table that it is, for whoever does not see the drawing. */
-import { told, type Column, type PlotSeries } from './plot-layout.ts'
+/** A plot as a table, for screen readers. */
+import { valueText, type PlotColumn, type PlotSeries } from './plot-layout.ts'
 import { visible } from './visible.ts'
 
 const ROWS_MAX = 200
 
 interface AsTableProps {
   readonly title: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly PlotColumn[]
   readonly series: readonly PlotSeries[]
   readonly unit: string | undefined
 }
@@ -43,7 +43,7 @@ export function AsTable({ title, columns, series, unit }: AsTableProps) {
   )
 }
 
-function cellOf(values: Column['values'], name: string, unit: string | undefined): string {
+function cellOf(values: PlotColumn['values'], name: string, unit: string | undefined): string {
   const value = values.find((each) => each.name === name)
-  return value === undefined ? '' : told(value.y, unit)
+  return value === undefined ? '' : valueText(value.y, unit)
 }

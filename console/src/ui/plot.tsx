@@ -1,6 +1,6 @@
 /** A plot: lines, points or bars, read with the mouse, with the arrow keys, or as the table that it is. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { layoutOf, told, toneAt, type Column, type Layout, type PlotKind, type PlotSeries } from './plot-layout.ts'
+import { layoutOf, valueText, toneAt, type PlotColumn, type PlotLayout, type PlotKind, type PlotSeries } from './plot-layout.ts'
 import { AsTable } from './plot-table.tsx'
 import { nearest } from './scale.ts'
 import { visible } from './visible.ts'
@@ -8,7 +8,7 @@ import './plot.css'
 
 interface PlotProps {
   readonly title: string
-  /** 'bytes' and 's' are told in sizes that fit; any other stands after the number. */
+  /** 'bytes' and 's' scale to fitting units; any other stands after the number. */
   readonly unit?: string
   readonly kind?: PlotKind
   readonly series: readonly PlotSeries[]
@@ -125,16 +125,16 @@ function Legend({ series, kind }: { readonly series: readonly PlotSeries[]; read
   )
 }
 
-/** Lines differ in their dashes too: not everybody tells colours apart. */
+/** Lines differ in their dashes too: not everybody sees the colours. */
 const DASHES = 4
 const DOTS_MAX = 60
 
 interface DrawingProps {
-  readonly layout: Layout
+  readonly layout: PlotLayout
   readonly width: number
   readonly height: number
   readonly kind: PlotKind
-  readonly column: Column | undefined
+  readonly column: PlotColumn | undefined
 }
 
 function Drawing({ layout, width, height, kind, column }: DrawingProps) {
@@ -167,7 +167,7 @@ function Drawing({ layout, width, height, kind, column }: DrawingProps) {
   )
 }
 
-function Dots({ column: { at, values } }: { readonly column: Column }) {
+function Dots({ column: { at, values } }: { readonly column: PlotColumn }) {
   return (
     <>
       {values.map(({ name, tone, at: y }) => (
@@ -178,7 +178,7 @@ function Dots({ column: { at, values } }: { readonly column: Column }) {
 }
 
 interface ReadoutProps {
-  readonly column: Column
+  readonly column: PlotColumn
   readonly width: number
   readonly unit: string | undefined
 }
@@ -191,12 +191,12 @@ function Readout({ column: { at, label, values }, width, unit }: ReadoutProps) {
       <b>{visible(label)}</b>
       {values.map(({ name, tone, y }) => (
         <span key={name} class={`tone-${tone}`}>
-          <i /> {visible(name)} <span class="number">{told(y, unit)}</span>
+          <i /> {visible(name)} <span class="number">{valueText(y, unit)}</span>
         </span>
       ))}
     </div>
   )
 }
 
-const spoken = ({ label, values }: Column, unit: string | undefined): string =>
-  visible(`${label}: ${values.map(({ name, y }) => `${name} ${told(y, unit)}`).join(', ')}`)
+const spoken = ({ label, values }: PlotColumn, unit: string | undefined): string =>
+  visible(`${label}: ${values.map(({ name, y }) => `${name} ${valueText(y, unit)}`).join(', ')}`)

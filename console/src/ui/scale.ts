@@ -1,12 +1,12 @@
 /** The arithmetic of a plot: what an axis spans, where its marks stand, and where a value lies on it. */
 
 /** From the least to the most. */
-export type Span = readonly [least: number, most: number]
+export type AxisSpan = readonly [least: number, most: number]
 
-const NOTHING: Span = [0, 1]
+const NOTHING: AxisSpan = [0, 1]
 
 /** Of an axis along which values lie; what is no number does not count. A single value gets room on both sides. */
-export function spanOf(values: Iterable<number>): Span {
+export function spanOf(values: Iterable<number>): AxisSpan {
   let [least, most] = [Infinity, -Infinity]
   for (const value of values) {
     if (!Number.isFinite(value)) continue
@@ -18,7 +18,7 @@ export function spanOf(values: Iterable<number>): Span {
 }
 
 /** Of an axis that heights are read off: zero is always on it, and it ends at a round number. */
-export function heightSpanOf(values: Iterable<number>, marks: number): Span {
+export function heightSpanOf(values: Iterable<number>, marks: number): AxisSpan {
   let [least, most] = [0, 0]
   for (const value of values) if (Number.isFinite(value)) [least, most] = [Math.min(least, value), Math.max(most, value)]
   if (least === most) return NOTHING
@@ -27,13 +27,13 @@ export function heightSpanOf(values: Iterable<number>, marks: number): Span {
 }
 
 /** Maps a value within one span to its place within another. */
-export function scaleOf([least, most]: Span, [from, to]: Span): (value: number) => number {
+export function scaleOf([least, most]: AxisSpan, [from, to]: AxisSpan): (value: number) => number {
   const width = most - least || 1
   return (value) => from + ((value - least) / width) * (to - from)
 }
 
 /** Round numbers within the span, about as many as asked for. */
-export function marksOf([least, most]: Span, count: number): readonly number[] {
+export function marksOf([least, most]: AxisSpan, count: number): readonly number[] {
   const step = roundStep((most - least) / Math.max(1, count))
   return stepsFrom(Math.ceil(least / step - TOLERANCE) * step, most + step * TOLERANCE, step)
 }
@@ -57,7 +57,7 @@ export function timeStep(roughSeconds: number): number {
 }
 
 /** In seconds since the epoch, at even times of the reader's own clock. */
-export function timeMarksOf([least, most]: Span, count: number, offsetSeconds: number): readonly number[] {
+export function timeMarksOf([least, most]: AxisSpan, count: number, offsetSeconds: number): readonly number[] {
   const step = timeStep((most - least) / Math.max(1, count))
   return stepsFrom(Math.ceil((least + offsetSeconds) / step) * step - offsetSeconds, most, step)
 }

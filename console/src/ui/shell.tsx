@@ -54,7 +54,7 @@ function useTitle(route: Route): void {
   }, [title])
 }
 
-/** Whoever hears the page is taken along to the new view, as a page that loads would do. */
+/** Moves the focus of screen readers to the new view, as a page load would. */
 function useFocus(main: { readonly current: HTMLElement | null }, place: string): void {
   const before = useRef(place)
   useEffect(() => {

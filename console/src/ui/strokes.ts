@@ -10,7 +10,7 @@ export interface Stroke {
 
 const FOLLOWS_WITHIN_MS = 1200
 
-/** The maps are asked newest first, so that a panel answers before what lies under it. Null: nobody means this stroke. */
+/** The newest map wins, so that a panel answers before the view under it. Null: no map has this stroke. */
 export function meant(maps: readonly KeyMap[], before: Stroke | null, stroke: Stroke): (() => void) | null {
   const isPair = before !== null && stroke.at - before.at <= FOLLOWS_WITHIN_MS
   return (isPair ? found(maps, `${before.key} ${stroke.key}`) : null) ?? found(maps, stroke.key)

@@ -5,7 +5,7 @@ import { useKeys } from './keys.ts'
 import { heightOf, scrollTopFor, windowAt, type Extent } from './window.ts'
 
 interface VirtualListProps {
-  /** What the list is of, for whoever hears it. Rows have their ids from it, so two lists of a page need two. */
+  /** The label of the list for screen readers. Row ids derive from it, so two lists of a page need two. */
   readonly label: string
   readonly count: number
   readonly columns: readonly string[]

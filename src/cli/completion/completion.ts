@@ -1,7 +1,7 @@
 /** `svc completion`: prints a script that completes commands, options and scenario names in a shell. */
 import type { Command } from 'commander'
 import { connect } from '@svc-ai/client'
-import { placeOf, type RemoteOptions } from '../remote/place.ts'
+import { serviceAddress, type RemoteOptions } from '../remote/address.ts'
 import { shown } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -36,7 +36,7 @@ export async function completion(program: Command, options: CompletionOptions, s
 /** Prints nothing about failures, and no names with control characters. */
 async function tellNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
   try {
-    const svc = connect({ ...(await placeOf(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })
+    const svc = connect({ ...(await serviceAddress(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })
     for (const { scenario } of await svc.scenarios()) if (shown(scenario) === scenario) surroundings.out(scenario)
     return EXIT.fine
   } catch {

@@ -157,7 +157,7 @@ async function lineOf(svc: Svc, scenario: string, row: RecordRow): Promise<strin
   return `${line}\n`
 }
 
-/** By which a line tells its number to whoever goes on. */
+/** The sequence in a line, by which an export is continued. */
 const beginningOf = (sequence: number): string => `{"sequence":${sequence},`
 
 /** Two exports into one file would mix their lines: each notices the other by a length that is not its own. */

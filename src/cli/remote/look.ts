@@ -1,13 +1,13 @@
 /** The releases of several scenarios, a few at a time. */
 import { ServiceFailure, type ReleaseRow } from '@svc-ai/client'
-import { isUnreached, type Service } from './service.ts'
+import { isUnreached, type RemoteService } from './service.ts'
 
 /** Looking at a scenario loads it; with more of them than this, one has to be named. */
 export const SCENARIOS_LOOKED_AT_MAX = 50
 const AT_ONCE = 8
 
 /** Without those that the service cannot show: one broken scenario hides no other. */
-export async function releasesOf(service: Service, names: readonly string[]): Promise<ReadonlyMap<string, readonly ReleaseRow[]>> {
+export async function releasesOf(service: RemoteService, names: readonly string[]): Promise<ReadonlyMap<string, readonly ReleaseRow[]>> {
   const found = new Map<string, readonly ReleaseRow[]>()
   const waiting = [...names]
   const worker = async (): Promise<void> => {
@@ -20,7 +20,7 @@ export async function releasesOf(service: Service, names: readonly string[]): Pr
   return found
 }
 
-async function shownReleases(service: Service, name: string): Promise<readonly ReleaseRow[] | null> {
+async function shownReleases(service: RemoteService, name: string): Promise<readonly ReleaseRow[] | null> {
   try {
     return await service.in(name).releases()
   } catch (error) {

@@ -8,11 +8,11 @@ import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { changesBetween } from './changes.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
-import type { RemoteOptions } from './place.ts'
+import type { RemoteOptions } from './address.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand } from './releases.ts'
 import { chooseScenario, onlyOne } from './scenario.ts'
-import { withService, type Service } from './service.ts'
+import { withService, type RemoteService } from './service.ts'
 
 export interface PromoteOptions extends RemoteOptions {
   /** `step 3` comes as two words. */
@@ -23,7 +23,7 @@ export interface RollbackOptions extends PromoteOptions {
 }
 
 interface Move {
-  readonly service: Service
+  readonly service: RemoteService
   readonly svc: Svc
   readonly scenario: string
   readonly rows: readonly ReleaseRow[]
@@ -65,7 +65,7 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
 }
 
 /** Without a name: the only scenario, or else the only one in which something waits for review. */
-async function scenarioToPromoteIn(service: Service, options: PromoteOptions): Promise<string> {
+async function scenarioToPromoteIn(service: RemoteService, options: PromoteOptions): Promise<string> {
   const command = (name: string): string => `promote ${releaseWords(options)} --scenario ${shellWord(name)}`
   if (options.scenario !== undefined) return chooseScenario(service, options.scenario, command)
   const scenarios = await service.svc.scenarios()
@@ -84,7 +84,7 @@ async function scenarioToPromoteIn(service: Service, options: PromoteOptions): P
 
 const releaseWords = ({ release }: PromoteOptions): string => shellWord(release.join(' '))
 
-async function moveTo(service: Service, scenario: string, { release }: PromoteOptions): Promise<Move> {
+async function moveTo(service: RemoteService, scenario: string, { release }: PromoteOptions): Promise<Move> {
   const svc = service.in(scenario)
   const rows = await svc.releases()
   const served = servedRow(rows)
@@ -92,7 +92,7 @@ async function moveTo(service: Service, scenario: string, { release }: PromoteOp
   return { service, svc, scenario, rows, served, target: findRelease(rows, release.join(' '), listCommand(service, scenario)) }
 }
 
-const listCommand = (service: Service, scenario: string): string => service.command(`releases ${shellWord(scenario)}`)
+const listCommand = (service: RemoteService, scenario: string): string => service.command(`releases ${shellWord(scenario)}`)
 
 /** Also when what is served is that very release, published again. */
 const isServed = ({ served, target }: Move): boolean =>

@@ -11,8 +11,8 @@ import { modelOf, tokensOf, tookOf } from './row-words.ts'
 export function showRecord(record: StoredRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
   if (json === true) surroundings.out(jsonText(record, 2))
   else {
-    const told = factsOf(record).filter(([, text]) => text !== '')
-    const facts = told.map(([name, text]) => `${paint(name.padEnd(8), 'quiet', surroundings)}  ${text}`)
+    const known = factsOf(record).filter(([, text]) => text !== '')
+    const facts = known.map(([name, text]) => `${paint(name.padEnd(8), 'quiet', surroundings)}  ${text}`)
     surroundings.out([...facts, '', readable(record.payload)].join('\n'))
   }
   return EXIT.fine

@@ -2,13 +2,13 @@
 import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from '@svc-ai/client'
 import { unknown } from '../../contract/index.ts'
 import { scoreText } from '../../presentation/index.ts'
-import { table, type Cell, type Column } from '../screen/table.ts'
+import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago, several } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { exportRecords } from './export.ts'
-import type { RemoteOptions } from './place.ts'
+import type { RemoteOptions } from './address.ts'
 import { showRecord } from './record.ts'
 import { shortId } from './release.ts'
 import { modelOf, tokensOf, tookOf } from './row-words.ts'
@@ -72,7 +72,7 @@ async function newest(svc: Svc, { number, type }: RecordsOptions): Promise<reado
   return rows
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: '#', isNumber: true },
   { title: 'ID', least: 32 },
   { title: 'TYPE' },

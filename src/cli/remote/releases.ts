@@ -1,12 +1,12 @@
 /** `svc releases`: lists training steps and releases, newest first, and marks what is served. */
 import type { ReleaseRow } from '@svc-ai/client'
 import { heldRows, publishedScores, scoreText, stepView, type StepView } from '../../presentation/index.ts'
-import { table, type Cell, type Column } from '../screen/table.ts'
+import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago, several, sparkline } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
-import type { RemoteOptions } from './place.ts'
+import type { RemoteOptions } from './address.ts'
 import { numberOf, servedRow, shortId } from './release.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService } from './service.ts'
@@ -37,7 +37,7 @@ function scoreLine(rows: readonly ReleaseRow[]): string {
   return `, scores ${sparkline(scores)} ${scoreText(scores[0] ?? 0)} to ${scoreText(scores.at(-1) ?? 0)}`
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: '' },
   { title: 'STEP', isNumber: true },
   { title: 'RELEASE', least: 12 },

@@ -1,4 +1,4 @@
-/** What the list tells of an exchange, in words. */
+/** The facts of an exchange in the lists, in words. */
 import type { RecordRow } from '@svc-ai/client'
 import { oneLine } from '../screen/text.ts'
 import { counted, duration } from '../screen/words.ts'

@@ -2,12 +2,16 @@
 import type { ScenarioRow } from '@svc-ai/client'
 import { invalid, unknown } from '../../contract/index.ts'
 import { shellWord } from '../screen/text.ts'
-import type { Service } from './service.ts'
+import type { RemoteService } from './service.ts'
 
 const NAMES_MAX = 12
 
-/** `command` spells the same command with a scenario's name, for whoever has to choose. */
-export async function chooseScenario(service: Service, named: string | undefined, command: (name: string) => string): Promise<string> {
+/** `command` spells the same command with a scenario's name, to choose one. */
+export async function chooseScenario(
+  service: RemoteService,
+  named: string | undefined,
+  command: (name: string) => string,
+): Promise<string> {
   const scenarios = await service.svc.scenarios()
   if (named === undefined) return onlyOne(service, scenarios, command)
   if (scenarios.some(({ scenario }) => scenario === named)) return named
@@ -18,7 +22,7 @@ export async function chooseScenario(service: Service, named: string | undefined
   )
 }
 
-export function onlyOne(service: Service, scenarios: readonly ScenarioRow[], command: (name: string) => string): string {
+export function onlyOne(service: RemoteService, scenarios: readonly ScenarioRow[], command: (name: string) => string): string {
   const [first, ...others] = scenarios
   if (first === undefined) throw nothingYet()
   if (others.length === 0) return first.scenario

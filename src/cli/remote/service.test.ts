@@ -8,7 +8,7 @@ import { listenOnLoopback } from '../../../test/support/listen.ts'
 import { world } from '../../../test/support/world.ts'
 import { runCli } from '../program.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
-import { placeOf } from './place.ts'
+import { serviceAddress } from './address.ts'
 
 const TOKEN = 'a-secret-token'
 const NOBODY = 'http://127.0.0.1:2'
@@ -43,10 +43,10 @@ describe('the service is found', () => {
   test('where an option says, and without any at port 8900', async () => {
     expect((await status({}, '--svc.port', '2')).err).toEqual([expect.stringContaining('http://127.0.0.1:2?')])
     expect((await status({}, '--svc.port', '0')).err).toEqual([
-      'svc.port is 0, so the service took a port that it alone knows: give --url with the address it printed',
+      'svc.port is 0, so the service chose its port: give --url with the address it printed',
     ])
     const commandLine = { given: [], problems: [], rest: [] }
-    expect(await placeOf({ commandLine }, fakeSurroundings({}, { SVC_UPSTREAM_API: 'nonsense' }))).toEqual({
+    expect(await serviceAddress({ commandLine }, fakeSurroundings({}, { SVC_UPSTREAM_API: 'nonsense' }))).toEqual({
       url: 'http://127.0.0.1:8900',
       token: null,
     })
@@ -64,7 +64,7 @@ describe('what goes wrong is one line that ends with what to do', () => {
 
   test('a token that is missing or wrong, which is never shown', async () => {
     const { address } = await guarded()
-    expect(await status({ SVC_URL: address })).toEqual({ exit: 1, out: '', err: ['the service wants a token: export SVC_TOKEN=…'] })
+    expect(await status({ SVC_URL: address })).toEqual({ exit: 1, out: '', err: ['the service requires a token: export SVC_TOKEN=…'] })
     expect(await status({ SVC_URL: address, SVC_TOKEN: 'wrong' })).toEqual({
       exit: 1,
       out: '',

@@ -1,12 +1,12 @@
-/** A command's talk with the running service: who is asked, and what to do next when it says no or nothing at all. */
+/** A command's connection to the running service, and what to do next when it refuses or does not answer. */
 import { connect, ServiceFailure, type Svc } from '@svc-ai/client'
 import { ENV, isRefusal } from '../../contract/index.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { placeOf, type Place, type RemoteOptions } from './place.ts'
+import { serviceAddress, type ServiceAddress, type RemoteOptions } from './address.ts'
 
-export interface Service extends Place {
+export interface RemoteService extends ServiceAddress {
   /** The routes that need no scenario. */
   readonly svc: Svc
   readonly in: (scenario: string) => Svc
@@ -18,9 +18,9 @@ export interface Service extends Place {
 export async function withService(
   options: RemoteOptions,
   surroundings: Surroundings,
-  work: (service: Service) => Promise<number>,
+  work: (service: RemoteService) => Promise<number>,
 ): Promise<number> {
-  const place = await placeOf(options, surroundings)
+  const place = await serviceAddress(options, surroundings)
   try {
     return await work(serviceAt(place, options))
   } catch (error) {
@@ -35,7 +35,7 @@ export async function withService(
   }
 }
 
-function serviceAt(place: Place, { url, config }: RemoteOptions): Service {
+function serviceAt(place: ServiceAddress, { url, config }: RemoteOptions): RemoteService {
   const where = [...(url === undefined ? [] : ['--url', url]), ...(config === undefined ? [] : ['-c', config])]
   return {
     ...place,
@@ -45,12 +45,12 @@ function serviceAt(place: Place, { url, config }: RemoteOptions): Service {
   }
 }
 
-/** Nobody whole and right answered, so nothing was refused either. */
+/** Nothing answered as the service does, so nothing was refused either. */
 export const isUnreached = ({ status, code }: ServiceFailure): boolean => status === null || code === 'unexpected_answer'
 
-function wordsFor(failure: ServiceFailure, { token }: Place): string {
+function wordsFor(failure: ServiceFailure, { token }: ServiceAddress): string {
   if (failure.code === 'unreachable') return `${failure.message} Start it with: svc serve`
   if (failure.status !== 401) return failure.message
-  const problem = token === null ? 'the service wants a token' : 'the service does not accept this token'
+  const problem = token === null ? 'the service requires a token' : 'the service does not accept this token'
   return `${problem}: export ${ENV.token}=…`
 }

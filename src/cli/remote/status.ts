@@ -2,17 +2,17 @@
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
 import { heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
 import { paint } from '../screen/paint.ts'
-import { table, type Cell, type Column } from '../screen/table.ts'
+import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { ago, bytes, several, sparkline } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
-import type { RemoteOptions } from './place.ts'
+import type { RemoteOptions } from './address.ts'
 import { numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand, SCORES_MAX } from './releases.ts'
 import { chooseScenario } from './scenario.ts'
-import { withService, type Service } from './service.ts'
+import { withService, type RemoteService } from './service.ts'
 
 export function status(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
@@ -35,7 +35,7 @@ interface SeenScenario {
 }
 
 /** A scenario that is not loaded is not loaded for this, unless it was named. */
-async function look(service: Service, named: string | undefined): Promise<Seen> {
+async function look(service: RemoteService, named: string | undefined): Promise<Seen> {
   if (named !== undefined) await chooseScenario(service, named, (name) => `status --scenario ${shellWord(name)}`)
   const rows = (await service.svc.scenarios()).filter(({ scenario }) => named === undefined || scenario === named)
   const close = rows.filter(({ scenario, loaded }) => loaded || scenario === named).map(({ scenario }) => scenario)
@@ -49,7 +49,7 @@ async function look(service: Service, named: string | undefined): Promise<Seen> 
   return { status: current, scenarios }
 }
 
-function wireOf({ status: current, scenarios }: Seen, { url }: Service): object {
+function wireOf({ status: current, scenarios }: Seen, { url }: RemoteService): object {
   const listed = scenarios.map(({ row, status: own, releases }) => ({
     ...row,
     status: own,
@@ -58,7 +58,7 @@ function wireOf({ status: current, scenarios }: Seen, { url }: Service): object 
   return { url, ...current, scenarios: listed }
 }
 
-function report({ status: current, scenarios }: Seen, service: Service, surroundings: Surroundings): readonly string[] {
+function report({ status: current, scenarios }: Seen, service: RemoteService, surroundings: Surroundings): readonly string[] {
   const rows = scenarios.map(cellsOf)
   return [
     paint(service.url, 'strong', surroundings),
@@ -97,7 +97,7 @@ function storageTrouble({ error }: Status['storage']): readonly string[] {
   return typeof message === 'string' ? [`writes are refused: ${oneLine(message)}`] : []
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { title: 'SCENARIO', least: 12 },
   { title: 'SERVES' },
   { title: 'TRAINING' },
@@ -143,7 +143,7 @@ function troubles({ error, preload_errors }: Status, surroundings: Surroundings)
   return ['', ...all.map((line) => paint(cut(oneLine(line), surroundings.width), 'bad', surroundings))]
 }
 
-function advice(scenarios: readonly SeenScenario[], { command }: Service): readonly string[] {
+function advice(scenarios: readonly SeenScenario[], { command }: RemoteService): readonly string[] {
   const held = scenarios.flatMap(({ row, releases }) =>
     heldRows(releases ?? [])
       .slice(0, 1)

@@ -6,7 +6,7 @@ import { paint } from '../screen/paint.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
-import type { RemoteOptions } from './place.ts'
+import type { RemoteOptions } from './address.ts'
 import { modelOf, tokensOf, tookOf } from './row-words.ts'
 import { chooseScenario } from './scenario.ts'
 import { isUnreached, withService } from './service.ts'
@@ -49,7 +49,7 @@ async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortS
   let after = last.at(-1)?.sequence ?? 0
   let rows: readonly RecordRow[] | null = last
   while (!options.signal.aborted) {
-    // A whole page is not all there is: whoever waited after each would fall behind for ever.
+    // A full page means there is more: waiting after each would fall behind for ever.
     if (rows?.length !== PAGE_ROWS) await sleep(options.interval * 1000, undefined, { signal: options.signal }).catch(() => undefined)
     const before: readonly RecordRow[] | null = rows
     rows = await since(svc, after)
@@ -60,7 +60,7 @@ async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortS
   }
 }
 
-/** Null while nobody answers: a service that is started again goes on where it was. */
+/** Null while the service does not answer: after a restart it goes on where it was. */
 async function since(svc: Svc, after: number): Promise<readonly RecordRow[] | null> {
   try {
     return (await svc.records({ after_sequence: after, limit: PAGE_ROWS })).records
@@ -82,8 +82,8 @@ function lineOf(row: RecordRow, surroundings: Surroundings): string {
     modelOf(row),
     tokensOf(row),
   ]
-  const told = about.filter((text) => text !== '').join('  ')
+  const facts = about.filter((text) => text !== '').join('  ')
   const head = `${oneLine(row.request_type).padEnd(TYPE_CHARACTERS)}  ${oneLine(row.agent_record_id)}  ${tookOf(row).padStart(TOOK_CHARACTERS)}`
-  const text = cut(`${head}  ${told}`.trimEnd(), surroundings.width - time.length - 2)
+  const text = cut(`${head}  ${facts}`.trimEnd(), surroundings.width - time.length - 2)
   return `${paint(time, 'quiet', surroundings)}  ${text}`
 }

@@ -2,7 +2,7 @@
 import { paint, type Tone } from './paint.ts'
 import { cut, widthOf } from './text.ts'
 
-export interface Column {
+export interface TableColumn {
   readonly title: string
   readonly isNumber?: true
   /** How narrow it may get before columns to its right go. A column that says none keeps its width. */
@@ -12,26 +12,26 @@ export interface Column {
 /** Text that was made fit for a terminal already. */
 export type Cell = string | { readonly text: string; readonly tone: Tone }
 
-export interface Screen {
+export interface TerminalScreen {
   readonly width: number
   readonly colours: boolean
 }
 
 const GAP = '  '
 
-export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], screen: Screen): string {
+export function table(columns: readonly TableColumn[], rows: readonly (readonly Cell[])[], screen: TerminalScreen): string {
   const placed = fit(columns.map((column, at) => place(column, at, rows)).filter(isTelling), screen.width)
   const titles = placed.map(({ title }) => ({ text: title, tone: 'quiet' }) as const)
   return [titles, ...rows.map((row) => placed.map(({ at }) => row[at] ?? ''))].map((cells) => line(cells, placed, screen)).join('\n')
 }
 
-interface Placed extends Column {
+interface Placed extends TableColumn {
   readonly at: number
   readonly width: number
   readonly isEmpty: boolean
 }
 
-function place(column: Column, at: number, rows: readonly (readonly Cell[])[]): Placed {
+function place(column: TableColumn, at: number, rows: readonly (readonly Cell[])[]): Placed {
   // Not spread into Math.max: rows may be more than a call takes arguments.
   const widest = rows.reduce((most, row) => Math.max(most, widthOf(textOf(row[at] ?? ''))), 0)
   return { ...column, at, width: Math.max(widest, column.title.length), isEmpty: widest === 0 }
@@ -60,7 +60,7 @@ const widthOfLine = (columns: readonly Placed[]): number => columns.reduce((sum,
 
 const canShrink = ({ width, least }: Placed): boolean => least !== undefined && width > least
 
-function line(cells: readonly Cell[], columns: readonly Placed[], screen: Screen): string {
+function line(cells: readonly Cell[], columns: readonly Placed[], screen: TerminalScreen): string {
   const last = columns.length - 1
   return columns
     .map(({ width, isNumber }, at) => {

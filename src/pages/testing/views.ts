@@ -1,4 +1,4 @@
-/** What a scenario with a past shows, for the tests: a creation, a published step, one that was asked for and is held, one that failed. */
+/** The views of a scenario with a past, for the tests: a creation, a published step, one that was asked for and is held, one that failed. */
 import type { Entry, JsonObject } from '../../contract/index.ts'
 import { madeRelease } from '../../presentation/index.ts'
 import type { PageRow, RequestView, VersionView } from '../view.ts'
@@ -19,7 +19,7 @@ const CODE = `export default async function search({ query }) {
   return (await answer.json()).results.slice(0, 5)
 }`
 
-/** Everything that a step on traffic tells. */
+/** Everything that a step on traffic records. */
 export const USUAL_METRICS: JsonObject = {
   steps: 2,
   traces: 6,
@@ -84,7 +84,7 @@ export const USUAL_METRICS: JsonObject = {
 
 export const REQUEST_ID = '01a1dd53a5f0700083cfdfa6703ee9ea'
 
-/** Everything that a step on a request tells. */
+/** Everything that a step on a request records. */
 const ASKED_METRICS: JsonObject = {
   training_request: {
     id: REQUEST_ID,

@@ -1,6 +1,6 @@
 /** The box a request is written in. */
 import { useMemo, useState } from 'preact/hooks'
-import { saidOf, type Said } from '../../failure.ts'
+import { saidOf, type FailureNotice } from '../../failure.ts'
 import { useSession } from '../../session.ts'
 import { whole } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
@@ -22,7 +22,7 @@ export function AskBox({ scenario, head, sent }: AskBoxProps) {
   const session = useSession()
   const [text, setText] = useState('')
   const [isSending, setSending] = useState(false)
-  const [said, setSaid] = useState<Said | null>(null)
+  const [said, setSaid] = useState<FailureNotice | null>(null)
   const releaseId = head.row.release_id
   // Sent again after an answer that was lost, the same request is kept once.
   const id = useMemo(freshId, [text, releaseId])

@@ -9,7 +9,7 @@ import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
-import { EMPTY_WORDS, listedIn, textIn, type StepFile } from './step-list.ts'
+import { EMPTY_WORDS, listedIn, textIn, type RecordFile } from './step-list.ts'
 
 interface StepFilesProps {
   readonly scenario: string
@@ -81,7 +81,7 @@ function Listed({ scenario, place }: StepFilesProps) {
 const LISTED_MAX = 60
 
 interface FileButtonProps {
-  readonly file: StepFile
+  readonly file: RecordFile
   readonly isRead: boolean
   readonly pick: () => void
 }

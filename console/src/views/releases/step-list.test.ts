@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { listedIn, textIn } from './step-list.ts'
 
-it('lists what tells of the whole step first, then episodes in the order of their numbers', () => {
+it('lists files of the whole step first, then episodes in the order of their numbers', () => {
   const files = ['episodes/candidate-10/episode.json', 'episodes/candidate-2/episode.json', 'mutations.json'].map((path) => ({
     path,
     bytes: 9,

@@ -1,13 +1,13 @@
-/** The list of what a step left behind, and one of its files, as the service answers them. Pure. */
+/** The files of a step's record, as the service lists them. Pure. */
 import { isData, listAt, textAt } from '../../data/json.ts'
 
-export interface StepFile {
+export interface RecordFile {
   readonly path: string
   readonly bytes: number
 }
 
-/** What tells of the whole step comes first, then its episodes in the order of their numbers. */
-export function listedIn(answer: string): { readonly status: string; readonly files: readonly StepFile[] } {
+/** Files of the whole step come first, then its episodes in the order of their numbers. */
+export function listedIn(answer: string): { readonly status: string; readonly files: readonly RecordFile[] } {
   const value: unknown = JSON.parse(answer)
   const data = isData(value) ? value : {}
   const files = listAt(data, 'files')
@@ -19,9 +19,9 @@ export function listedIn(answer: string): { readonly status: string; readonly fi
   return { status: textAt(data, 'status') ?? '', files: files.toSorted(byDepth) }
 }
 
-const depthOf = ({ path }: StepFile): number => path.split('/').length
+const depthOf = ({ path }: RecordFile): number => path.split('/').length
 
-const byDepth = (one: StepFile, other: StepFile): number =>
+const byDepth = (one: RecordFile, other: RecordFile): number =>
   depthOf(one) - depthOf(other) || one.path.localeCompare(other.path, 'en', { numeric: true })
 
 export function textIn(answer: string): string {
@@ -31,7 +31,7 @@ export function textIn(answer: string): string {
 
 /** Why there is nothing to read. */
 export const EMPTY_WORDS: Readonly<Record<string, string>> = {
-  not_recorded: 'Nothing was kept of this step: it is no training step, or it left nothing.',
+  not_recorded: 'This step has no record: it is no training step, or it wrote nothing.',
   disabled: 'This recipe keeps no records of its steps. Set evolution.step_record_dir to keep those to come.',
-  missing: 'The record of this step is gone: older ones go first when evolution.step_record_bytes is reached.',
+  missing: 'The record of this step was removed: the oldest go first when evolution.step_record_bytes is reached.',
 }

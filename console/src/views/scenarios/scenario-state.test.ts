@@ -26,8 +26,8 @@ it.each<[string, Status | null, object]>([
   ['a failed component', status({}, { error: 's/tree: broke' }), { line: 'tree: broke' }],
   ['the trouble of a namesake', status({ processor: {} }, { error: 'ss: x' }), { word: 'recording' }],
   ['a failed start', status({}, { preload_errors: { s: 'no recipe' } }), { line: 'no recipe' }],
-])('%s reads so', (_, told, state) => {
-  expect(stateOf(row(), told)).toMatchObject(state)
+])('%s reads so', (_, own, state) => {
+  expect(stateOf(row(), own)).toMatchObject(state)
 })
 
 it('one that is not loaded sleeps, and one named like a member of every object is no trouble', () => {

@@ -8,13 +8,13 @@ export interface ScenarioState {
 }
 
 export function stateOf({ scenario, loaded }: ScenarioRow, status: Status | null): ScenarioState {
-  const told = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
-  const trouble = troubleOf(scenario, status) ?? told?.error ?? null
+  const own = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  const trouble = troubleOf(scenario, status) ?? own?.error ?? null
   if (trouble !== null) return { tone: 'bad', word: 'error', line: trouble }
   if (!loaded) return { tone: 'plain', word: 'asleep', line: null }
-  if (told === undefined) return { tone: 'plain', word: 'loaded', line: null }
-  const { automatic_steps_stopped: stopped, pending_instructions: pending } = told.processor ?? {}
-  if (told.batch_ready === true) return { tone: 'good', word: 'training', line: null }
+  if (own === undefined) return { tone: 'plain', word: 'loaded', line: null }
+  const { automatic_steps_stopped: stopped, pending_instructions: pending } = own.processor ?? {}
+  if (own.batch_ready === true) return { tone: 'good', word: 'training', line: null }
   if (typeof stopped === 'string') return { tone: 'warn', word: 'budget used up', line: stopped }
   if (typeof pending === 'number' && pending > 0) return { tone: 'warn', word: 'instructions wait', line: null }
   return pending === undefined ? { tone: 'plain', word: 'recording', line: null } : { tone: 'plain', word: 'waiting', line: null }

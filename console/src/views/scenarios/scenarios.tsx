@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { ScenarioRow, Status } from '@svc-ai/client'
 import { counted } from '../../../../src/presentation/index.ts'
-import { saidOf, type Said } from '../../failure.ts'
+import { saidOf, type FailureNotice } from '../../failure.ts'
 import { usePolled, type Polled } from '../../poll.ts'
 import { go, hrefOf, useFilter, type Route, type View } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -115,7 +115,7 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
   const session = useSession()
   const [name, setName] = useState('')
   const [recipe, setRecipe] = useState('')
-  const [said, setSaid] = useState<Said | null>(null)
+  const [said, setSaid] = useState<FailureNotice | null>(null)
   const [isMaking, setMaking] = useState(false)
   const make = async (): Promise<void> => {
     setMaking(true)

@@ -1,11 +1,11 @@
-/** The door: asks for the token, or says that the service is not there. */
+/** The sign-in page: asks for the token, or says that the service does not answer. */
 import { useRef, useState } from 'preact/hooks'
 import icon from '../../icon.svg'
-import type { Entry } from '../../entry.ts'
+import type { SignInState } from '../../entry.ts'
 import './sign-in.css'
 
 interface SignInProps {
-  readonly entry: Exclude<Entry, { readonly at: 'inside' }>
+  readonly entry: Exclude<SignInState, { readonly at: 'inside' }>
   /** Resolves with the line that says why not; null when it is accepted. */
   readonly onToken: (token: string) => Promise<string | null>
 }
@@ -19,7 +19,7 @@ export function SignIn({ entry, onToken }: SignInProps) {
         {entry.at === 'outside' ? (
           <TokenForm line={entry.line} onToken={onToken} />
         ) : (
-          <p role="status">{entry.said?.line ?? 'Knocking…'}</p>
+          <p role="status">{entry.said?.line ?? 'Connecting …'}</p>
         )}
       </div>
     </main>
@@ -58,9 +58,9 @@ function TokenForm({ line, onToken }: { readonly line: string | null; readonly o
         Sign in
       </button>
       <p id="token-about" class="muted small">
-        One that <code>svc.token</code> or <code>svc.tokens</code> lists. It is kept in the memory of this page alone and gone with it. A
-        service without tokens asks for one too when its page is opened under a name that is not its own: open it at its address, or list
-        the name in <code>svc.console_origins</code>.
+        One that <code>svc.token</code> or <code>svc.tokens</code> lists. It is kept in the memory of this page alone. A service without
+        tokens asks for one too when its page is opened under a name that is not its own: open it at its address, or list the name in{' '}
+        <code>svc.console_origins</code>.
       </p>
     </form>
   )

@@ -1,6 +1,6 @@
 /** The latest readings of a service while somebody looks, and the lines they make. Pure. */
 import type { PlotPoint } from '../../ui/plot-layout.ts'
-import { quantile, since, together, trafficByRoute, valueOf, type Sample, type Traffic } from '../../data/metrics.ts'
+import { quantile, since, together, trafficByRoute, valueOf, type MetricSample, type RouteTraffic } from '../../data/metrics.ts'
 
 export interface Reading {
   /** Seconds since the epoch. */
@@ -8,10 +8,10 @@ export interface Reading {
   readonly memoryBytes: number | null
   readonly cpuSeconds: number | null
   readonly bodyBytes: number | null
-  readonly routes: ReadonlyMap<string, Traffic>
+  readonly routes: ReadonlyMap<string, RouteTraffic>
 }
 
-export function readingOf(at: number, samples: readonly Sample[]): Reading {
+export function readingOf(at: number, samples: readonly MetricSample[]): Reading {
   return {
     at,
     memoryBytes: valueOf(samples, 'process_resident_memory_bytes'),
@@ -24,7 +24,7 @@ export function readingOf(at: number, samples: readonly Sample[]): Reading {
 /** Ten minutes at a reading every two seconds. */
 const READINGS_MAX = 300
 
-/** A clock that was put back leaves readings of times that are still to come: those go, since nothing can be told between them and now. */
+/** Readings from the future, after the clock was set back, are dropped. */
 export const withReading = (readings: readonly Reading[], next: Reading): readonly Reading[] =>
   [...readings.filter(({ at }) => at < next.at), next].slice(-READINGS_MAX)
 
@@ -56,7 +56,7 @@ const points = <T extends { readonly at: number }>(from: readonly T[], y: (each:
 
 interface Between {
   readonly at: number
-  readonly traffic: Traffic
+  readonly traffic: RouteTraffic
   readonly rate: number
   /** Of one core. */
   readonly cpu: number | null

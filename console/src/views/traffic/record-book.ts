@@ -4,7 +4,7 @@ import type { RecordPage, RecordQuery, RecordRow } from '@svc-ai/client'
 export type AskRecords = (query: RecordQuery) => Promise<RecordPage>
 
 /** What the list on the screen needs of records, all of them or those of one type. */
-export interface Book {
+export interface PagedRecords {
   /** Rows of the list. Newer ones are only counted until somebody asks to see them. */
   readonly count: number
   readonly unseen: number
@@ -28,10 +28,10 @@ const PAGES_MAX = 120
 const FOLLOWED_PAGES_MAX = 10
 
 /**
- * Sequences are 1, 2, 3 without gaps, so a row's place tells its sequence, and its sequence the one page it comes with: the scroll bar covers
+ * Sequences are 1, 2, 3 without gaps, so a row's place gives its sequence, and its sequence the page it is on: the scroll bar covers
  * everything, and going anywhere costs one question.
  */
-export class RecordBook implements Book {
+export class RecordBook implements PagedRecords {
   readonly #ask: AskRecords
   /** By number: page 0 holds the sequences 1 to 100. The one looked at last stands last. */
   readonly #pages = new Map<number, (RecordRow | undefined)[]>()

@@ -3,13 +3,13 @@ import { go } from '../../route.ts'
 import { whole } from '../../ui/figures.ts'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { cellsOf, COLUMNS } from './traffic-cells.tsx'
-import type { Traffic } from './use-traffic.ts'
+import type { LiveTraffic } from './use-traffic.ts'
 
 interface TrafficListProps {
   readonly scenario: string
   /** The record that is open. */
   readonly id: string | null
-  readonly traffic: Traffic
+  readonly traffic: LiveTraffic
   /** A sequence, so that it stays with its row while others come in above. */
   readonly selected: number | null
   readonly onSelect: (sequence: number | null) => void

@@ -70,7 +70,7 @@ function quantile(sorted: readonly number[], part: number): number | null {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null
 }
 
-/** Null where nobody counted: no tokens is another matter. */
+/** Null where tokens were not counted, which is not the same as none. */
 function sum(rows: readonly RecordRow[], field: 'input_tokens' | 'output_tokens'): number | null {
   const counts = rows.flatMap(({ summary }) => summary?.[field] ?? [])
   return counts.length === 0 ? null : counts.reduce((total, count) => total + count, 0)

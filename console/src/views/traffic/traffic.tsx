@@ -1,4 +1,4 @@
-/** The live traffic of a scenario: every record, newest first, with what can be told of it at a glance; one opens beside the list. */
+/** The live traffic of a scenario: every record, newest first, with its key facts; one opens beside the list. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { go, useFilter } from '../../route.ts'
 import { Empty } from '../../ui/empty.tsx'
@@ -10,7 +10,7 @@ import { FirstRequest } from '../scenarios/first-request.tsx'
 import { RecordPanel } from '../record/record.tsx'
 import { TrafficList } from './traffic-list.tsx'
 import { TrafficPlots } from './traffic-plots.tsx'
-import { useTraffic, type RecordType, type Traffic as TrafficState } from './use-traffic.ts'
+import { useTraffic, type RecordType, type LiveTraffic } from './use-traffic.ts'
 import './traffic.css'
 
 interface TrafficProps {
@@ -77,8 +77,8 @@ export function Traffic({ scenario, id }: TrafficProps) {
   )
 }
 
-/** Whoever comes with the number of a record is taken there once the list is known; after that they go where they like. */
-function useStart({ isOpen, book }: Pick<TrafficState, 'isOpen' | 'book'>, place: string, jump: (wish: string) => void): void {
+/** An address with the number of a record scrolls there once, when the list is known. */
+function useStart({ isOpen, book }: Pick<LiveTraffic, 'isOpen' | 'book'>, place: string, jump: (wish: string) => void): void {
   const isPast = useRef(false)
   useEffect(() => {
     if (!isOpen || isPast.current) return

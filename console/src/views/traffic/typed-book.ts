@@ -1,8 +1,8 @@
-/** The records of one type, newest first: where a row stands in the whole order tells nothing here, so they are read page after page as one goes down. */
+/** The records of one type, newest first. Their sequences have gaps, so they are read page by page while scrolling. */
 import type { RecordRow } from '@svc-ai/client'
-import { PAGE_ROWS, rowsFrom, type AskRecords, type Book } from './record-book.ts'
+import { PAGE_ROWS, rowsFrom, type AskRecords, type PagedRecords } from './record-book.ts'
 
-export class TypedBook implements Book {
+export class TypedBook implements PagedRecords {
   readonly #ask: AskRecords
   readonly #type: RecordRow['request_type']
   #rows: readonly RecordRow[] = []

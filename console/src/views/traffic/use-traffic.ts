@@ -1,21 +1,21 @@
 /** The records of a scenario, live: what is listed, what is new, what is on the screen and still missing. */
 import { useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow } from '@svc-ai/client'
-import { saidOf, type Said } from '../../failure.ts'
+import { saidOf, type FailureNotice } from '../../failure.ts'
 import { usePolled } from '../../poll.ts'
-import { useSession, type Session } from '../../session.ts'
-import { RecordBook, type AskRecords, type Book } from './record-book.ts'
+import { useSession, type ConsoleSession } from '../../session.ts'
+import { RecordBook, type AskRecords, type PagedRecords } from './record-book.ts'
 import { Scores } from './scores.ts'
 import { TypedBook } from './typed-book.ts'
 
 export type RecordType = RecordRow['request_type']
 
-export interface Traffic {
-  readonly book: Book
+export interface LiveTraffic {
+  readonly book: PagedRecords
   readonly scores: Scores
   /** Whether anything is known yet. */
   readonly isOpen: boolean
-  readonly said: Said | null
+  readonly said: FailureNotice | null
   readonly onWindow: (first: number, end: number) => void
   readonly onTop: (isAtTop: boolean) => void
   readonly showUnseen: () => void
@@ -25,11 +25,11 @@ const FOLLOW_SECONDS = 1
 /** How long a part of the list stays on the screen before it is asked for: a quick scroll passes thousands. */
 const SETTLED_MS = 60
 
-export function useTraffic(scenario: string, type: RecordType | null, isPaused: boolean): Traffic {
+export function useTraffic(scenario: string, type: RecordType | null, isPaused: boolean): LiveTraffic {
   const session = useSession()
   const { book, scores, ask } = useMemo(() => openBook(session, scenario, type), [session, scenario, type])
   const [, redraw] = useState(0)
-  const [missing, setMissing] = useState<Said | null>(null)
+  const [missing, setMissing] = useState<FailureNotice | null>(null)
   const view = useRef({ first: 0, end: 0, isAtTop: true, timer: 0 })
 
   const fill = async (): Promise<void> => {
@@ -82,10 +82,10 @@ export function useTraffic(scenario: string, type: RecordType | null, isPaused: 
 }
 
 function openBook(
-  session: Session,
+  session: ConsoleSession,
   scenario: string,
   type: RecordType | null,
-): { readonly book: Book; readonly scores: Scores; readonly ask: AskRecords } {
+): { readonly book: PagedRecords; readonly scores: Scores; readonly ask: AskRecords } {
   const scores = new Scores()
   const ask: AskRecords = async (query) => {
     const page = await session.service(scenario).records(query)

@@ -15,7 +15,7 @@ const statusOf = (changes: Partial<Status>): Status => ({
 })
 
 describe('how training stands', () => {
-  it('is told of a scenario that learns', () => {
+  it('is read for a scenario that learns', () => {
     const processor = {
       batch_size: 4,
       buffered_units: 3,
@@ -45,7 +45,7 @@ describe('how training stands', () => {
     })
   })
 
-  it('is told of every trainer of a scenario with several', () => {
+  it('is read for every trainer of a scenario with several', () => {
     const component = {
       batch_ready: false,
       processor: { pending_instructions: 0, automatic_steps_stopped: 'evolution.max_steps (3) is used up' },
@@ -69,7 +69,7 @@ describe('how training stands', () => {
 })
 
 describe('what went wrong', () => {
-  it('is told of this scenario alone, each with what to do', () => {
+  it('is listed for this scenario alone, each with its cure', () => {
     const error = [
       'demo: StepFailure: out of memory',
       'demo/prompts: Overtaken: rests',
@@ -111,7 +111,7 @@ describe('the history of steps', () => {
     ])
   })
 
-  it('is never drawn in more bars than can be told apart', () => {
+  it('is never drawn in more bars than can be distinguished', () => {
     const rows = Array.from({ length: 500 }, (_, step) => rowOf(step + 1, { recorded_at: 1_000_000 + step * 3601 }))
     expect(outcomeSeries(chainOf(...rows))[0]?.points.length).toBeLessThanOrEqual(25)
   })

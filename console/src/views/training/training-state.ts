@@ -10,7 +10,7 @@ export interface Trouble {
   /** What to do, or what happens by itself. */
   readonly cure: string
 }
-export interface Trainer {
+export interface TrainerState {
   /** Its component; empty where the scenario has one trainer alone. */
   readonly name: string
   /** A step runs, or would if it were its turn. */
@@ -19,49 +19,49 @@ export interface Trainer {
   readonly setAside: readonly (readonly [reason: string, count: number])[]
   /** Why no automatic step starts any more. */
   readonly stopped: string | null
-  /** Everything else that the recipe tells. */
+  /** Everything else that the recipe reports. */
   readonly facts: readonly (readonly [name: string, text: string])[]
 }
 export interface TrainingState {
   readonly mode: string
   /** Null where the recipe learns nothing. */
   readonly lastStep: { readonly step: number; readonly at: number } | null
-  readonly trainers: readonly Trainer[]
+  readonly trainers: readonly TrainerState[]
   readonly learns: boolean
 }
 
 /** Null for a scenario that is not in memory. */
 export function trainingStateOf(status: Status, scenario: string): TrainingState | null {
-  const told = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
-  if (told === undefined) return null
-  const components = Object.entries(objectAt(told, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
-  const trainers = components.length === 0 ? [trainerOf('', told)] : components.map(([name, component]) => trainerOf(name, component))
-  const last = told.last_committed_step ?? null
+  const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  if (own === undefined) return null
+  const components = Object.entries(objectAt(own, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
+  const trainers = components.length === 0 ? [trainerOf('', own)] : components.map(([name, component]) => trainerOf(name, component))
+  const last = own.last_committed_step ?? null
   return {
-    mode: told.training_mode ?? 'unknown',
+    mode: own.training_mode ?? 'unknown',
     lastStep: last === null ? null : { step: last.step, at: last.recorded_at },
     trainers,
     learns: trainers.some(({ pendingInstructions }) => pendingInstructions !== null),
   }
 }
 
-function trainerOf(name: string, told: UnknownRecord): Trainer {
-  const processor = objectAt(told, 'processor')
+function trainerOf(name: string, own: UnknownRecord): TrainerState {
+  const processor = objectAt(own, 'processor')
   return {
     name,
-    isReady: told['batch_ready'] === true,
+    isReady: own['batch_ready'] === true,
     pendingInstructions: numberAt(processor, 'pending_instructions'),
     setAside: Object.entries(objectAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
       typeof count === 'number' ? [[reason, count]] : [],
     ),
     stopped: textAt(processor, 'automatic_steps_stopped'),
     facts: Object.entries(processor).flatMap(([key, value]): (readonly [string, string])[] =>
-      TOLD_ELSEWHERE.has(key) || !isPlain(value) ? [] : [[wordsOf(key), String(value)]],
+      SHOWN_ELSEWHERE.has(key) || !isPlain(value) ? [] : [[wordsOf(key), String(value)]],
     ),
   }
 }
 
-const TOLD_ELSEWHERE = new Set(['pending_instructions', 'buffered_requests', 'set_aside', 'automatic_steps_stopped'])
+const SHOWN_ELSEWHERE = new Set(['pending_instructions', 'buffered_requests', 'set_aside', 'automatic_steps_stopped'])
 
 const isPlain = (value: unknown): value is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof value)
 
@@ -74,7 +74,7 @@ const wordsOf = (key: string): string => {
 /** What failed at its start, and in its training since: lines that begin with its name. */
 export function troublesOf(status: Status, scenario: string): readonly Trouble[] {
   const preload = Object.hasOwn(status.preload_errors, scenario) ? [status.preload_errors[scenario] ?? ''] : []
-  const told = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.error : undefined
+  const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.error : undefined
   const failed = (status.error?.split('\n') ?? [])
     .filter((line) => line.startsWith(`${scenario}: `) || line.startsWith(`${scenario}/`))
     .map((line) => line.slice(scenario.length).replace(/^: |^\//, ''))
@@ -83,7 +83,7 @@ export function troublesOf(status: Status, scenario: string): readonly Trouble[]
       line,
       cure: 'Fix the cause it names and restart the service; until then every request retries the scenario.',
     })),
-    ...(told === undefined ? [] : [{ line: told, cure: 'The rest of the service is not affected.' }]),
+    ...(own === undefined ? [] : [{ line: own, cure: 'The rest of the service is not affected.' }]),
     ...failed.map((line) => ({ line, cure: cureOf(line) })),
   ]
 }

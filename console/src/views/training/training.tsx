@@ -1,4 +1,4 @@
-/** How training of a scenario stands: what it waits for, what it did, what went wrong and what to do about it. */
+/** The training of a scenario: its mode and queue, its history, its failures and their cures. */
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -17,7 +17,7 @@ import type { StepChain } from '../../data/chain.ts'
 import { modeCommand } from '../../data/commands.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
 import { RunningCard } from './training-running.tsx'
-import { outcomeSeries, trainingStateOf, troublesOf, type Trainer, type TrainingState, type Trouble } from './training-state.ts'
+import { outcomeSeries, trainingStateOf, troublesOf, type TrainerState, type TrainingState, type Trouble } from './training-state.ts'
 import { useChain } from '../../data/use-chain.ts'
 
 const AGAIN_SECONDS = 2
@@ -102,7 +102,7 @@ function ModeCard({ scenario, state, chain }: ModeCardProps) {
   const { token } = useSession()
   const { lastStep, mode, learns } = state
   const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
-  const told = lastStep !== null && (
+  const shown = lastStep !== null && (
     <>
       {last === undefined ? (
         `step ${lastStep.step}`
@@ -115,7 +115,7 @@ function ModeCard({ scenario, state, chain }: ModeCardProps) {
   return (
     <Card title="Mode" aside={<Badge tone="plain">{mode}</Badge>}>
       <p>{learns ? MODES[mode] : 'The recipe keeps what comes in and learns nothing from it.'}</p>
-      <Facts facts={[['Last step', told === false ? 'none yet' : told]]} />
+      <Facts facts={[['Last step', shown === false ? 'none yet' : shown]]} />
       {learns && (
         <details>
           <summary class="small">Switch it</summary>
@@ -127,7 +127,7 @@ function ModeCard({ scenario, state, chain }: ModeCardProps) {
   )
 }
 
-function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: Trainer }) {
+function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: TrainerState }) {
   const { name, isReady, pendingInstructions, setAside, stopped, facts } = trainer
   return (
     <Card title={name === '' ? 'Queue' : `Queue of ${name}`} aside={isReady && <Badge tone="warn">a batch is ready</Badge>}>

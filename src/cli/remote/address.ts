@@ -1,4 +1,4 @@
-/** Where the running service is and what opens it: what was said, else what the configuration says, else what holds without one. */
+/** The address and token of the running service: from the options, else the configuration, else the defaults. */
 import { ConfigProblem, loadConfig, localUrl } from '../../config/index.ts'
 import type { LoadedConfig } from '../../config/index.ts'
 import { ENV } from '../../contract/index.ts'
@@ -9,14 +9,14 @@ export interface RemoteOptions extends ConfigOptions {
   readonly scenario?: string
 }
 
-export interface Place {
+export interface ServiceAddress {
   readonly url: string
   readonly token: string | null
 }
 
 const URL_VARIABLE = 'SVC_URL'
 
-export async function placeOf(options: RemoteOptions, { environment }: Surroundings): Promise<Place> {
+export async function serviceAddress(options: RemoteOptions, { environment }: Surroundings): Promise<ServiceAddress> {
   const named = options.url ?? textOf(environment[URL_VARIABLE])
   const config = await configOf(options, environment)
   const token = textOf(environment[ENV.token]) ?? config.svc.token ?? config.svc.tokens[0] ?? null
@@ -27,8 +27,8 @@ export async function placeOf(options: RemoteOptions, { environment }: Surroundi
 const textOf = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
 /**
- * The configuration as far as it says where the service listens. Which model answers it is the service's own business: looking for one here
- * would only find what this shell lacks.
+ * The configuration as far as it says where the service listens. The model is the service's business: resolving it here would fail on
+ * variables that this shell lacks.
  */
 async function configOf(options: RemoteOptions, environment: Surroundings['environment']): Promise<LoadedConfig['config']> {
   const { given, problems } = options.commandLine
@@ -43,7 +43,6 @@ async function configOf(options: RemoteOptions, environment: Surroundings['envir
 }
 
 function configuredUrl({ host, port }: LoadedConfig['config']['svc']): string {
-  if (port === 0)
-    throw new ConfigProblem(['svc.port is 0, so the service took a port that it alone knows; give --url with the address it printed'])
+  if (port === 0) throw new ConfigProblem(['svc.port is 0, so the service chose its port; give --url with the address it printed'])
   return localUrl(host, port)
 }
