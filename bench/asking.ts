@@ -1,4 +1,4 @@
-/** The benchmark's own questions to a running service, beside the load: few, and never inside what is timed unless it is what is timed. */
+/** The benchmark's own requests to a running service, outside the measured load. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TOKEN } from './contestants.ts'
@@ -16,7 +16,7 @@ export async function post(port: number, path: string, scenario: string, body: o
   return fieldsOf(path, await fetch(addressOf(port, path), { method: 'POST', headers, body: JSON.stringify(body) }))
 }
 
-/** One number of the service's metrics, by its name and labels. */
+/** One value of the service's metrics, by name and labels. */
 export async function gauge(port: number, name: string): Promise<number> {
   const answer = await fetch(addressOf(port, '/metrics'), { headers: { authorization: `Bearer ${TOKEN}` } })
   const line = (await answer.text()).split('\n').find((each) => each.startsWith(`${name} `))
@@ -24,7 +24,7 @@ export async function gauge(port: number, name: string): Promise<number> {
   return Number(line.slice(name.length + 1))
 }
 
-/** Waits for something that must come; false when it did not in time. */
+/** Waits for a condition; false on a timeout. */
 export async function until(holds: () => Promise<boolean> | boolean, secondsMax: number): Promise<boolean> {
   const endsAt = performance.now() + secondsMax * 1000
   while (!(await holds())) {

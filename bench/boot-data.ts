@@ -1,4 +1,4 @@
-/** A data directory with a history, written through the plug-ins themselves: what a service finds that has been at work for a long time. */
+/** Writes a data directory with a long history, through the plug-ins themselves. */
 
 import gitContents from '../plugins/contents/git/index.ts'
 import sqlite from '../plugins/stores/sqlite/index.ts'
@@ -11,15 +11,15 @@ import { RECIPE } from './training.ts'
 
 export interface History {
   readonly scenarios: number
-  /** Of each scenario: exchanges and reports in turn, so a multiple of twice the batch. */
+  /** Per scenario: exchanges and reports in turn, so a multiple of twice the batch. */
   readonly records: number
 }
 
-/** Reports that one step consumed, each with the exchange it quotes. */
+/** Reports per step, each with the exchange it quotes. */
 export const BATCH = 10
-/** One step in so many found something better. */
+/** One in this many steps publishes. */
 const PUBLISHED_EVERY = 25
-/** One scenario in so many was stopped before its last batch was stepped. */
+/** One in this many scenarios has an unprocessed last batch. */
 const BACKLOG_EVERY = 10
 const RECORDS_PER_APPEND = 1000
 const CAPACITY_BYTES = 256 * BODY_BYTES_MAX
@@ -29,7 +29,7 @@ export const nameOf = (index: number): string => `scenario-${String(index).padSt
 export const namesIn = ({ scenarios }: History): readonly string[] => Array.from({ length: scenarios }, (_, index) => nameOf(index))
 export const isBehind = (_name: string, index: number): boolean => index % BACKLOG_EVERY === 0
 
-/** Answers a receipt of the last scenario, for a report to quote. */
+/** Returns a receipt of the last scenario, for a report to quote. */
 export async function buildHistory(site: Site, history: History, progress: (records: number) => void): Promise<string> {
   const store = await sqlite.plugin.make({ directory: recordsIn(site), capacity_bytes: CAPACITY_BYTES })
   const contents = await gitContents.plugin.make({ repository: artifactsIn(site) })
@@ -52,7 +52,7 @@ export async function buildHistory(site: Site, history: History, progress: (reco
   return receipt
 }
 
-/** How many reports of the backlog no step has consumed: none is left once every scenario has been loaded and has had its turn. */
+/** How many reports of the backlog no step has consumed. */
 export async function countBacklog(site: Site, history: History): Promise<number> {
   const store = await sqlite.plugin.make({ directory: recordsIn(site), capacity_bytes: CAPACITY_BYTES })
   let left = 0
@@ -93,7 +93,7 @@ class HistoryWriter {
     await this.#store.commit({ ...ROW, step: 0, operation: 'create', release: this.#seed, state: { recipe: RECIPE, folder: newId() } })
   }
 
-  /** Records first, then the steps that consumed them, all asked for at once: the writer keeps the order and shares the syncs. */
+  /** Records first, then the steps that consumed them, all concurrently: the writer keeps the order and groups the syncs. */
   async write(count: number, isLast: boolean): Promise<string> {
     const units = Array.from({ length: count / 2 }, unitOf)
     const batches = Array.from({ length: units.length / BATCH }, (_, index) => units.slice(index * BATCH, (index + 1) * BATCH))

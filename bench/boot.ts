@@ -1,6 +1,6 @@
 /**
- * How long a start takes that finds a history: from the start of the process to its first answer, to the first report it accepts, and
- * until every scenario is loaded. The service before it was killed and left a log to be read again; the files are in memory already.
+ * How long a start with a history takes: to the first answer, to the first accepted report, and until every scenario is loaded. The previous
+ * process was killed and left a log to replay; the files are in the page cache.
  */
 
 import { get, gauge, post, until } from './asking.ts'
@@ -15,11 +15,11 @@ export const HISTORIES: readonly History[] = [
   { scenarios: 1000, records: 1000 },
   { scenarios: 10, records: 100_000 },
 ]
-/** Next to nothing: what a start costs whatever it finds. */
+/** Almost empty: the fixed cost of a start. */
 export const BARE: History = { scenarios: 10, records: 20 }
 const QUICK: readonly History[] = [{ scenarios: 100, records: 100 }]
 
-/** Leaves several MiB in the log, short of what the service writes back on its own. */
+/** Leaves several MiB in the log, below the service's checkpoint size. */
 const LOG = { batches: 4, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
 const PATIENCE_SECONDS = 300
 const PROGRESS_STEPS = 10
@@ -34,7 +34,7 @@ export async function takeBoot(rig: Rig): Promise<void> {
 }
 
 async function takeHistory(rig: Rig, history: History): Promise<void> {
-  // No call leaves the service here: nobody need listen there.
+  // No upstream call is made.
   const site = rig.site(await freePort())
   const note = (round: number, window: string, metrics: Readonly<Record<string, number>>): void => {
     rig.samples.push({ part: 'boot', round, who: 'svc-durable', window, metrics, failures: {} })
@@ -62,7 +62,7 @@ function progressOf(rig: Rig, history: History): (records: number) => void {
   }
 }
 
-/** Batches are larger here than any backlog, so that every start finds the same. */
+/** Batches are larger than any backlog, so that every start finds the same. */
 async function bootAndKill(rig: Rig, site: Site, history: History, receipt: string): Promise<Readonly<Record<string, number>>> {
   const startedAt = performance.now()
   const sinceStart = (): number => performance.now() - startedAt
@@ -101,7 +101,7 @@ async function start(site: Site, { batchSize, loadedMax }: { readonly batchSize:
   return { running, port: running.port }
 }
 
-/** Those that are not in the list or not loaded. */
+/** Scenarios that are not listed or not loaded. */
 async function countMissing(port: number, history: History): Promise<number> {
   const { scenarios } = await get(port, '/svc/scenarios')
   const rows: readonly unknown[] = Array.isArray(scenarios) ? scenarios : []
@@ -113,7 +113,7 @@ function isListed(row: unknown): row is { readonly scenario: string; readonly lo
   return typeof row === 'object' && row !== null && 'scenario' in row && 'loaded' in row
 }
 
-/** A quarter of the scenarios may be loaded at once here: the others take turns, and whatever was left unread must be stepped all the same. */
+/** Only a quarter of the scenarios may be loaded at once; the whole backlog must be processed all the same. */
 async function workOffBacklog(site: Site, history: History): Promise<Readonly<Record<string, number>>> {
   const behind = namesIn(history).filter(isBehind).length
   const startedAt = performance.now()

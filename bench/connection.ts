@@ -1,24 +1,24 @@
-/** One kept connection of the load generator, on a bare socket: anything richer would cost more CPU than some contestants. */
+/** A keep-alive connection of the load generator on a bare socket: an HTTP client would cost more CPU than some contestants. */
 
 import { connect, type Socket } from 'node:net'
 import { MessageReader, type MessageSink } from './http-reader.ts'
 
-/** All sockets read into this one; what is read is used up before the next read. */
+/** Shared by all sockets: a read is processed before the next. */
 const shared = Buffer.allocUnsafe(256 * 1024)
 
 const RECONNECTS_MAX = 5
 const RECONNECT_AFTER_MS = 50
 
 export interface Client extends MessageSink {
-  /** How long the next request is not due yet; it is asked for then. Missing: each is due at once. */
+  /** How long until the next request is due. Missing: at once. */
   waitMs?(): number
-  /** The bytes of the next request, or undefined when this connection has done its work. */
+  /** The next request, or undefined when the connection is done. */
   next(): Buffer | undefined
-  /** The connection broke; true to connect again and go on with `next`. */
+  /** The connection broke; returns whether to reconnect and go on. */
   broken(cause: string): boolean
 }
 
-/** Drives one client until it has no next request; resolves then, whatever happened. */
+/** Drives one client until it has no next request. */
 export function converse(port: number, client: Client): Promise<void> {
   return new Promise((resolve) => {
     new Conversation(port, client, resolve).open()
@@ -67,7 +67,7 @@ class Conversation {
     const waitMs = this.#client.waitMs?.() ?? 0
     const socket = this.#socket
     if (waitMs <= 0) this.#write()
-    // A connection that broke meanwhile has been replaced, and its successor sends.
+    // A broken connection was replaced; the new one sends.
     else setTimeout(() => socket === this.#socket && socket?.destroyed === false && this.#write(), waitMs)
   }
 
@@ -103,7 +103,7 @@ export function statusOf(head: string): number {
   return Number(head.slice(9, 12))
 }
 
-/** Counts what went wrong, by name. */
+/** Counts failures by name. */
 export class FailureCount {
   readonly #counts: Record<string, number> = {}
 

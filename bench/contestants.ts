@@ -1,4 +1,4 @@
-/** Who is compared: how each is started in front of an upstream, and what a request to it must carry. */
+/** The contestants: how each is started in front of an upstream, and the headers its requests need. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export interface Site {
   /** Where the contestant may keep its data and its output. */
   readonly directory: string
   readonly format: FormatName
-  /** Options of the service beyond what every start of it has. */
+  /** Further options of the service. */
   readonly settings: Readonly<Record<string, string>>
 }
 
@@ -31,7 +31,7 @@ export interface Running {
   readonly name: ContestantName
   readonly port: number
   readonly headers: Readonly<Record<string, string>>
-  /** Missing for the upstream itself, whose cost nobody asks for. */
+  /** Missing for the upstream itself, whose cost is not measured. */
   readonly process?: Process
   readonly bootMs: number
 }
@@ -40,7 +40,7 @@ export interface Contestant {
   readonly name: ContestantName
   /** Its answers carry receipts that must survive kill -9. */
   readonly durable: boolean
-  /** Starts anew every round, so that no round pays for the records of the one before. */
+  /** Starts with an empty directory every round. */
   readonly fresh: boolean
   readonly start: (site: Site) => Promise<Running>
 }
@@ -71,7 +71,7 @@ async function startNginxContestant({ directory, upstreamPort }: Site): Promise<
   return { name: 'nginx', port, headers: {}, process, bootMs: performance.now() - startedAt }
 }
 
-/** The vendor's image runs Node 20; that is the gateway people meet. */
+/** The vendor's image runs Node 20. */
 function vendorNode(): string {
   const pinned = new URL(`./node_modules/node-${process.platform}-${process.arch}/bin/node`, import.meta.url).pathname
   if (!existsSync(pinned)) throw new Error('bench/ holds no Node 20 for this platform; leave portkey out with --only')
@@ -92,7 +92,7 @@ async function startPortkey(name: ContestantName, node: string, { directory, ups
   return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
 }
 
-/** Starting twice in one directory finds the records of the first start again. */
+/** A second start in one directory finds the records of the first. */
 async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Promise<Running> {
   const port = await freePort()
   const settings = {
@@ -117,7 +117,7 @@ export function serviceIsBuilt(): boolean {
   return existsSync(BUILT)
 }
 
-/** What the comparison needs beyond the service is installed here, apart from it. */
+/** Installs the other contestants into a separate folder. */
 export function installPortkey(): void {
   if (existsSync(PORTKEY)) return
   const cwd = new URL('.', import.meta.url).pathname

@@ -1,8 +1,8 @@
-/** CPU time and memory of a process and all its children, from the kernel's own accounting. */
+/** CPU time and memory of a process and its children, from /proc. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts in hundredths of a second towards user space, whatever its own tick. */
+/** Linux reports CPU time in hundredths of a second. */
 const MICROS_PER_TICK = 10_000
 const KIB = 1024
 
@@ -31,13 +31,13 @@ export function usageOf(root: number): Usage {
   }
 }
 
-/** What each living thread of a process that runs at this priority has used, by thread. */
+/** CPU time of each living thread of a process at this priority. */
 export function cpuAtNice(pid: number, nice: number): ReadonlyMap<number, number> {
   const threads = namesIn(`/proc/${pid}/task`).flatMap((thread) => statOf(`/proc/${pid}/task/${thread}/stat`))
   return new Map(threads.filter((thread) => thread.nice === nice).map((thread) => [thread.pid, thread.cpuMicros]))
 }
 
-/** What everybody but this process and its children has had of the machine so far, with what its own host took away. */
+/** CPU time of all other processes so far, including steal time. */
 export function cpuOfOthers(): number {
   const [, ...ticks] = readOrEmpty('/proc/stat').split('\n', 1).join('').split(/ +/).map(Number)
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, stolen = 0] = ticks
@@ -49,16 +49,16 @@ function treeOf(root: number): readonly Stat[] {
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(`/proc/${name}/stat`))
   const found = all.filter((stat) => stat.pid === root)
-  // Grows while it is walked: children of children come in behind.
+  // Grows while it is walked: children are appended.
   for (const known of found) found.push(...all.filter((stat) => stat.parent === known.pid))
   return found
 }
 
-/** Of a process this counts threads that ended too. A process that went away meanwhile is an empty list. */
+/** A process includes ended threads; one that is gone gives an empty list. */
 function statOf(path: string): Stat[] {
   const text = readOrEmpty(path)
   if (text === '') return []
-  // The name in brackets may hold spaces; the fields after it are counted from the last bracket.
+  // The name in brackets may hold spaces, so the fields start after the last bracket.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const cpuMicros = (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK
   return [{ pid: Number.parseInt(text, 10), parent: Number(fields[1]), cpuMicros, nice: Number(fields[16]) }]

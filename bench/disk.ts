@@ -1,4 +1,4 @@
-/** What the disk itself takes for a durable append, in the same minute: the yardstick for every durable latency. */
+/** Measures the disk's own durable append, the baseline for every durable latency. */
 
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface DiskSpeed {
   readonly perSecond: number
 }
 
-/** Appends and syncs for `seconds`, nothing else going on. */
+/** Appends and syncs for `seconds`, without other load. */
 export function measureDisk(directory: string, seconds: number): DiskSpeed {
   const path = join(directory, 'append-and-sync')
   const file = openSync(path, 'w')

@@ -1,4 +1,4 @@
-/** Where a run took place; a result without this cannot be compared with another. No path of the machine is kept. */
+/** The machine of a run, which a result needs to be comparable. Holds no paths. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { portkeyVersion } from './contestants.ts'
 import { nginxVersion } from './nginx.ts'
 
-/** Runnable processes per core, averaged over a minute, above which numbers get noisy, and above which they mean nothing. */
+/** Load averages per core above which results are noisy or meaningless. */
 const NOISY_LOAD_PER_CORE = 0.25
 const BUSY_LOAD_PER_CORE = 0.75
 

@@ -1,10 +1,10 @@
-/** The three provider formats: requests of a wanted size, canned answers, and the frames of a canned stream. */
+/** The provider formats: requests of a given size, canned answers, and the frames of a canned stream. */
 
 import type { FormatName } from './options.ts'
 
 export interface Format {
   readonly path: string
-  /** The provider Portkey is told to speak to. */
+  /** Portkey's provider name. */
   readonly provider: string
   readonly request: (ask: Ask) => string
   readonly answer: (bytes: number) => string
@@ -15,7 +15,7 @@ interface Ask {
   readonly bytes: number
   readonly turns: number
   readonly tools: number
-  /** What the canned upstream shall stream; without it the answer is one JSON body. */
+  /** What the canned upstream streams; without it the answer is one JSON body. */
   readonly stream?: StreamPlan
 }
 
@@ -27,14 +27,14 @@ export interface StreamPlan {
 export const SHAPES = {
   tiny: { bytes: 200, turns: 1, tools: 0, answerBytes: 1024 },
   tool: { bytes: 16 * 1024, turns: 20, tools: 8, answerBytes: 2048 },
-  // nginx takes no configuration word above 4096 bytes, and its quotes count.
+  // nginx limits a configuration word to 4096 bytes, including its quotes.
   context: { bytes: 400 * 1024, turns: 200, tools: 8, answerBytes: 4000 },
 } as const
 export type ShapeName = keyof typeof SHAPES
 
 export const STREAM_SHAPE = { bytes: 2048, turns: 4, tools: 0 } as const
 
-/** The only thing a gateway passes on unchanged in every format is the model's name, so the knobs of the canned upstream ride in it. */
+/** Every gateway passes the model name on unchanged, so it carries the canned upstream's settings. */
 function modelOf(plan: StreamPlan | undefined): string {
   return plan === undefined ? 'mock' : `mock-${plan.tokens}x${plan.gapMs}ms`
 }
@@ -44,7 +44,7 @@ export function planOf(body: string): StreamPlan | undefined {
   return found === null ? undefined : { tokens: Number(found[1]), gapMs: Number(found[2]) }
 }
 
-/** Shapes differ in the digits of their length, which is all that nginx can tell a canned answer by. */
+/** Shapes differ in the digits of their length, which is all that nginx can match. */
 export function shapeOfLength(bytes: number): ShapeName {
   if (bytes >= 100_000) return 'context'
   return bytes >= 10_000 ? 'tool' : 'tiny'
@@ -56,7 +56,7 @@ function filler(characters: number): string {
   return SENTENCE.repeat(Math.ceil(characters / SENTENCE.length)).slice(0, characters)
 }
 
-/** Spreads filler over `slots` places so that the JSON of `make` has the wanted size. */
+/** Spreads filler over `slots` so that the JSON of `make` has the given size. */
 function sized(bytes: number, slots: number, make: (text: string) => object): string {
   const overhead = JSON.stringify(make('')).length
   return JSON.stringify(make(filler(Math.max(8, Math.floor((bytes - overhead) / slots)))))
@@ -77,7 +77,7 @@ function streaming(ask: Ask): object {
   return ask.stream === undefined ? {} : { stream: true }
 }
 
-/** The text by which the load generator knows a frame of the upstream and its place in the order. */
+/** Identifies a frame and its position for the load generator. */
 function token(index: number): string {
   return `tok-${index} `
 }

@@ -1,4 +1,4 @@
-/** The load generator's process: one job at a time comes in as a message, its result goes back as one. */
+/** The load generator's process: receives one job at a time as a message and sends its result. */
 
 import { type ImportResult, isJob, type Job, type JsonResult, type SseResult } from './jobs.ts'
 import { loadImport } from './load-import.ts'

@@ -1,8 +1,8 @@
-/** The least HTTP/1.1 that a load generator and a canned upstream need: bytes in, head, body and end out. */
+/** A minimal HTTP/1.1 reader for the load generator and the canned upstream. */
 
 export interface MessageSink {
   head(text: string): void
-  /** The bytes are only good until this returns: sockets read into one shared buffer. */
+  /** The bytes are valid only until this returns: sockets share one buffer. */
   body(bytes: Buffer): void
   end(): void
 }
@@ -11,7 +11,7 @@ type State = 'head' | 'fixed' | 'size' | 'chunk' | 'chunk-end' | 'trailer'
 
 const CRLF = '\r\n'
 
-/** Reads one message after another. Close-delimited bodies are not read: no contestant may send one on a kept connection. */
+/** Reads one message after another. Close-delimited bodies are not supported: connections are kept alive. */
 export class MessageReader {
   readonly #sink: MessageSink
   #state: State = 'head'
@@ -35,7 +35,7 @@ export class MessageReader {
     }
   }
 
-  /** How many bytes the current state could use; 0 when it needs more than there are. */
+  /** How many bytes the current state consumed; 0 when it needs more. */
   #step(data: Buffer): number {
     if (this.#state === 'head') return this.#head(data)
     if (this.#state === 'fixed' || this.#state === 'chunk') return this.#content(data)
@@ -71,7 +71,7 @@ export class MessageReader {
     return used
   }
 
-  /** The lines around chunks: a size before each, an empty one behind each, trailers and an empty one behind all. */
+  /** The lines of chunked encoding: sizes, empty lines and trailers. */
   #line(line: string): void {
     if (this.#state === 'size') this.#size(Number.parseInt(line, 16))
     else if (this.#state === 'chunk-end') this.#state = 'size'

@@ -1,4 +1,4 @@
-/** What the benchmark asks of its load generator, and what it gets back. */
+/** The jobs of the load generator, and their results. */
 
 import type { Spread } from './stats.ts'
 
@@ -8,18 +8,18 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>
   readonly concurrency: number
   readonly seconds: number
-  /** Where acknowledged receipts are appended, one a line; an answer without one is then a failure. */
+  /** Receipts are appended here, one per line; an answer without one is then a failure. */
   readonly receiptsFile?: string
 }
 
 export interface JsonJob extends Target {
   readonly kind: 'json'
   readonly body: string
-  /** All connections together send so many, evenly; without it each sends as soon as it is answered. */
+  /** The total rate, evenly spread; without it each connection sends as soon as it is answered. */
   readonly perSecond?: number
   /** An answer shorter than this is a failure. */
   readonly answerBytes: number
-  /** The service will be killed meanwhile: a broken connection is left alone and not counted as a failure. */
+  /** The service is killed during the job: a broken connection is not a failure. */
   readonly breaks: boolean
 }
 
@@ -27,7 +27,7 @@ export interface SseJob extends Target {
   readonly kind: 'sse'
   readonly body: string
   readonly tokens: number
-  /** Connections start their first stream spread over this time. */
+  /** The first streams of the connections are spread over this time. */
   readonly staggerMs: number
   readonly stallMs: number
 }
@@ -53,7 +53,7 @@ export interface SseResult {
   readonly seconds: number
   readonly frames: number
   readonly framesLost: number
-  /** Frames that came in one read with their predecessor although the upstream sent them apart. */
+  /** Frames that arrived in one read with their predecessor although the upstream sent them separately. */
   readonly framesMerged: number
   readonly stalls: number
   readonly ttftMs: Spread
@@ -67,10 +67,10 @@ export interface ImportResult {
   readonly failures: Failures
 }
 
-/** How often each thing went wrong, by its name. */
+/** Failure counts by name. */
 export type Failures = Readonly<Record<string, number>>
 
-/** Only the benchmark talks to its generator, so the mark of a message is proof of the rest. */
+/** Only the benchmark sends messages, so the kind is proof enough. */
 export function isJob(message: unknown): message is Job {
   return typeof message === 'object' && message !== null && 'kind' in message
 }

@@ -1,4 +1,4 @@
-/** Import load: batches put together before the clock starts, sent one after the other on each connection. */
+/** Import load: batches are built before the clock starts, then sent one after the other per connection. */
 
 import { appendFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'

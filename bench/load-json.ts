@@ -1,13 +1,13 @@
-/** JSON load: each connection sends its next request when it has the whole answer to the one before, or at a pace of its own. */
+/** JSON load: each connection sends its next request after the answer to the last, or at a fixed pace. */
 
 import { appendFileSync } from 'node:fs'
 import { type Client, converse, FailureCount, requestBytes, statusOf } from './connection.ts'
 import type { JsonJob, JsonResult } from './jobs.ts'
 import { spread } from './stats.ts'
 
-/** With a pace the first request is due when every connection is open. */
+/** With a pace, the first request is due when all connections are open. */
 const CONNECT_MS = 50
-/** After the window, answers in flight get this long before they count as failures. */
+/** How long answers in flight may take after the window. */
 const DRAIN_SECONDS = 20
 
 export async function loadJson(job: JsonJob): Promise<JsonResult> {
@@ -77,7 +77,7 @@ class JsonClient implements Client {
     return waitMs
   }
 
-  /** One that had to wait for the answer before it counts from when it was due. A timer that fires late is nobody's fault but ours. */
+  /** A delayed request is timed from when it was due, unless only our own timer was late. */
   next(): Buffer | undefined {
     if (!this.#window.open) return undefined
     this.#bytes = 0

@@ -1,4 +1,4 @@
-/** Stream load: reads every frame of every stream, knows each by its number, and notes when it came. */
+/** Stream load: reads every frame of every stream, checks its number, and notes its time. */
 
 import { appendFileSync } from 'node:fs'
 import { type Client, converse, FailureCount, requestBytes, statusOf } from './connection.ts'
@@ -6,7 +6,7 @@ import type { SseJob, SseResult } from './jobs.ts'
 import { spread } from './stats.ts'
 
 const DRAIN_SECONDS = 60
-/** Before the number of each token the canned upstream streams. */
+/** The prefix of each token's number. */
 const TOKEN_MARK = 'tok-'
 
 export async function loadSse(job: SseJob): Promise<SseResult> {
@@ -92,7 +92,7 @@ class SseClient implements Client {
     this.#status = statusOf(text)
   }
 
-  /** Only whole frames are looked at; the rest waits for its end. */
+  /** Parses whole frames only. */
   body(bytes: Buffer): void {
     const text = this.#held + bytes.toString('latin1')
     const end = text.lastIndexOf('\n\n')
@@ -120,7 +120,7 @@ class SseClient implements Client {
     return true
   }
 
-  /** A token that stands behind its place is not counted: a lost, doubled or swapped frame shows as lost. */
+  /** A token out of order is not counted: a lost, doubled or swapped frame counts as lost. */
   #tokensCame(found: readonly string[]): void {
     const now = performance.now()
     const before = this.#tokens

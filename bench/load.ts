@@ -1,11 +1,11 @@
-/** The benchmark's hold on its load generator, a process of its own that is started once and stays warm. */
+/** Controls the load generator's process, which is started once and stays warm. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { isResultOf, type Job, type ResultOf } from './jobs.ts'
 
 export class LoadGenerator {
   readonly #child: ChildProcess = fork(new URL('./generator.ts', import.meta.url), { execArgv: [] })
-  /** One job at a time: the process behind it has no queue. */
+  /** The running job; there is no queue. */
   #asked: PromiseWithResolvers<unknown> | undefined
 
   constructor() {

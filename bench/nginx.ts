@@ -1,4 +1,4 @@
-/** nginx in its two parts: the fastest canned upstream for JSON, and the floor of what a proxy costs. */
+/** nginx in its two roles: the fastest canned JSON upstream, and the lowest cost of a proxy. */
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export function installNginx(): void {
   if (status !== 0) throw new Error(`cannot install nginx; try ${HOW_TO_INSTALL}`)
 }
 
-/** Answers every request with canned JSON, told apart by how many digits their length has. */
+/** Answers with canned JSON, selected by the digits of the request's length. */
 export function startNginxUpstream(directory: string, port: number, format: FormatName): Promise<Process> {
   const answer = (bytes: number): string => `'${FORMAT[format].answer(bytes)}'`
   return startNginx(directory, port, {
@@ -40,7 +40,7 @@ export function startNginxProxy(directory: string, port: number, upstreamPort: n
   })
 }
 
-/** One process without a master, so that its cost is one row of the kernel's accounting and one signal ends it. */
+/** A single process without a master, which is easier to measure and stop. */
 function startNginx(directory: string, port: number, parts: { readonly http: string; readonly location: string }): Promise<Process> {
   const file = join(directory, `nginx-${port}.conf`)
   writeFileSync(

@@ -1,4 +1,4 @@
-/** The command line of the benchmark: what may be asked for, and what it means. */
+/** The command line of the benchmark. */
 
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ export type ContestantName = (typeof CONTESTANTS)[number]
 const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'training', 'boot'] as const
 export type PartName = (typeof PARTS)[number]
 
-/** The short run compares with nobody, not even the bare upstream, and leaves out the large bodies. */
+/** The short run has no other contestants and no large bodies. */
 const QUICK: Pick<Options, 'contestants' | 'parts'> = {
   contestants: ['svc-memory', 'svc-durable'],
   parts: ['json', 'sse', 'streams', 'import', 'training', 'boot'],
@@ -51,7 +51,7 @@ that each acknowledged receipt survives kill -9. Build first: npm run build.
 
 Exit status: 0 every target met, 1 a target missed (with --quick: something was incorrect), 2 the benchmark could not run.`
 
-/** The options of this run, or undefined when only help was asked for. */
+/** Undefined when only help was requested. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -83,7 +83,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   }
 }
 
-/** `--only` names contestants and parts in one list; naming none of a kind keeps all of that kind. */
+/** `--only` lists contestants and parts; naming none of a kind keeps all of it. */
 function selection(only: string, quick: boolean): Pick<Options, 'contestants' | 'parts'> {
   const names = only.split(',').filter((name) => name !== '')
   for (const name of names) oneOf('only', [...CONTESTANTS, ...PARTS], name)

@@ -1,4 +1,4 @@
-/** The parts of a run, each a few windows that every contestant goes through in every round; the last starts the service and nothing else. */
+/** The parts of a run, each a few windows per contestant and round; the last only starts the service. */
 
 import { takeBoot } from './boot.ts'
 import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
@@ -10,7 +10,7 @@ import { takeTraining, TRAINING_SETTINGS } from './training.ts'
 import { common, jsonWindow, note } from './windows.ts'
 
 export const CONCURRENCIES = [1, 8, 32, 64] as const
-/** A request of 400 KB times this is what is under way at once. */
+/** Concurrent requests of 400 KB. */
 const CONTEXT_CONCURRENCY = 8
 const TTFT_PLAN: StreamPlan = { tokens: 64, gapMs: 5 }
 const TTFT_CONCURRENCY = 4
@@ -63,7 +63,7 @@ async function takeSse(turn: Turn): Promise<void> {
   await sseWindow(turn, 'in a row', sseJob(turn, ROW_PLAN, 32))
 }
 
-/** The streams start spread over the length of one, so that all of them are open when the first ends and the pace is even. */
+/** The starts are spread over the length of one stream, so that all are open when the first ends. */
 async function takeStreams(turn: Turn): Promise<void> {
   await warmStreams(turn)
   const staggerMs = CROWD_PLAN.tokens * CROWD_PLAN.gapMs

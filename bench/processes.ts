@@ -1,4 +1,4 @@
-/** The processes a run starts: each listens on a port, writes its output to a file, and is gone when the benchmark is. */
+/** Child processes of a run: each listens on a port, logs to a file, and ends with the benchmark. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ export interface Program {
 
 export interface Process {
   readonly pid: number
-  /** Asks it to end, and makes it when it does not. */
+  /** SIGTERM, then SIGKILL. */
   readonly stop: () => Promise<void>
   /** kill -9. */
   readonly kill: () => Promise<void>
@@ -75,7 +75,6 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   clearTimeout(force)
 }
 
-/** A port nobody listens on now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,10 +1,10 @@
-/** The check no durable number goes without: after kill -9 and a restart, every acknowledged receipt is stored. */
+/** Checks that every acknowledged receipt is stored after kill -9 and a restart. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { TOKEN } from './contestants.ts'
 
 const PAGE_ROWS = 100
-/** So many records are read whole; of the others the row is proof enough. */
+/** How many records are read whole; of the others only the row is checked. */
 const BODIES_READ = 50
 
 export interface ReceiptCheck {

@@ -1,4 +1,4 @@
-/** A recipe to measure with: its trainer publishes a line per report, or keeps a core busy until the file it was told of is there. */
+/** The benchmark's recipe: its trainer publishes a line per report, or keeps a core busy until a given file exists. */
 
 import { hash } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { define, type Files, type StepOrder, type StepResult } from '../src/cont
 import { processorOf } from '../src/training/index.ts'
 
 const LEDGER = 'ledger.md'
-/** So long nobody hears the trainer; then it looks whether it may end. */
+/** The length of a busy burst, after which it checks for the file. */
 const BURST_MS = 10
 const TEXT = JSON.stringify({
   turns: Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `line ${index} of a longer text` })),
@@ -25,9 +25,9 @@ export default define('recipe', {
   trainers: () => ({ '': { lane: 'thread', open: () => ({ step: (order, _report, signal) => takeStep(order, signal) }) } }),
 })
 
-/** The instruction that keeps its trainer busy until there is a file of that name. */
+/** The instruction that keeps the trainer busy until the file exists. */
 export const burnUntil = (file: string): string => `burn ${file}`
-/** Where the trainer then says at which priority it runs. */
+/** Where the trainer writes its priority. */
 export const reachedFile = (file: string): string => `${file}.reached`
 
 export function withLines(files: Files, lines: readonly string[]): Files {
@@ -42,7 +42,7 @@ async function takeStep({ batch, files }: StepOrder, signal: AbortSignal): Promi
 }
 
 async function burn(file: string, signal: AbortSignal): Promise<void> {
-  // Written beside and renamed: whoever sees the file sees all of it.
+  // Written and renamed, so that readers see the whole file.
   writeFileSync(`${file}.new`, String(getPriority()))
   renameSync(`${file}.new`, reachedFile(file))
   while (!existsSync(file)) {
@@ -51,7 +51,7 @@ async function burn(file: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Parses, prints and hashes: work that leaves garbage behind, as a method in JavaScript does. */
+/** Parses, prints and hashes: work that creates garbage, like real JavaScript. */
 function burst(): void {
   const endsAt = performance.now() + BURST_MS
   for (let digest = ''; performance.now() < endsAt;) digest = hash('sha256', JSON.stringify(JSON.parse(TEXT)) + digest)

@@ -1,4 +1,4 @@
-/** The printed result: targets first, then what each contestant cost, then the machine it was measured on. */
+/** Prints the result: targets, costs per contestant, and the machine. */
 
 import type { Environment } from './environment.ts'
 import type { Options } from './options.ts'
@@ -12,11 +12,11 @@ import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
 type Who = Sample['who']
 
 const MIB = 1024 * 1024
-/** The direct line moving more than this between rounds means that the machine had other work. */
+/** A larger change of the direct line between rounds means that the machine was busy. */
 const UNSTEADY_ABOVE = 1.2
-/** An upstream less than this much faster than the fastest in front of it is part of what was measured. */
+/** A slower upstream affects the measurement. */
 const UPSTREAM_FASTER = 5
-/** Somebody else having this much of the machine decides who waits, whatever the trainers do. */
+/** More CPU use by other processes invalidates the training part. */
 const OTHERS_CORES = 0.1
 
 export function report(options: Options, environment: Environment, samples: readonly Sample[], targets: readonly Target[]): string {
@@ -43,7 +43,7 @@ function mark(met: boolean | undefined): string {
   return met ? 'ok' : 'MISSED'
 }
 
-/** One line per measure, one column per contestant. */
+/** One row per measure, one column per contestant. */
 function costs({ contestants }: Options, samples: readonly Sample[]): string {
   const json = (window: string, metric: string) => (who: Who) => middle(samples, tiny(who, window, metric))
   const added = (metric: string) => (who: Who) => difference(samples, tiny(who, 'c=1', metric), tiny('direct', 'c=1', metric))
@@ -69,7 +69,7 @@ function costs({ contestants }: Options, samples: readonly Sample[]): string {
   )
 }
 
-/** Where the service spends a request's CPU time: the threads that take at least a microsecond of it. */
+/** The service's CPU time per request by thread, from one microsecond on. */
 function threads(samples: readonly Sample[]): string {
   const lines = (['svc-memory', 'svc-durable'] as const).map((who) => {
     const seen = samples.filter((sample) => sample.part === 'json' && sample.who === who && sample.window === 'c=32')
@@ -109,7 +109,7 @@ function streams(samples: readonly Sample[]): string {
   return rows.length === 0 ? '' : table(['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows)
 }
 
-/** What a client waits while trainers are busy, and how much of the machine they had meanwhile. */
+/** Client latency while trainers are busy, and the trainers' CPU use. */
 function training(samples: readonly Sample[]): string {
   if (!samples.some(({ part }) => part === 'training')) return ''
   const rows = LOADS.flatMap((load) =>

@@ -1,4 +1,4 @@
-/** The bench everything is clamped to: upstreams, load generator, data directory, samples, and one measured window. */
+/** The shared setup of a run: upstreams, load generator, data directory, samples, and one measured window. */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export interface Cost {
   readonly threads: Readonly<Record<string, number>>
 }
 
-/** Begins the name of what one thread of a contestant cost. */
+/** The prefix of per-thread CPU metrics. */
 export const THREAD_METRIC = 'cpu_micros:'
 
 export class Rig {
@@ -40,7 +40,7 @@ export class Rig {
     return FORMAT[this.options.format]
   }
 
-  /** A place for one start of one contestant, with nothing in it. */
+  /** An empty directory for one start of one contestant. */
   site(upstreamPort: number, settings: Site['settings'] = {}): Site {
     this.#directories += 1
     const directory = join(this.directory, String(this.#directories))
@@ -52,7 +52,7 @@ export class Rig {
     rmSync(site.directory, { recursive: true, force: true })
   }
 
-  /** Runs one job against a contestant and says what that cost it. */
+  /** Runs one job against a contestant and measures its cost. */
   async measure<Asked extends Job>(
     running: Running,
     job: Asked,
@@ -71,7 +71,7 @@ function costBetween(before: Usage, after: Usage): Cost {
   return { cpuMicros: after.cpuMicros - before.cpuMicros, rssBytes, rssPeakBytes, threads: Object.fromEntries(threads) }
 }
 
-/** The numbers of a cost, per unit of work done. */
+/** The cost per unit of work. */
 export function costMetrics(cost: Cost | undefined, units: number): Readonly<Record<string, number>> {
   if (cost === undefined) return {}
   const threads = Object.entries(cost.threads).map(([name, micros]): [string, number] => [`${THREAD_METRIC}${name}`, micros / units])
@@ -83,7 +83,7 @@ export interface Upstream {
   readonly process: Process
 }
 
-/** nginx where it is installed: a canned upstream should be far faster than anything in front of it. */
+/** Uses nginx where it is installed, since the upstream should be much faster than the contestants. */
 export async function startJsonUpstream(rig: Rig): Promise<Upstream> {
   if (nginxVersion() === undefined) return startNodeUpstream(rig)
   const port = await freePort()

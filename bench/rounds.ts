@@ -1,4 +1,4 @@
-/** Interleaved rounds: every contestant has its turn in each round, in another order each time, and a durable one is killed at its end. */
+/** Interleaved rounds: every contestant has a turn per round, in a changing order; a durable one is killed at its end. */
 
 import { join } from 'node:path'
 import { CONTESTANT, SCENARIO, type Contestant, type Running, type Site } from './contestants.ts'
@@ -21,7 +21,7 @@ export interface Part {
   readonly rounds: number
   readonly contestants: readonly ContestantName[]
   readonly upstream: Upstream
-  /** How the service is set up beyond what every contestant needs. */
+  /** Further settings of the service. */
   readonly settings?: Site['settings']
 }
 
@@ -31,7 +31,7 @@ export interface Turn {
   readonly round: number
   readonly contestant: Contestant
   readonly running: Running
-  /** Where receipts must go; missing for a contestant that gives none that last. */
+  /** Missing for a contestant without durable receipts. */
   readonly receiptsFile?: string
 }
 
@@ -81,7 +81,7 @@ async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contes
   rig.clear(site)
 }
 
-/** The disk of the same minute is measured on both sides: it may be ten times slower a minute later. */
+/** Measures the disk before and after: its speed may change tenfold within a minute. */
 async function measuredAndKilled(turn: Turn, site: Site, take: (turn: Turn) => Promise<void>): Promise<void> {
   sampleDisk(turn, 'before')
   await take(turn)
@@ -89,7 +89,7 @@ async function measuredAndKilled(turn: Turn, site: Site, take: (turn: Turn) => P
   await killAndCheck(turn, site)
 }
 
-/** Code that has not run often is not yet compiled; nobody is measured in that state, or it is the compiler that is measured. */
+/** Warms up the JIT compiler before measuring. */
 async function warmUp(rig: Rig, running: Running, receipts: { readonly receiptsFile?: string } = {}): Promise<void> {
   const secondsMax = rig.options.quick ? WARM_UP_SECONDS_QUICK : WARM_UP_SECONDS_MAX
   let requests = 0
@@ -109,7 +109,7 @@ export function tinyJob(
   return { kind: 'json', port, path, headers, body: request(SHAPES.tiny), answerBytes: SHAPES.tiny.answerBytes / 2, breaks: false, ...how }
 }
 
-/** kill -9 in the middle of load, a restart on the same data, and the account of every receipt given out. */
+/** kill -9 under load, a restart on the same data, and a check of every receipt. */
 async function killAndCheck({ rig, part, round, contestant, running, receiptsFile }: Turn, site: Site): Promise<void> {
   if (receiptsFile === undefined) return
   const load = rig.generator.run(tinyJob(rig, running, { concurrency: KILL_CONCURRENCY, seconds: 10, receiptsFile, breaks: true }))

@@ -1,4 +1,4 @@
-/** `npm run bench`: checks that the machine can be measured on, runs the parts, judges, prints, and keeps the result. */
+/** `npm run bench`: checks the machine, runs the parts, evaluates the targets, prints and stores the result. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ function refuseBusyMachine({ force, quick }: Options): void {
   if (state !== 'idle') say('the machine has other work: trust ratios, not absolute numbers')
 }
 
-/** Leaves out who cannot be started here, and says what would help. */
+/** Leaves out contestants that cannot be started here, and says how to install them. */
 function withWhatIsInstalled(options: Options): Options {
   const names = new Set(options.contestants)
   if (names.has('portkey') || names.has('portkey-our-node')) installPortkey()
@@ -61,7 +61,7 @@ function keep(at: string, result: object): void {
   writeFileSync(join(RESULTS, `${at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
 }
 
-/** One line that rewrites itself on a terminal, one line each elsewhere. */
+/** Rewrites one line on a terminal; prints lines elsewhere. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`)
   else if (text !== '') say(text)

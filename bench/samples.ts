@@ -1,4 +1,4 @@
-/** Everything measured, as one flat list: what was seen of whom, in which window, in which round. */
+/** All measurements as one flat list: by contestant, window and round. */
 
 import type { Failures } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
@@ -9,12 +9,12 @@ export interface Sample {
   readonly round: number
   readonly who: ContestantName | 'disk'
   readonly window: string
-  /** Times in the unit their names end in. */
+  /** Names end in the unit. */
   readonly metrics: Readonly<Record<string, number>>
   readonly failures: Failures
 }
 
-/** Which samples: one line of what was measured through all rounds. */
+/** Selects one measure over all rounds. */
 export interface Series {
   readonly part: PartName
   readonly who: Sample['who']
@@ -22,7 +22,7 @@ export interface Series {
   readonly metric: string
 }
 
-/** The values of a series by round. A window with any failure publishes no cost, so its round is missing. */
+/** The values of a series by round. A window with failures has no cost, so its round is missing. */
 function byRound(samples: readonly Sample[], series: Series): ReadonlyMap<number, number> {
   const found = samples.filter(({ part, who, window }) => part === series.part && who === series.who && window === series.window)
   const clean = found.filter((sample) => Object.keys(sample.failures).length === 0)
@@ -33,13 +33,13 @@ export function middle(samples: readonly Sample[], series: Series): number {
   return median([...byRound(samples, series).values()])
 }
 
-/** How far apart the rounds lie: the largest value over the smallest. */
+/** The largest value over the smallest. */
 export function unsteadiness(samples: readonly Sample[], series: Series): number {
   const values = [...byRound(samples, series).values()]
   return Math.max(...values) / Math.min(...values)
 }
 
-/** The median of what `combine` makes of two series, round by round: machines drift, rounds much less. */
+/** The median over rounds of two combined series: pairing by round cancels drift. */
 function paired(samples: readonly Sample[], one: Series, other: Series, combine: (a: number, b: number) => number): number {
   const others = byRound(samples, other)
   const values = [...byRound(samples, one)].flatMap(([round, value]) => {

@@ -1,6 +1,6 @@
-/** Percentiles and medians; every published number is one of these. */
+/** Percentiles and medians. */
 
-/** The value below which `share` of the sorted values lie; NaN of none. */
+/** NaN for an empty list. */
 function percentile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return Number.NaN
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

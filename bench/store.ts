@@ -1,6 +1,6 @@
 /**
- * What an append costs: appends per second of both stores at several concurrencies, records per second of an import, and beside them a
- * bare append-and-sync loop on the same disk in the same minute. Run: node bench/store.ts [seconds a measurement] [folder to measure on]
+ * Measures the stores: appends per second at several concurrencies, imported records per second, and a bare append-and-sync loop on the same
+ * disk. Run: node bench/store.ts [seconds per measurement] [folder]
  */
 import { hash } from 'node:crypto'
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -52,7 +52,7 @@ async function measureStore(name: string, store: Store): Promise<void> {
   report(await measure(`${name} import of ${IMPORT_BATCH_RECORDS_MAX}`, batch, 1, IMPORT_BATCH_RECORDS_MAX))
 }
 
-/** Closed loop: each of so many clients asks again as soon as it is answered. */
+/** A closed loop of `concurrency` clients. */
 async function measure(what: string, work: () => Promise<void> | void, concurrency = 1, unitsPerCall = 1): Promise<Measured> {
   const cpuBefore = process.cpuUsage()
   const begin = performance.now()
@@ -61,7 +61,7 @@ async function measure(what: string, work: () => Promise<void> | void, concurren
     while (performance.now() - begin < seconds * 1000) {
       await work()
       calls += 1
-      // A memory store answers without leaving this turn; the clock and the others need theirs.
+      // The memory store never yields, so the timer and the other clients need a turn.
       if (calls % 256 === 0) await nextTurn()
     }
   }
@@ -85,7 +85,7 @@ function rawAppend(): () => void {
   }
 }
 
-/** Ids that ascend with time, like the service's own. */
+/** Ids ascend with time, like the service's own. */
 function newRecord(): NewRecord {
   records += 1
   const agent_record_id = records.toString(16).padStart(12, '0') + hash('md5', String(records)).slice(12)

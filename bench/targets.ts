@@ -1,4 +1,4 @@
-/** What the service promises, each as a ratio inside one run where there is something to compare with. */
+/** The performance targets, as ratios within one run where possible. */
 
 import { BARE, HISTORIES, startWindow } from './boot.ts'
 import { CROWD_STREAMS } from './parts.ts'
@@ -9,9 +9,9 @@ export interface Target {
   readonly what: string
   readonly wanted: string
   readonly got: string
-  /** Undefined when this run measured too little to say. */
+  /** Undefined when this run measured too little. */
   readonly met: boolean | undefined
-  /** Correctness decides even the short run; speed never does there. */
+  /** The short run fails only on correctness. */
   readonly kind: 'correctness' | 'speed'
 }
 
@@ -19,7 +19,7 @@ const DURABLE_CPU: Series = { part: 'json', who: 'svc-durable', window: 'c=32', 
 const DURABLE_RATE: Series = { part: 'json', who: 'svc-durable', window: 'c=64', metric: 'per_second' }
 const IMPORT_RATE: Series = { part: 'import', who: 'svc-durable', window: 'batches', metric: 'per_second' }
 
-/** How far a start is, by what, and how many seconds a million records may add to it. */
+/** The phases of a start, and how many seconds a million records may add to each. */
 const STARTED = [
   ['first answer', 'health_ms', 0.25],
   ['first report', 'report_ms', 0.75],
@@ -44,7 +44,7 @@ export function judge(samples: readonly Sample[]): readonly Target[] {
   ]
 }
 
-/** Accepting a record never waits for a step. */
+/** Accepting a record must not wait for a step. */
 function besideTrainers(samples: readonly Sample[]): readonly Target[] {
   return (['report', 'inference'] as const).flatMap((load) =>
     STATES.filter((busy) => busy > 0).map((busy) => {
@@ -54,7 +54,7 @@ function besideTrainers(samples: readonly Sample[]): readonly Target[] {
   )
 }
 
-/** The median over rounds of a time with so many trainers busy over the same with none. */
+/** The median ratio of a time with busy trainers to the same without. */
 export function acceptance(
   samples: readonly Sample[],
   { load, busy, metric }: { readonly load: Parameters<typeof windowOf>[0]; readonly busy: number; readonly metric: string },
@@ -64,7 +64,7 @@ export function acceptance(
   return ratio(samples, series, { ...series, window: windowOf(load, 0) })
 }
 
-/** What a million records add to a start, over one that finds next to nothing. */
+/** What a million records add to an almost empty start. */
 function starts(samples: readonly Sample[]): readonly Target[] {
   return HISTORIES.flatMap((history) => {
     const title = startWindow(history)
@@ -109,7 +109,7 @@ function correctness(samples: readonly Sample[]): readonly Target[] {
   ]
 }
 
-/** The median over rounds of this contestant's time to first token less the direct one. */
+/** The median of this contestant's time to first token minus the direct one. */
 export function addedTtft(samples: readonly Sample[], who: Sample['who']): number {
   const paced: Series = { part: 'sse', who, window: 'paced', metric: 'ttft_p50_ms' }
   return difference(samples, paced, { ...paced, who: 'direct' })
@@ -120,7 +120,7 @@ function speed(what: string, wanted: string, got: string, value: number, reaches
   return { what, wanted, got, met: reaches(value), kind: 'speed' }
 }
 
-/** Nothing lost counts only where something was at stake. */
+/** Met only if there was something to lose. */
 function none(what: string, samples: readonly Sample[], lost: number, among: string, stake?: string): Target {
   const measured = stake === undefined ? samples.length > 0 : total(samples, stake) > 0
   return { what, wanted: '0', got: measured ? `${count(lost)} ${among}` : '-', met: measured ? lost === 0 : undefined, kind: 'correctness' }

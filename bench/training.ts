@@ -1,6 +1,6 @@
 /**
- * Whether accepting a record waits for a trainer: the same paced load with no step running, with one trainer busy, and with as many as
- * may be at once. The first of them trains the very scenario that the load goes to.
+ * Measures whether accepting a record waits for trainers: the same paced load with no, one and the most busy trainers. The first of them
+ * trains the scenario under load.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,21 +14,21 @@ import { rotated, tinyJob, type Turn } from './rounds.ts'
 import { common, jsonWindow, note } from './windows.ts'
 
 export const RECIPE = new URL('./recipe.ts', import.meta.url).pathname
-/** What `svc.training_threads` is by default. */
+/** The default of `svc.training_threads`. */
 const THREADS = 4
 export const TRAINING_SETTINGS = { '--recipe': RECIPE, '--data.training_mode': 'manual', '--svc.training_threads': String(THREADS) }
 
-/** How many trainers are busy. */
+/** Numbers of busy trainers. */
 export const STATES = [0, 1, THREADS] as const
 export const LOADS = ['report', 'inference', 'upstream alone'] as const
 type Load = (typeof LOADS)[number]
 export const windowOf = (load: Load, busy: number): string => `${load}, ${busy} busy`
 export const trainersWindow = (busy: number): string => `trainers, ${busy} busy`
 
-/** Far below what the service can do, so that waiting is somebody's fault and not the load's. */
+/** Far below the service's capacity, so that waiting is not caused by the load. */
 export const PACE = { concurrency: 8, perSecond: 400 } as const
 const WARM_UP_SECONDS = 1
-/** The priority at which trainers stand back for everybody else. */
+/** The trainers' priority. */
 const NICE = 15
 const PATIENCE_SECONDS = 60
 
@@ -52,7 +52,7 @@ function trainedScenarios(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => (index === 0 ? SCENARIO : `${SCENARIO}-${index}`))
 }
 
-/** Every report quotes the same exchange; in manual mode nobody reads them meanwhile. */
+/** Every report quotes the same exchange; in manual mode no step consumes them. */
 function reportJob({ rig, running, receiptsFile = '' }: Turn): JsonJob {
   const [receipt = ''] = readFileSync(receiptsFile, 'utf8').split('\n', 1)
   const body = JSON.stringify({ score: 1, feedback: 'as it should be', references: [receipt] })
@@ -60,7 +60,7 @@ function reportJob({ rig, running, receiptsFile = '' }: Turn): JsonJob {
   return { ...tinyJob(rig, running, { concurrency: 1, seconds }), path: '/svc/report', body, answerBytes: receipt.length }
 }
 
-/** What the load generator and the upstream lose to busy trainers on their own: that much is the machine's part in every other window. */
+/** Measures the upstream alone beside busy trainers: the machine's share of the slowdown. */
 async function upstreamAlone(turn: Turn, busy: number): Promise<void> {
   const { rig, part, round } = turn
   const running = { name: 'direct', port: part.upstream.port, headers: {}, bootMs: 0 } as const
@@ -70,7 +70,7 @@ async function upstreamAlone(turn: Turn, busy: number): Promise<void> {
 }
 
 interface Trainers {
-  /** Lets them end their steps, and notes what they were. */
+  /** Lets them end their steps, and records their CPU use. */
   readonly stop: () => Promise<void>
 }
 
@@ -90,7 +90,7 @@ async function startTrainers(turn: Turn, count: number): Promise<Trainers> {
   return {
     async stop() {
       const micros = (performance.now() - before.at) * 1000
-      // A thread of an earlier state that ended meanwhile did nothing: those that live count.
+      // Only living threads count; ended ones did no work.
       const own = [...cpuAtNice(pid, NICE)].reduce((sum, [thread, used]) => sum + used - (before.own.get(thread) ?? 0), 0)
       const cores = { cores: own / micros, others_cores: (cpuOfOthers() - before.others) / micros }
       const eager = files.filter((file) => Number(readFileSync(reachedFile(file), 'utf8')) !== NICE).length

@@ -1,4 +1,4 @@
-/** The canned upstream, a process of its own: JSON answers by the size of the request, streams by the plan in the model's name. */
+/** The canned upstream's process: JSON answers by the request's size, streams by the plan in the model name. */
 
 import { createServer, type Socket } from 'node:net'
 import { FORMAT, planOf, SHAPES, shapeOfLength, type StreamPlan } from './formats.ts'
@@ -10,7 +10,7 @@ const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache
 const PLAN_WITHIN_BYTES = 4096
 const STREAM_END = '0\r\n\r\n'
 
-/** Every answer is put together once: the upstream must cost little beside what it measures. */
+/** Answers are built once, since the upstream must be cheap. */
 const answers = new Map<string, Buffer>()
 const streams = new Map<string, readonly Buffer[]>()
 
@@ -45,7 +45,7 @@ function formatAt(path: string): (typeof FORMAT)[keyof typeof FORMAT] {
   return FORMAT[name ?? 'chat']
 }
 
-/** The first token leaves at once; the others follow at the plan's pace, or all in a row without one. */
+/** The first token is sent at once; the others at the plan's pace, or all in a row. */
 function play(socket: Socket, chunks: readonly Buffer[], gapMs: number): void {
   if (gapMs === 0) {
     for (const chunk of chunks) socket.write(chunk)
@@ -62,7 +62,7 @@ function play(socket: Socket, chunks: readonly Buffer[], gapMs: number): void {
   step()
 }
 
-/** Answers the requests of one connection. Only the start of a body is looked at: one that wants a stream is no longer. */
+/** Answers the requests of one connection. Only the start of a body is read, which holds the plan. */
 class Answering implements MessageSink {
   readonly #socket: Socket
   #path = ''

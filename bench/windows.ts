@@ -1,10 +1,10 @@
-/** One measured window of one turn: the load, what it saw, what it cost, and a sample of it all. */
+/** Measures one window: runs the load and adds a sample with its results and costs. */
 
 import type { Failures, JsonJob } from './jobs.ts'
 import { costMetrics } from './rig.ts'
 import type { Turn } from './rounds.ts'
 
-/** What every window of a turn has in common. */
+/** Shared by all windows of a turn. */
 export function common({ rig, receiptsFile }: Turn): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
   return { seconds: rig.options.seconds, ...(receiptsFile === undefined ? {} : { receiptsFile }) }
 }

@@ -1,4 +1,4 @@
-/** What every adapter must do so that a person can install and run its agent: names that are safe in a shell, and bindings whose values can be filled in. */
+/** Adapter conformance for installing: names that are safe in a shell, and bindings whose values can be filled in. */
 import assert from 'node:assert/strict'
 import { pathProblem, RESERVED_ENTRIES, type Adapter, type Files, type ModelApi } from '../src/contract/index.ts'
 import { renderTree } from '../src/harness/index.ts'
@@ -47,13 +47,13 @@ export function describeInstalling({ it, adapter, entries }: AdapterSuite): void
   })
 }
 
-/** The APIs it can be told of a model in. */
+/** The APIs that it has bindings for. */
 export function apisOf({ bindings }: Adapter): readonly ModelApi[] {
   const apis: readonly ModelApi[] = ['openai', 'responses', 'anthropic']
   return apis.filter((api) => bindings[api] !== undefined)
 }
 
-/** An odd number of quotes stands before each of the two on its line. */
+/** An odd number of quotes precedes each value on its line. */
 function assertQuoted(files: Files): void {
   for (const [path, text] of Object.entries(files))
     for (const line of text.split('\n'))

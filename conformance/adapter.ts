@@ -1,4 +1,4 @@
-/** What every adapter must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for adapters, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { assertKeepable, assertPlain, assertUntouched, type Runner } from './sup
 
 export interface AdapterSuite extends Runner {
   readonly adapter: Adapter
-  /** A tree with an entry of every kind it renders, none of them disabled. */
+  /** A tree with an enabled entry of every kind it renders. */
   readonly entries: readonly Entry[]
 }
 
@@ -83,7 +83,7 @@ function describeRendering({ it, adapter, entries }: AdapterSuite): void {
   })
 }
 
-/** Another entry may need the one that was taken out: then both ways of taking it out are refused. */
+/** Another entry may need the removed one: then both removals are refused. */
 function attempt(render: () => Files): Files | 'refused' {
   try {
     return render()
@@ -133,10 +133,10 @@ function assertHoldsNothingOf(files: Files, { url, model, apiKey }: typeof MODEL
 function describeLaunching({ it, adapter }: AdapterSuite): void {
   it('a task becomes a command with a time limit, the same each time', async () => {
     const launch = adapter.launch(TASK, '/root')
-    assert.ok(launch.argv.length > 0 && launch.argv.every((word) => typeof word === 'string'), 'argv is no command')
+    assert.ok(launch.argv.length > 0 && launch.argv.every((word) => typeof word === 'string'), 'argv is not a command')
     assert.ok(
       Object.values(launch.env).every((value) => typeof value === 'string'),
-      'env is no text by name',
+      'env must map names to texts',
     )
     assert.ok(launch.timeoutSeconds > 0, 'it would be ended at once')
     assertPlain(launch, 'the launch')
@@ -146,9 +146,9 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
     const { argv, env } = adapter.launch(TASK, '/root')
     if (Object.values(env).includes(TASK.prompt)) return
     const first = firstWordOf(TASK.prompt, argv)
-    assert.notEqual(first, -1, 'the prompt is neither a variable, nor words of the command joined by blanks')
+    assert.notEqual(first, -1, 'the prompt is neither a variable nor arguments of the command joined by spaces')
     const isScript = argv.slice(0, first).some((word) => SHELL.test(word)) && /^-[a-z]*c$/.test(argv[first - 1] ?? '')
-    assert.ok(!isScript, 'the prompt is what a shell is told to do; start the agent without one')
+    assert.ok(!isScript, 'the prompt is run by a shell; start the agent without one')
   })
   it('where no agent ran there is an empty trajectory', async () => {
     const root = await mkdtemp(join(tmpdir(), 'adapter-'))
@@ -160,7 +160,7 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
   })
 }
 
-/** Where the words begin that are the prompt when they are joined by blanks. A word may be the value of an option, in quotes that its reader takes off. */
+/** The index of the first argument of the prompt, which may be split at spaces. An argument may be an option's value in quotes. */
 function firstWordOf(prompt: string, argv: readonly string[]): number {
   const words = argv.map((word) => word.replace(/^--[a-z][a-z-]*=("?)([^]*)\1$/, (_option, _quote, value: string) => value))
   return words.findIndex((_, first) => words.some((_word, last) => words.slice(first, last + 1).join(' ') === prompt))

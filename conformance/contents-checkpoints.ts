@@ -1,4 +1,4 @@
-/** What every content store must do with folders of this machine: take them as they are, and give them back. */
+/** Content store conformance for checkpoints: folders are stored and unpacked unchanged. */
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const CHECKPOINT: Readonly<Record<string, string | Buffer>> = {
   'long.txt': 'x'.repeat(1024 * 1024 + 1),
   'pointer.txt': POINTER,
 }
-/** Told apart by length, name and bytes alone, at the edge of each rule. */
+/** Texts at the edge of each rule for large files. */
 const TEXTS: Readonly<Record<string, string>> = {
   'fits.txt': 'x'.repeat(TEXT_FILE_BYTES_MAX),
   'model.bin.md': 'weights only in the middle of its name',
@@ -63,7 +63,7 @@ export function describeCheckpoints(suite: ContentsSuite): void {
     await withFolder({ ...TEXTS, ...LARGE }, async (path) => {
       const id = await store.write({ kind: 'checkpoint', path })
       const files = await store.read(id)
-      for (const [name, text] of Object.entries(TEXTS)) assert.ok(files[name] === text, `${name} is no text`)
+      for (const [name, text] of Object.entries(TEXTS)) assert.ok(files[name] === text, `${name} is not a text`)
       for (const [name, bytes] of Object.entries(LARGE)) assert.ok(files[name] !== bytes.toString(), `${name} is not large`)
       assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ ...TEXTS, ...LARGE }))
     })
@@ -152,7 +152,6 @@ async function withFolder(files: Readonly<Record<string, string | Buffer>>, body
 const bytesOf = (files: Readonly<Record<string, string | Buffer>>): Record<string, Buffer> =>
   Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, Buffer.from(bytes)]))
 
-/** Every file below a folder, by its path there. */
 async function filesIn(root: string): Promise<Record<string, Buffer>> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

@@ -1,4 +1,4 @@
-/** What the parts of the content suite share: a store per test, a tree, a mark, and how a refusal is told. */
+/** Shared by the content store suites: a store per test, a tree, a mark, and the check of a refusal. */
 import assert from 'node:assert/strict'
 import { isRefusal } from '../src/contract/index.ts'
 import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
@@ -6,7 +6,7 @@ import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src
 export interface ContentsSuite {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
-  /** A store of its own, empty. */
+  /** A new empty store. */
   readonly make: () => ContentStore | Promise<ContentStore>
 }
 
@@ -22,7 +22,7 @@ export const TREE: Files = {
 
 export const MARK: SealMark = { step: 3, operation: 'train', at: 1_763_180_000.75 }
 
-/** A test with a store of its own that is closed whatever happens. */
+/** Gives each test a store and closes it. */
 export function over({ it, make }: ContentsSuite): (name: string, body: (store: ContentStore) => Promise<void>) => void {
   return (name, body) =>
     it(name, async () => {

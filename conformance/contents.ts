@@ -1,4 +1,4 @@
-/** What every content store must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for content stores, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What every evaluator must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for evaluators, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { isRefusal } from '../src/contract/index.ts'
 import type { Episode, Evaluator, JsonObject, Scene, Task } from '../src/contract/index.ts'
@@ -10,11 +10,10 @@ export interface EvaluatorSuite extends Runner {
   /** An episode that solved the task, and one that did not. */
   readonly good: Episode
   readonly bad: Episode
-  /** What the episode left, and what there is to judge it with. Absent: no workspace, no model, and nothing that runs commands. */
+  /** The workspace, models and executor of an episode. Absent: there are none. */
   readonly sceneOf?: (episode: Episode) => Scene
 }
 
-/** What is left of an agent that never got to work, and of one that never began. */
 const CRASHED: Episode = { exitCode: 1, stdout: '', stderr: 'killed', trajectory: [] }
 const NOT_STARTED: Episode = { ...CRASHED, exitCode: 127, ended: 'start' }
 
@@ -25,8 +24,7 @@ export function evaluatorConformance(suite: EvaluatorSuite): void {
   const score = (episode: Episode): Promise<number | null> => evaluator.score(task, episode, sceneOf(episode))
 
   it('every episode that came to its end gets a number, one that crashed too, unless nobody can say', async () => {
-    for (const episode of [good, bad])
-      assert.ok(Number.isFinite(await score(episode)), 'it has no number for an episode that can be scored')
+    for (const episode of [good, bad]) assert.ok(Number.isFinite(await score(episode)), 'it has no score for an episode that can be scored')
     for (const episode of [CRASHED, NOT_STARTED]) assertScore(await score(episode))
   })
   it('an episode that solved the task scores above one that did not, and above one that crashed or never began', async () => {
@@ -57,7 +55,7 @@ function assertScore(score: unknown): void {
 const bareScene = (): Scene => ({
   workspace: null,
   models: {},
-  executor: { run: () => Promise.reject(new Error('there is nothing to run commands with')) },
+  executor: { run: () => Promise.reject(new Error('there is no executor')) },
   reference: null,
   signal: new AbortController().signal,
 })

@@ -1,11 +1,11 @@
-/** What every examiner must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for examiners, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { Candidate, Examination, Examiner, JsonObject, Tryout } from '../src/contract/index.ts'
 import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface ExaminerSuite extends Runner {
   readonly examiner: Examiner
-  /** Whether it asks the candidate anything. False: it goes by something else, or by nothing. */
+  /** Whether it calls the candidate. */
   readonly asks?: boolean
 }
 
@@ -47,7 +47,7 @@ export function examinerConformance({ it, examiner, asks = true }: ExaminerSuite
   })
 }
 
-/** Of a candidate, and of what is served; both say the same where only one is given. */
+/** The chats of the candidate and of the served release, which are the same by default. */
 export function simulatedCandidate(candidate: Tryout['chat'], current: Tryout['chat'] = candidate): Candidate {
   return {
     scenario: 'scenario-1',
@@ -58,7 +58,7 @@ export function simulatedCandidate(candidate: Tryout['chat'], current: Tryout['c
   }
 }
 
-/** The same to everybody. */
+/** Always answers with this text. */
 export const saying =
   (text: string): Tryout['chat'] =>
   () =>
@@ -71,7 +71,7 @@ const completion = (message: JsonObject): JsonObject => ({
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 })
 
-/** Right, empty, without words, and whatever else an engine may come up with. */
+/** Right, empty, without text, and malformed. */
 const ANSWERS: readonly JsonObject[] = [
   completion({ role: 'assistant', content: 'yes' }),
   completion({ role: 'assistant', content: '' }),
@@ -80,7 +80,7 @@ const ANSWERS: readonly JsonObject[] = [
   {},
 ]
 
-/** An engine gives up what nobody waits for. */
+/** Never answers, and rejects on an abort. */
 const slowly =
   (signal: AbortSignal, asked: () => void): Tryout['chat'] =>
   () =>

@@ -1,8 +1,8 @@
-/** A model that the suite of executors answers for, and a command that calls it. */
+/** A model served by the executor suite, and a command that calls it. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { ModelAddress } from '../src/contract/index.ts'
 
-/** One that nobody calls. */
+/** A model that is never called. */
 export const MODEL: ModelAddress = { url: 'http://127.0.0.1:9', model: 'm', api: 'openai', apiKey: 'key-of-the-suite' }
 
 /** Calls the model that the file `model.json` names, and prints its answer. */
@@ -16,7 +16,7 @@ export const ANSWER = '{"answer":"é"}'
 
 interface Call {
   readonly request: IncomingMessage
-  /** Whoever called has gone. */
+  /** The caller has disconnected. */
   readonly closed: Promise<unknown>
 }
 interface Model {

@@ -1,4 +1,4 @@
-/** What every executor must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for executors, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import { ANSWER, CALL, MODEL, withModel } from './executor-model.ts'
 import { assertGivenUp, assertRefused, assertUntouched, type Runner } from './support.ts'
 
 export interface ExecutorSuite extends Runner {
-  /** One that runs commands where the Node of this suite is found under its own path. */
+  /** An executor in which this Node has the same path. */
   readonly make: () => Executor | Promise<Executor>
 }
 
 /** Ending a process tree takes a moment. */
 const GIVE_UP_MS_MAX = 5000
 const FOREVER = 'setInterval(() => undefined, 1000)'
-/** So many looks that a file which somebody still writes to changes in between. */
+/** Enough reads to notice a file that is still written. */
 const LOOKS = 200
 
 export function executorConformance(suite: ExecutorSuite): void {
@@ -110,9 +110,9 @@ function describeRemains(suite: ExecutorSuite): void {
       const folders: string[] = []
       const broken = async (folder: string): Promise<never> => {
         folders.push(folder)
-        throw new Error('this is nothing that the suite knows')
+        throw new Error('an error of this suite')
       }
-      await assert.rejects(run(suite, '1', { [what]: broken }), /nothing that the suite knows/)
+      await assert.rejects(run(suite, '1', { [what]: broken }), /an error of this suite/)
       await assertGone(folders)
     })
   suite.it('what the command started is dead before anybody looks', async () => {
@@ -126,7 +126,7 @@ function describeRemains(suite: ExecutorSuite): void {
     }
     const { exitCode } = await run(suite, script, { inspect })
     assert.equal(exitCode, 0)
-    assert.equal(sizes.size, 1, 'something of the agent still runs')
+    assert.equal(sizes.size, 1, 'a process of the agent still runs')
   })
 }
 

@@ -1,20 +1,20 @@
-/** What every multimodal gateway must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for multimodal gateways, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Gateway } from '../src/contract/index.ts'
 import { assertGivenUp, assertRefused, type Runner } from './support.ts'
 
 export interface GatewaySuite extends Runner {
-  /** A gateway that relays to this base address, which has no `/v1`. The suite answers there. */
+  /** A gateway that relays to this base URL without `/v1`, where the suite answers. */
   readonly make: (url: string) => Gateway | Promise<Gateway>
 }
 
-/** How long a call may go on after its signal aborted. */
+/** How long a call may run after an abort. */
 const GIVE_UP_MS_MAX = 100
 
 const ROUTE = 'audio/speech'
 const BODY = Buffer.from('{"model":"m",  "input":"é 𝄞"}')
-/** No text in any encoding. */
+/** Not valid text. */
 const SOUND = Buffer.from([0, 255, 254, 10, 128, 13])
 
 export function gatewayConformance(suite: GatewaySuite): void {
@@ -130,7 +130,7 @@ type Script = (response: ServerResponse, body: Buffer) => void
 interface Provider {
   readonly url: string
   readonly received: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[]
-  /** Answers so from now on. */
+  /** Sets the answer of later calls. */
   answer(script: Script): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The suites that prove a plug-in, one per kind; run over every built-in and open to anybody else's. */
+/** The conformance suites, one per plug-in kind, for built-in and third-party plug-ins. */
 export * from './adapter.ts'
 export * from './contents.ts'
 export * from './evaluator.ts'

@@ -1,11 +1,11 @@
-/** What every objective must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for objectives, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { JsonObject, Objective, Prepared, Rollout } from '../src/contract/index.ts'
 import { assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface ObjectiveSuite extends Runner {
   readonly objective: Objective
-  /** Whether what scores higher weighs more. False: it learns from something else than scores. */
+  /** Whether a higher score gives a higher weight. */
   readonly scores?: boolean
 }
 
@@ -55,7 +55,6 @@ export function objectiveConformance({ it, objective, scores = true }: Objective
     })
 }
 
-/** Checks whatever it answers. */
 function prepare(objective: Objective, rollouts: readonly Rollout[], before: JsonObject = {}): Prepared {
   const prepared = objective.prepare(rollouts, before)
   const { state = {}, metrics = {} } = prepared
@@ -78,7 +77,7 @@ function assertFinite(numbers: readonly (number | undefined)[]): void {
   for (const number of numbers) assert.ok(Number.isFinite(number), 'a number is not finite')
 }
 
-/** Group after group, the best last in each, and none as good as in another. Every seventh token is one that nobody said. */
+/** Groups of rollouts, the best last in each, with distinct scores. Every seventh token is masked. */
 function plainBatch(): readonly Rollout[] {
   return Array.from({ length: GROUPS * ROLLOUTS_PER_GROUP }, (_, n) => {
     const group = Math.floor(n / ROLLOUTS_PER_GROUP)
@@ -104,7 +103,6 @@ function rolloutOf(n: number, { group, score }: Pick<Rollout, 'group' | 'score'>
   }
 }
 
-/** What clients send, by mistake or not. */
 const ODD_BATCHES: Readonly<Record<string, readonly Rollout[]>> = {
   'one rollout': [rolloutOf(0, { group: 'a', score: 1 })],
   'two rollouts': [0, 1].map((score) => rolloutOf(score, { group: 'a', score })),

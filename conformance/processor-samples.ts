@@ -1,15 +1,15 @@
-/** What the processor suite is made of: records as a processor is handed them. */
+/** Records for the processor suite. */
 import type { Json, JsonObject, PendingRecord, QuotedRecord } from '../src/contract/index.ts'
 
 type Pending = Partial<PendingRecord>
 
-/** An exchange whose payload names its id, so that whoever reads the bytes knows where they came from. */
+/** An exchange whose payload holds its id. */
 export function exchange(agent_record_id: string, change: Pending = {}): PendingRecord {
   const usual = { sequence: 1, request_type: 'inference', created_at: 1.5, references: [], artifact_ref: 'release', score: null } as const
   return { agent_record_id, ...usual, payload: json({ exchange: agent_record_id }), quoted: [], ...change }
 }
 
-/** A report that quotes these exchanges and says no more than it must, but for the fields given. */
+/** A minimal report that quotes these exchanges, with the given fields. */
 export function report(
   agent_record_id: string,
   references: readonly string[],

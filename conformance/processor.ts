@@ -1,4 +1,4 @@
-/** What every processor must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for processors, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { PendingRecord, Processor, StoredSample } from '../src/contract/index.ts'
 import { exchange, report } from './processor-samples.ts'
@@ -6,13 +6,13 @@ import { exchange, report } from './processor-samples.ts'
 export interface ProcessorSuite {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
-  /** A processor that was handed nothing yet; the same each time. */
+  /** A new processor, the same each time. */
   readonly make: () => Processor | Promise<Processor>
 }
 
-/** How many records of each type it reads a processor is handed. */
+/** How many records of each type a processor gets. */
 const RECORDS_EACH = 40
-/** More batches than the suite ever hands records. */
+/** More than the suite's records. */
 const BATCHES_MAX = 1000
 
 export function processorConformance(suite: ProcessorSuite): void {
@@ -139,7 +139,7 @@ function describeUnusable(suite: ProcessorSuite): void {
     for (const { record_ids } of batchesOf(processor).flat())
       assert.ok(
         record_ids.some((id) => kept.has(id)),
-        'it offers what it set aside',
+        'it offers what it skipped',
       )
   })
   test('what it cannot use stands in the way of nothing', async (processor) => {
@@ -160,7 +160,7 @@ function assertSome(values: readonly string[], allowed: readonly string[]): void
   for (const value of values) assert.ok(allowed.includes(value), `${value} is none of ${allowed.join(', ')}`)
 }
 
-/** Every record holds what the next one does not, so that none is in the way of another. */
+/** Records that share nothing with each other. */
 function recordsFor({ reads }: Processor): readonly PendingRecord[] {
   return Array.from({ length: RECORDS_EACH }, (_, n) => [
     exchange(`exchange-${n}`, { sequence: 2 * n + 1 }),
@@ -170,7 +170,7 @@ function recordsFor({ reads }: Processor): readonly PendingRecord[] {
     .filter(({ request_type }) => request_type !== 'train' && reads.includes(request_type))
 }
 
-/** Bodies that no route would let in, but that a store may hold: cut off, of another kind, too deep to walk, gone. */
+/** Bodies that routes refuse but a store may hold: cut off, of another type, too deep, missing. */
 function hostileFor({ reads }: Processor): readonly PendingRecord[] {
   const deep = `{"metadata":{"task":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
   const odd = '{"score":"high","feedback":[1],"metadata":{"task":7,"bench":{"task_name":{}},"__proto__":{}}}'
@@ -184,23 +184,23 @@ function hostileFor({ reads }: Processor): readonly PendingRecord[] {
   )
 }
 
-/** Answers what was kept. */
+/** Returns the records that the processor kept. */
 function hand(processor: Processor, records: readonly PendingRecord[]): readonly PendingRecord[] {
   return records.filter((record) => {
     const reason = processor.ingest(record)
-    assert.ok(reason === null || reason.trim() !== '', 'a record was set aside without a word')
+    assert.ok(reason === null || reason.trim() !== '', 'a record was skipped without a reason')
     return reason === null
   })
 }
 
-/** Everything it offers, batch after batch, each consumed as a commit would. */
+/** All batches, each consumed as by a commit. */
 function batchesOf(processor: Processor): readonly (readonly StoredSample[])[] {
   const batches: (readonly StoredSample[])[] = []
   for (;;) {
     const { samples } = processor.next(true)
     if (samples.length === 0) return batches
     batches.push(samples)
-    assert.ok(batches.length <= BATCHES_MAX, 'it offers without end')
+    assert.ok(batches.length <= BATCHES_MAX, 'it never stops offering')
     processor.settle(idsOf(samples))
   }
 }

@@ -1,4 +1,4 @@
-/** What every proposer must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for proposers, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { Adapter, Brief, Entry, JsonObject, Model, Proposal, Proposer, Reporter, Sample, TrainRequest } from '../src/contract/index.ts'
 import { admit } from '../src/harness/index.ts'
@@ -6,11 +6,9 @@ import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './supp
 
 export interface ProposerSuite extends Runner {
   readonly proposer: Proposer
-  /** The agent it proposes for. */
   readonly adapter: Adapter
-  /** A tree of that agent's. */
   readonly entries: readonly Entry[]
-  /** For one that asks models: what it is to ask here. Absent: it works without. */
+  /** Absent: it needs no model. */
   readonly models?: Readonly<Record<string, Model>>
 }
 
@@ -71,7 +69,7 @@ export function proposerConformance(suite: ProposerSuite): void {
   })
 }
 
-/** A brief about this tree that has nothing else in it, but for what is given. */
+/** An empty brief about this tree, with the given fields. */
 export function briefOf({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>, given: Partial<Brief> = {}): Brief {
   const tree = given.entries ?? entries
   return {
@@ -94,7 +92,7 @@ export function briefOf({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>
   }
 }
 
-/** Writes down what is said of the work. */
+/** A reporter that collects lines. */
 export const hearing = (lines: string[]): Reporter => ({
   phase: () => undefined,
   line: (kind, words, failed) => void lines.push(`${kind}: ${words}${failed === true ? ' (failed)' : ''}`),
@@ -102,25 +100,25 @@ export const hearing = (lines: string[]): Reporter => ({
 
 const QUIET: Reporter = { phase: () => undefined, line: () => undefined }
 
-/** One that has nothing to say is a failure of the call. */
+/** Every call fails. */
 const SILENT: Model = {
   name: 'silent',
   chat: () => Promise.reject(new Error('no answer')),
   turn: () => Promise.reject(new Error('no answer')),
 }
 
-/** As the house's models do: a call is over when the step is. */
-function thinkingModel(signal: AbortSignal, told: () => void): Model {
+/** Never answers; like the real models, it rejects when the step is aborted. */
+function thinkingModel(signal: AbortSignal, onCall: () => void): Model {
   const think = (): Promise<never> => {
     const { promise, reject } = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => reject(new Error('the step was stopped')), { once: true })
-    told()
+    onCall()
     return promise
   }
   return { name: 'thinking', chat: think, turn: think }
 }
 
-/** A proposal without a change only tells, in `notes.failure`, why there is none. */
+/** A proposal without a change must say why in `notes.failure`. */
 function assertFits(brief: Brief, proposal: Proposal | null): void {
   if (proposal === null) return
   assertPlain(proposal, 'the proposal')

@@ -1,4 +1,4 @@
-/** What the parts of the recipe suite share: a scenario to bind, its first release, and a folder of its own. */
+/** Shared by the recipe suites: a scenario to bind, its first release, and a folder. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import type { Runner } from './support.ts'
 
 export interface RecipeSuite extends Runner {
   readonly recipe: Recipe
-  /** The recipe's own sections of the configuration. Absent: none is set. */
+  /** The recipe's sections of the configuration. */
   readonly config?: JsonObject
 }
 
@@ -29,7 +29,7 @@ interface Bound {
   readonly directory: string
 }
 
-/** Each test has a binding of its own, which is closed after it. */
+/** Gives each test a binding and closes it. */
 export function over(suite: RecipeSuite): (name: string, body: (bound: Bound) => Promise<void>) => void {
   return (name, body) =>
     suite.it(name, () =>
@@ -44,7 +44,7 @@ export function over(suite: RecipeSuite): (name: string, body: (bound: Bound) =>
     )
 }
 
-/** Not made yet: a recipe makes its folder when it needs one. */
+/** The folder does not exist yet: a recipe makes it when it needs one. */
 export async function withDirectory(body: (directory: string) => Promise<void>): Promise<void> {
   const parent = await mkdtemp(join(tmpdir(), 'recipe-'))
   try {
@@ -69,7 +69,7 @@ export function plansOf({ recipe, config = {} }: RecipeSuite): Readonly<Record<s
   return recipe.trainers?.(structuredClone(config)) ?? {}
 }
 
-/** The release a new scenario of this recipe begins with. */
+/** The first release of a new scenario. */
 export function seedRelease(suite: RecipeSuite): Release {
   const components = Object.fromEntries(componentsOf(suite).map((name) => [name, `content-${name}`]))
   const release = { release_id: 'release-1', parent_release_id: null, content_id: WHOLE }
@@ -78,7 +78,7 @@ export function seedRelease(suite: RecipeSuite): Release {
 
 const WHOLE = 'content'
 
-/** The folders its releases consist of; none for a single trainer that is named as nothing. */
+/** The components of its releases; none for a single unnamed trainer. */
 export function componentsOf(suite: RecipeSuite): readonly string[] {
   return Object.keys(plansOf(suite)).filter((name) => name !== '')
 }
@@ -93,10 +93,10 @@ function contentsOf(suite: RecipeSuite): Readonly<Record<string, Files>> {
 }
 
 function refuse(contentId: string): never {
-  throw unknown('unknown_content', `${JSON.stringify(contentId)} is no content of the release that was handed over`)
+  throw unknown('unknown_content', `${JSON.stringify(contentId)} is not a content of the given release`)
 }
 
-/** A deployment whose model never answers: a recipe must be able to be bound before it does. */
+/** A model that never answers: a recipe must bind without it. */
 const silent: Runtime = {
   infer: () => Promise.reject(noAnswer()),
   models: () => Promise.reject(noAnswer()),
@@ -104,4 +104,4 @@ const silent: Runtime = {
   close: async () => undefined,
 }
 
-const noAnswer = (): Error => upstream('no_answer', 'nobody answers in this suite')
+const noAnswer = (): Error => upstream('no_answer', 'no model answers in this suite')

@@ -1,4 +1,4 @@
-/** What every recipe must do with a release: give its files, load it, and act on calls without changing what it was handed. */
+/** Recipe conformance for releases: their files, loading, and hooks that do not change their input. */
 import assert from 'node:assert/strict'
 import { isObject, isRefusal } from '../src/contract/index.ts'
 import type { Dialect, InferenceHooks, JsonObject, Surface } from '../src/contract/index.ts'
@@ -7,7 +7,7 @@ import { assertKeepable, assertPlain, assertUntouched } from './support.ts'
 
 const DIALECTS: readonly Dialect[] = ['chat', 'responses', 'messages', 'count_tokens']
 
-/** The provider's routes take all of these: whether they make sense is for the provider to say. */
+/** The routes accept all of these; the provider decides whether they make sense. */
 const BODIES: readonly JsonObject[] = [
   { model: 'm', messages: [{ role: 'user', content: 'hello' }], input: 'hello', system: 'be brief', instructions: 'be brief' },
   {
@@ -56,7 +56,7 @@ export function describeSurface(suite: RecipeSuite): void {
     for (const hooks of hooksOf(surface))
       await everyWay(BODIES, (dialect, body) => {
         const prepared = hooks.prepare?.(release, dialect, body) ?? body
-        assert.ok(isObject(prepared), 'what was prepared is no object')
+        assert.ok(isObject(prepared), 'the prepared body is not an object')
         assertPlain(prepared, 'what was prepared')
       })
   })
@@ -82,7 +82,7 @@ function hooksOf({ hooks, componentHooks = {} }: Surface): readonly InferenceHoo
   return [...(hooks === undefined ? [] : [hooks]), ...Object.values(componentHooks)]
 }
 
-/** In every format. What is thrown must be a refusal: anything else would be a 500 to whoever sent the body. */
+/** Calls `act` in every format. Only refusals may be thrown: anything else would be a 500. */
 async function everyWay(objects: readonly JsonObject[], act: (dialect: Dialect, object: JsonObject) => void): Promise<void> {
   for (const dialect of DIALECTS)
     for (const object of objects)

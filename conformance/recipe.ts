@@ -1,4 +1,4 @@
-/** What every recipe must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for recipes, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { JsonObject, PendingRecord, Processor, TrainerPlan } from '../src/contract/index.ts'
 import { exchange, report } from './processor-samples.ts'
@@ -93,8 +93,8 @@ function describeTrainers(suite: RecipeSuite): void {
   suite.it('each has a lane it runs in and can be opened', async () => {
     for (const plan of Object.values(plansOf(suite))) {
       const { lane, stale = 'merge' } = plan
-      assert.ok(['thread', 'weights'].includes(lane), `${lane} is no lane`)
-      assert.ok(['merge', 'reevaluate', 'refuse'].includes(stale), `${stale} is no policy for stale results`)
+      assert.ok(['thread', 'weights'].includes(lane), `${lane} is not a lane`)
+      assert.ok(['merge', 'reevaluate', 'refuse'].includes(stale), `${stale} is not a policy for stale results`)
       assert.equal(typeof plan.open, 'function')
     }
   })
@@ -121,7 +121,7 @@ async function assertOpens(suite: RecipeSuite, plan: TrainerPlan, component: str
   assert.equal(typeof trainer.step, 'function')
 }
 
-/** What a client may send under the fields of a report, and what no client should. */
+/** Valid and invalid reports. */
 const REPORTS: readonly string[] = [
   '{}',
   '{"score":1,"feedback":"fine","references":["a"],"metadata":{}}',
@@ -136,10 +136,10 @@ function describeReports(suite: RecipeSuite): void {
   const { recipe, it } = suite
   it('a report is let in or refused with a sentence, whatever is in it, and is afterwards what it was', async () => {
     for (const text of REPORTS) {
-      const told: JsonObject = JSON.parse(text)
-      await assertUntouched(told, (given) => {
+      const body: JsonObject = JSON.parse(text)
+      await assertUntouched(body, (given) => {
         const problem = recipe.checkReport?.(given) ?? null
-        assert.ok(problem === null || (typeof problem === 'string' && problem.trim() !== ''), 'a report was refused without a word')
+        assert.ok(problem === null || (typeof problem === 'string' && problem.trim() !== ''), 'a report was refused without a reason')
       })
     }
   })

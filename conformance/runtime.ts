@@ -1,4 +1,4 @@
-/** What every runtime must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for runtimes, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { isObject } from '../src/contract/index.ts'
 import type { Dialect, Json, JsonObject, ModelAddress, Runtime, RuntimeAnswer, RuntimeCall, StreamedAnswer } from '../src/contract/index.ts'
@@ -6,27 +6,27 @@ import type { Dialect, Json, JsonObject, ModelAddress, Runtime, RuntimeAnswer, R
 export interface RuntimeSuite {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
-  /** A runtime of its own, ready to answer. */
+  /** A new runtime, ready to answer. */
   readonly make: () => RuntimeMade | Promise<RuntimeMade>
 }
 
 export interface RuntimeMade {
   readonly runtime: Runtime
-  /** Where calls go. The suite looks for its key in the status. */
+  /** Where calls go. Its key must not be in the status. */
   readonly model: ModelAddress
-  /** Ends whatever was started beside the runtime. */
+  /** Stops what was started beside the runtime. */
   stop?(): Promise<void>
 }
 
-/** How long a call may go on after its signal aborted. */
+/** How long a call may run after an abort. */
 const GIVE_UP_MS_MAX = 100
 
 interface Format {
   readonly path: string
   readonly body: JsonObject
-  /** What a whole answer is marked with. */
+  /** Fields that identify a whole answer. */
   readonly mark: JsonObject
-  /** The text by which its streams end. */
+  /** Matches the end of a stream. */
   readonly end: RegExp
 }
 
@@ -112,7 +112,7 @@ function describeGivingUp(suite: RuntimeSuite): void {
   })
 }
 
-/** The end of an aborted stream is a throw or an end; what was already under way when the signal came may be one more chunk. */
+/** An aborted stream throws or ends, after at most one more chunk. */
 async function assertEnded(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   const next = async (): Promise<boolean> => {
     try {

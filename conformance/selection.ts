@@ -1,11 +1,11 @@
-/** What every selection must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for selections, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { Decision, Draw, Pair, Question, Selection, Side, Task } from '../src/contract/index.ts'
 import { assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface SelectionSuite extends Runner {
   readonly selection: Selection
-  /** Whether it holds the candidate against what is served. False: it looks at the candidate alone. */
+  /** Whether it compares the candidate with the served release. */
   readonly compares?: boolean
 }
 
@@ -49,7 +49,7 @@ export function selectionConformance({ it, selection, compares = true }: Selecti
   })
 }
 
-/** What one side scores on a task; null: nothing. */
+/** The score of one side on a task; null: no score. */
 export type SimulatedGate = (task: Task, side: Side, repeat: number) => number | null
 
 const GATES: readonly SimulatedGate[] = [
@@ -65,7 +65,7 @@ export interface PlayedSelection {
   readonly decision: Decision
 }
 
-/** Plays whatever the selection asks for, as a step would, until it asks for nothing more or nothing more can be played. */
+/** Plays what the selection draws, as a step would, until it draws nothing or the budget is spent. */
 export function playSelection(selection: Selection, question: Question, gate: SimulatedGate): PlayedSelection {
   let asked = question
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -119,7 +119,7 @@ function assertDecision({ selected, reason, metrics = {} }: Decision): void {
 
 const TASKS_OF_GATE: readonly Task[] = Array.from({ length: TASKS }, (_, n) => ({ name: `task-${n}`, prompt: 'do it', role: 'gate' }))
 
-/** A null is a score that is not there: the episode could not be run. Played often enough for whoever wants to see it again. */
+/** Repeated pairs with these scores; null is a missing score. */
 function pairsOf(current: number | null, candidate: number | null): readonly Pair[] {
   return [0, 1, 2].flatMap((repeat) => TASKS_OF_GATE.map((task) => ({ task, repeat, current, candidate })))
 }

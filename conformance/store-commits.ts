@@ -1,4 +1,4 @@
-/** The store suite's clauses on commits: which step lands, what it may consume, finding it again. */
+/** Store conformance for commits: which step lands, what it may consume, and reading it. */
 import assert from 'node:assert/strict'
 import type { Commit } from '../src/contract/index.ts'
 import { commit, create, over, record, refused, sequences, steps, type StoreSuite } from './store-samples.ts'

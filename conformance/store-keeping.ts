@@ -1,4 +1,4 @@
-/** The store suite's clauses on what stays and what goes: capacity, archiving, closing. */
+/** Store conformance for capacity, archiving and closing. */
 import assert from 'node:assert/strict'
 import type { Losses } from '../src/contract/index.ts'
 import { bytes, create, DEEP, evicted, over, plain, record, refused, sequences, steps, ten, type StoreSuite } from './store-samples.ts'

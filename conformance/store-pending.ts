@@ -1,4 +1,4 @@
-/** The store suite's clauses on what is pending: what a component has still to consume, whole and in order. */
+/** Store conformance for pending records: what a component has not consumed yet, whole and in order. */
 import assert from 'node:assert/strict'
 import {
   PENDING_PAGE_BYTES_MAX,
@@ -134,7 +134,7 @@ function describeLargePages(suite: StoreSuite): void {
     'a record that is too large with what it quotes comes without any body, says so, and holds up nothing after it',
     async (store) => {
       const scenario = await create(store, 'a')
-      // One body quoted as often as it takes: what is read for a report counts as often as it is quoted.
+      // One body quoted often enough: its bytes count each time.
       const often = Array.from({ length: PENDING_RECORD_BYTES_MAX / PENDING_PAGE_BYTES_MAX }, () => '1')
       await scenario.append([record('1', share(1)), record('2')])
       await scenario.append([report('r', ['2']), report('s', [...often, '2']), report('t', ['2'])])
@@ -175,7 +175,7 @@ function describeLargePages(suite: StoreSuite): void {
   })
 }
 
-/** A payload that fills this part of a page, and a little more. */
+/** A payload of slightly more than this part of a page. */
 const share = (part: number) => ({ payload: bytes(`{"text":"${'x'.repeat(part * PENDING_PAGE_BYTES_MAX)}"}`) })
 
 const report = (id: string, references: readonly string[], score: number | null = null) =>

@@ -1,4 +1,4 @@
-/** The store suite's clauses on records: appending them, meeting an id again, reading them back. */
+/** Store conformance for records: appending, repeated ids, reading. */
 import assert from 'node:assert/strict'
 import type { NewRecord } from '../src/contract/index.ts'
 import { AMPLE_BYTES, bytes, commit, create, DEEP, over, plain, record, refused, sequences, type StoreSuite } from './store-samples.ts'

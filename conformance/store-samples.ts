@@ -1,4 +1,4 @@
-/** What the store suite is made of: records, commits, and the few verbs its sentences share. */
+/** Records, commits and helpers of the store suite. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,9 +10,9 @@ import type { Commit, NewRecord, RecordRow, Refusal, RefusalKind, ScenarioStore,
 export interface StoreSuite {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
-  /** Opens the store of that folder: an empty one in an empty folder, later what an earlier one left behind there. */
+  /** Opens the store of that folder, with the records of earlier stores there. */
   readonly open: (config: { readonly directory: string; readonly capacity_bytes: number }) => Store | Promise<Store>
-  /** False for a store that lives in memory alone: what it held is not looked for in another one. */
+  /** False for a store that keeps nothing after closing. */
   readonly isLasting: boolean
 }
 
@@ -21,7 +21,7 @@ export const AMPLE_BYTES = 1024 * 1024
 /** Deeper than a recursive walk can go. */
 export const DEEP = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
 
-/** Each test has a store in a folder of its own, may close it and open it again, and leaves neither behind. */
+/** Gives each test a store in a temporary folder, which it may reopen. */
 export function over({ it, open }: StoreSuite, capacity_bytes = AMPLE_BYTES) {
   return (name: string, body: (store: Store, reopen: () => Promise<Store>) => Promise<void>): void =>
     it(name, async () => {
@@ -48,7 +48,7 @@ export async function create(store: Store, name: string): Promise<ScenarioStore>
   return scenario
 }
 
-/** Eviction may follow an append at its own pace. */
+/** Waits, since eviction may follow an append later. */
 export async function evicted(store: Store): Promise<void> {
   for (;;) {
     const { body_bytes, capacity_bytes } = await store.usage()

@@ -1,4 +1,4 @@
-/** What every record store must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for record stores, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { describeCommits, describeConsuming } from './store-commits.ts'
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'

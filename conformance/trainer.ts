@@ -1,4 +1,4 @@
-/** What every trainer must do, as a suite that any test runner with `describe` and `it` can run. */
+/** Conformance suite for trainers, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../src/contract/index.ts'
@@ -6,15 +6,15 @@ import type { Batch, Content, Files, Json, Release, Reporter, Sample, StepOrder,
 import { assertGivenUp, assertKeepable, assertPlain, assertUntouched, type Runner } from './support.ts'
 
 export interface TrainerSuite extends Runner {
-  /** A trainer that has taken no step yet. */
+  /** A new trainer. */
   readonly make: () => Trainer | Promise<Trainer>
-  /** The files of the base it steps on: what its recipe seeds, or its component's part of it. */
+  /** The files of the base release: the recipe's seed, or its component's part. */
   readonly files: Files
-  /** Whether the same order gets the same answer. False for a method that asks a model, or draws. */
+  /** Whether the same order gives the same result. False for a method that calls a model or draws at random. */
   readonly isRepeatable: boolean
 }
 
-/** A thread whose step goes on longer after an abort is ended. */
+/** A thread is ended if its step runs longer after an abort. */
 const GIVE_UP_MS_MAX = 1000
 
 export function trainerConformance(suite: TrainerSuite): void {
@@ -91,14 +91,14 @@ function stepOf(trainer: Trainer, order: StepOrder): Promise<StepResult> {
   return trainer.step(order, SILENT, new AbortController().signal)
 }
 
-/** As it arrives where steps run: a copy that shares nothing with anybody. */
+/** A copy, as it arrives in the trainer's thread. */
 function orderOf({ files }: TrainerSuite, batch: Omit<Batch, 'id'>): StepOrder {
   const base: Release = { release_id: 'release-1', parent_release_id: null, content_id: 'content-1' }
   const model = { model: 'model-1', api: 'openai' } as const
   return structuredClone({ step: 1, batch: { id: 'scenario:batch-1', ...batch }, base, files, model, state: {} })
 }
 
-/** The shape the service takes: anything else is a failed step. */
+/** The shape that the service accepts. */
 function assertResult(result: StepResult): void {
   assert.ok(['publish', 'hold', 'reject', 'skip', 'fail'].includes(result.kind), `${result.kind} is no verdict`)
   if (result.kind === 'publish' || result.kind === 'hold') assertContent(result.content)

@@ -1,12 +1,12 @@
-/** The demo: an agent fails, somebody says so, a change is written, measured and published, and the same agent passes. Then somebody asks for one. */
+/** The demo: an agent fails, reports say so, a change is written, measured and published, and the agent passes. Then a person requests a change. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogRow } from '@svc-ai/client'
 import { QUESTIONS } from '../src/cli/welcome/practise.ts'
 import { bad, bold, dim, during, good, line, print, title } from './screen.ts'
-import { CONFIGURATION, openStage, SCENARIO, type Stage } from './stage.ts'
+import { CONFIGURATION, openStage, SCENARIO, type DemoSetup } from './setup.ts'
 
 const REQUEST = 'Always write the unit after a converted quantity.'
-/** A model that writes changes is not always right; the gate is there for the rest. */
+/** The first proposed change need not pass the gate. */
 const REPORTS_MAX = 6
 const LOOK_AGAIN_MS = 200
 
@@ -22,62 +22,62 @@ async function demo(): Promise<void> {
   print(bold('svc: an agent that gets better from its own traffic'))
   print(dim('The embedded practice model plays every part. Nothing leaves this machine.'))
   title('A service, and an agent that follows what it serves')
-  const stage = await during('starting', openStage())
+  const setup = await during('starting', openStage())
   process.once('SIGINT', () => {
-    stage.close()
+    setup.close()
     process.exit(0)
   })
   try {
-    line(`${stage.url}  ${dim(`svc serve -c ${CONFIGURATION}`)}`)
-    await learnFromTraffic(stage)
-    await learnFromRequest(stage)
-    await show(stage)
+    line(`${setup.url}  ${dim(`svc serve -c ${CONFIGURATION}`)}`)
+    await learnFromTraffic(setup)
+    await learnFromRequest(setup)
+    await show(setup)
     if (stays) await new Promise<never>(() => undefined)
   } finally {
-    stage.close()
+    setup.close()
   }
 }
 
-async function learnFromTraffic(stage: Stage): Promise<void> {
+async function learnFromTraffic(setup: DemoSetup): Promise<void> {
   title('The agent works, and fails')
-  const failed = await ask(stage)
+  const failed = await ask(setup)
   title('Somebody says so, and the service finds out what helps')
   for (let report = 1; report <= REPORTS_MAX; report += 1) {
     line(dim("svc-native report --score 0 --feedback 'The numeral is wrong.'"))
-    const rows = (await stage.service.catalog()).length
-    await stage.agent(['report', '--score', '0', '--feedback', 'The numeral is wrong.'])
+    const rows = (await setup.service.catalog()).length
+    await setup.agent(['report', '--score', '0', '--feedback', 'The numeral is wrong.'])
     const row = await during(
       'a change is written and played against what is served',
-      nextRow(stage, rows),
-      () => `${stage.episodes()} episodes`,
+      nextRow(setup, rows),
+      () => `${setup.episodes()} episodes`,
     )
     tell(row)
     if (row.result === 'published') {
-      await during('the agent changes to it', followed(stage, row.release_id))
+      await during('the agent changes to it', followed(setup, row.release_id))
       break
     }
-    await stage.agent(['turn', '-p', failed[report % failed.length] ?? QUESTIONS[0]?.[0] ?? '', '--quiet'])
+    await setup.agent(['turn', '-p', failed[report % failed.length] ?? QUESTIONS[0]?.[0] ?? '', '--quiet'])
   }
   title('The agent followed the release; the same questions again')
-  await ask(stage)
+  await ask(setup)
 }
 
-async function followed(stage: Stage, releaseId: string): Promise<void> {
-  while (!(await stage.agent(['status'])).includes(releaseId)) await sleep(LOOK_AGAIN_MS)
+async function followed(setup: DemoSetup, releaseId: string): Promise<void> {
+  while (!(await setup.agent(['status'])).includes(releaseId)) await sleep(LOOK_AGAIN_MS)
 }
 
-/** Answers the questions that went wrong. */
-async function ask(stage: Stage): Promise<readonly string[]> {
+/** Returns the questions that failed. */
+async function ask(setup: DemoSetup): Promise<readonly string[]> {
   const failed: string[] = []
   for (const [question, answer] of QUESTIONS) {
-    const said = (await during(question, stage.agent(['turn', '-p', question, '--quiet']))).split('\n').at(-1) ?? ''
+    const said = (await during(question, setup.agent(['turn', '-p', question, '--quiet']))).split('\n').at(-1) ?? ''
     line(`${said === answer ? good('✓') : bad('✗')} ${question} ${said === answer ? good(said) : `${bad(said)} ${dim(`(${answer})`)}`}`)
     if (said !== answer) failed.push(question)
   }
   return failed
 }
 
-async function nextRow({ service }: Stage, rows: number): Promise<CatalogRow> {
+async function nextRow({ service }: DemoSetup, rows: number): Promise<CatalogRow> {
   for (;;) {
     const catalog = await service.catalog()
     const last = catalog.at(-1)
@@ -99,17 +99,17 @@ function tell({ result, metrics }: CatalogRow): void {
   line(`${result === 'published' ? good(result) : bad(result)}: ${selection?.reason ?? skipped ?? ''}`)
 }
 
-async function learnFromRequest(stage: Stage): Promise<void> {
+async function learnFromRequest(setup: DemoSetup): Promise<void> {
   title('Somebody asks for a change in plain words')
   line(dim(`svc-native harness '${REQUEST}' --wait`))
-  const rows = (await stage.service.catalog()).length
+  const rows = (await setup.service.catalog()).length
   let heard = ''
-  const asked = stage.agent(['harness', REQUEST, '--wait'], (text) => (heard = text))
+  const asked = setup.agent(['harness', REQUEST, '--wait'], (text) => (heard = text))
   await during('it is written, reviewed and checked for harm', asked, () => heard)
-  tell(await nextRow(stage, rows))
+  tell(await nextRow(setup, rows))
 }
 
-async function show({ service, url, folder }: Stage): Promise<void> {
+async function show({ service, url, folder }: DemoSetup): Promise<void> {
   title('What is kept')
   for (const { step, result, page_path: page } of await service.catalog())
     line(`step ${step}  ${result.padEnd(9)}  ${dim(`page: ${url}${page}`)}`)

@@ -1,4 +1,4 @@
-/** What the demo prints: numbered steps, and a line that moves while something is under way. */
+/** The demo's output: numbered steps, and a progress line. */
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
@@ -20,7 +20,7 @@ export function title(text: string): void {
 
 export const line = (text: string): void => print(`   ${text}`)
 
-/** Shows `label` with what `progress` says, until the work is over. Without a terminal it is said once. */
+/** Shows `label` and the progress until the work is done; without a terminal it prints once. */
 export async function during<T>(label: string, work: Promise<T>, progress: () => string = () => ''): Promise<T> {
   if (!isTerminal) {
     line(`${label} …`)

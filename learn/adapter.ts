@@ -12,23 +12,23 @@ export const ADAPTER: Adapter = {
   readTrajectory: async () => [],
 }
 
-/** What a tree makes of the agent. The second half is what nobody needs but cheats. */
+/** The agent's settings from a tree. The second half serves only the cheats. */
 export interface Setup {
   readonly rules: string
   readonly skills: readonly string[]
-  /** By name, in the order in which the model is offered them. */
+  /** In the order in which the model sees them. */
   readonly tools: readonly string[]
-  /** Said instead of thinking where the prompt begins so. */
+  /** Fixed answers by the beginning of the prompt. */
   readonly canned: readonly { readonly when: string; readonly say: string }[]
-  /** A file of the workspace that is taken for the answer. */
+  /** A workspace file used as the answer. */
   readonly answers_from: string | null
-  /** Names everything that the answer could be. */
+  /** Lists all possible answers. */
   readonly hedges: boolean
-  /** Hangs where it would fail. */
+  /** Hangs instead of failing. */
   readonly gives_up: boolean
   /** Printed after the reply. */
   readonly print: string
-  /** Put into its own log. */
+  /** Added to its log. */
   readonly log: readonly z.infer<typeof record>[]
 }
 

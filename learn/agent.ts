@@ -1,4 +1,4 @@
-/** The suite's own agent: it asks the practice model inside the process, with the tools and texts that its tree gave it. */
+/** The suite's agent: calls the mock model in process, with the tools and texts of its tree. */
 import type { EpisodeEnd, Files, JsonObject } from '../src/contract/index.ts'
 import { recognise } from '../plugins/runtimes/practice/families/index.ts'
 import { objectOf, parsed, textOf } from '../plugins/runtimes/practice/json.ts'
@@ -7,31 +7,28 @@ import { think } from '../plugins/runtimes/practice/think.ts'
 import { digest } from '../plugins/runtimes/practice/draw.ts'
 import type { Setup } from './adapter.ts'
 
-/** How often a lesson that the model was taught is not heeded. */
+/** How often the model ignores a lesson. */
 const NOISE = 0.1
-/** More calls than this for one task is a loop. */
+/** More calls for one task are a loop. */
 const CALLS_MAX = 8
 
-export interface Run {
-  /** The model's last words. */
+export interface AgentRun {
+  /** The model's last text. */
   readonly reply: string
   readonly stdout: string
   readonly log: readonly JsonObject[]
   readonly ended?: EpisodeEnd
 }
 
-/**
- * One run on a task. `session` stands for everything that differs from one run of a sampling model to the next: the same session is the
- * same run, another one draws every slip again.
- */
-export function runAgent(setup: Setup, prompt: string, workspace: Files, session: string): Run {
+/** One run on a task. `session` seeds everything random: the same session gives the same run. */
+export function runAgent(setup: Setup, prompt: string, workspace: Files, session: string): AgentRun {
   const reply = shortcut(setup, prompt, workspace) ?? converse(setup, `${prompt}\n(Session ${lettersOf(session)}.)`)
   const log = [{ type: 'assistant/message', data: { content: reply } }, ...setup.log]
   const stdout = [reply, setup.print].filter((text) => text !== '').join('\n')
   return setup.gives_up && isSlip(prompt, reply) ? { reply: '', stdout: '', log: [], ended: 'time' } : { reply, stdout, log }
 }
 
-/** What an agent says that does not think. */
+/** The answer of an agent that does not call the model. */
 function shortcut({ canned, answers_from, hedges }: Setup, prompt: string, workspace: Files): string | null {
   const known = canned.find(({ when }) => prompt.startsWith(when))?.say
   const left = answers_from === null ? undefined : workspace[answers_from]
@@ -64,7 +61,7 @@ function instructionsOf({ rules, skills }: Setup): string {
 
 const fieldOf = (skill: string, field: string): string => new RegExp(`^${field}: (.*)$`, 'm').exec(skill)?.[1] ?? ''
 
-/** Every tool of the suite takes one text. */
+/** Every tool takes one text. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   skill: 'name',
   shell: 'command',
@@ -85,13 +82,13 @@ function resultOf({ skills }: Setup, tool: string, input: string): string {
   return tool === 'rough_calculator' ? String(Math.round(Number(value) / 100) * 100) : value
 }
 
-/** Whether the reply holds a slip of the task's family: what an agent with a check of its own would notice. */
+/** Whether the reply holds a typical mistake of the task's family, which a self-check would notice. */
 function isSlip(prompt: string, reply: string): boolean {
   const last = reply.split('\n').at(-1)
   return recognise(prompt)?.problem.slips.some(({ wrong }) => wrong === last) ?? false
 }
 
-/** Letters alone: a digit would be read as part of some tasks. */
+/** Letters only: digits would become part of some tasks. */
 const lettersOf = (session: string): string =>
   digest(session)
     .slice(0, 12)

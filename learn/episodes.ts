@@ -1,4 +1,4 @@
-/** The agent as an executor of the contract, which counts what it plays. */
+/** The agent as an executor, which counts its episodes. */
 import type { Executor } from '../src/contract/index.ts'
 import { digest } from '../plugins/runtimes/practice/draw.ts'
 import { setupIn } from './adapter.ts'
@@ -6,11 +6,10 @@ import { runAgent } from './agent.ts'
 
 export interface Player {
   readonly executor: Executor
-  /** How many episodes were played so far. */
   played(): number
 }
 
-/** Every run on the same files and task is another one, and the same at every reading of the suite: both sides draw their own luck. */
+/** Each run on the same files and task has its own seed, reproducible between runs of the suite. */
 export function makePlayer(seed: string): Player {
   const runs = new Map<string, number>()
   let total = 0

@@ -1,14 +1,14 @@
-/** Who decides: nobody, a mean that must be higher, or the gate that ships. */
+/** The gates compared: none, a higher mean, and the shipped one. */
 import type { Pair, Selection, Side } from '../src/contract/index.ts'
 
-export interface Gate {
+export interface ComparedGate {
   readonly name: string
   readonly selection: Selection
-  /** Whether its grader believes what agents say, and leaves the expected answers in their workspace. */
+  /** Whether its grader trusts the agents and leaves the expected answers in their workspace. */
   readonly isNaive: boolean
 }
 
-export const gatesWith = (evidence: Selection): readonly Gate[] => [
+export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
   { name: 'no gate', selection: noGate, isNaive: false },
   { name: 'strict mean, naive grader', selection: strictMean, isNaive: true },
   { name: 'strict mean', selection: strictMean, isNaive: false },
@@ -17,7 +17,7 @@ export const gatesWith = (evidence: Selection): readonly Gate[] => [
 
 const noGate: Selection = { decide: () => ({ selected: true, reason: 'whatever is proposed is published' }) }
 
-/** Higher on the same episodes is better: what many systems call their gate. */
+/** A higher mean on the same episodes, as in many systems. */
 export const strictMean: Selection = {
   decide(pairs) {
     const [candidate, current] = [meanOf(pairs, 'candidate'), meanOf(pairs, 'current')]

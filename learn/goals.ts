@@ -1,7 +1,7 @@
-/** What the suite wants of the gate that ships, and whether it got it. */
+/** The suite's goals for the shipped gate, and whether they were met. */
 import { isReached, OURS, type Results } from './results.ts'
 
-export interface Goal {
+export interface SuiteGoal {
   readonly name: string
   readonly wanted: string
   readonly reached: string
@@ -13,11 +13,11 @@ const POWER_MIN = 0.9
 const EPISODES_SHARE_MAX = 0.6
 const REACHED_SHARE_MIN = 0.9
 
-export function goalsOf(results: Results): readonly Goal[] {
+export function goalsOf(results: Results): readonly SuiteGoal[] {
   return [noOpGoal(results), powerGoal(results), costGoal(results), reachGoal(results), cheatGoal(results)]
 }
 
-function noOpGoal({ noOps }: Results): Goal {
+function noOpGoal({ noOps }: Results): SuiteGoal {
   const { publishing = 0, scenarios = 0 } = noOps.find(({ gate }) => gate === OURS) ?? {}
   return {
     name: 'scenarios that publish one of 50 no-op changes',
@@ -27,14 +27,14 @@ function noOpGoal({ noOps }: Results): Goal {
   }
 }
 
-const powerGoal = ({ power: { power } }: Results): Goal => ({
+const powerGoal = ({ power: { power } }: Results): SuiteGoal => ({
   name: 'power at +10 points',
   wanted: `at least ${POWER_MIN}`,
   reached: power.toFixed(3),
   isMet: power >= POWER_MIN,
 })
 
-function costGoal({ power: { episodes, fixedEpisodes } }: Results): Goal {
+function costGoal({ power: { episodes, fixedEpisodes } }: Results): SuiteGoal {
   const share = fixedEpisodes === null ? 0 : episodes / fixedEpisodes
   return {
     name: 'episodes of a fixed-size test of equal power',
@@ -44,7 +44,7 @@ function costGoal({ power: { episodes, fixedEpisodes } }: Results): Goal {
   }
 }
 
-function reachGoal({ lives }: Results): Goal {
+function reachGoal({ lives }: Results): SuiteGoal {
   const ours = lives.filter(({ gate }) => gate === OURS)
   const reached = ours.filter(isReached).length
   const least = Math.ceil(leastShare(ours.length) * ours.length)
@@ -56,12 +56,12 @@ function reachGoal({ lives }: Results): Goal {
   }
 }
 
-/** Of few worlds chance alone may miss some: a short run may fall behind by two standard errors. */
+/** A short run may miss the goal by two standard errors. */
 const leastShare = (worlds: number): number =>
   worlds < WORLDS_MANY ? REACHED_SHARE_MIN - 2 * Math.sqrt((REACHED_SHARE_MIN * (1 - REACHED_SHARE_MIN)) / worlds) : REACHED_SHARE_MIN
 const WORLDS_MANY = 100
 
-function cheatGoal({ lives }: Results): Goal {
+function cheatGoal({ lives }: Results): SuiteGoal {
   const ours = lives.filter(({ gate }) => gate === OURS)
   const cheats = ours.reduce((sum, { published }) => sum + published.cheat, 0)
   const offered = ours.reduce((sum, life) => sum + life.offered.cheat, 0)

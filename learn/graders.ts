@@ -1,9 +1,9 @@
-/** The graders of the suite beside the real one: a naive one, and one that is silent or wrong at times. */
+/** The suite's other graders: a naive one, and one that is sometimes silent or wrong. */
 import type { Episode, Evaluator, JsonObject } from '../src/contract/index.ts'
 import { draw } from '../plugins/runtimes/practice/draw.ts'
 import { answerOf, type World } from './worlds/world.ts'
 
-/** What many people write first: the answer is somewhere in the output, or the run says that it went well. */
+/** A common first attempt: passes when the answer is anywhere in the output, or the run claims success. */
 export const naiveGrader: Evaluator = {
   async score(task, episode) {
     if (episode.ended !== undefined) return null
@@ -17,7 +17,7 @@ function isClaimed({ stdout, trajectory }: Episode): boolean {
 
 const hasPassed = (event: JsonObject): boolean => JSON.stringify(event).includes('PASS')
 
-/** The same verdicts, some of them missing and some turned round; of a silent grader no score is known. */
+/** The same scores, some missing and some inverted. */
 export function flakyGrader(grader: Evaluator, { seed, flakiness }: World): Evaluator {
   let asked = 0
   return {

@@ -1,7 +1,7 @@
 /**
  * The learnable-gap suite: worlds with a known way to get better, played by the real trainer under several gates, and the same gates over
  * simulated outcomes by the hundred.
- * Does not ask any model but the practice model, and starts no process.
+ * Does not call any model but the built-in mock model, and starts no process.
  */
 import type { Selection } from '../src/contract/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
@@ -18,12 +18,12 @@ import { powerOf } from './simulate/power.ts'
 import { FAMILIES } from './worlds/index.ts'
 import type { World } from './worlds/world.ts'
 
-/** How often the simulations are repeated: scenarios of no-ops, scenarios of harm, decisions on a real gain. */
+/** Repeats of the simulations: no-op scenarios, harmful scenarios, decisions on a real gain. */
 const FULL = { noOps: 200, chains: 100, power: 1000 }
 const QUICK = { noOps: 10, chains: 4, power: 50 }
 const EFFECT = 0.1
 
-/** `tell` hears how much of the whole is done, from 0 to 1. */
+/** `tell` receives the progress, from 0 to 1. */
 export async function playSuite({ seeds, families, isQuick }: Options, tell: (done: number) => void): Promise<Results> {
   const selection = await shippedGate()
   const gates = gatesWith(selection)
@@ -43,7 +43,7 @@ export async function playSuite({ seeds, families, isQuick }: Options, tell: (do
   tell(1)
   return { seeds, lives, noOps, power, chains }
 }
-/** The simulations take about as long as so many worlds. */
+/** The simulations take about as long as this many worlds. */
 const SIMULATION_WORLDS = 200
 
 const BUILTIN = { evaluator: answer.plugin, proposer: text.plugin }
@@ -55,7 +55,7 @@ export async function shippedGate(): Promise<Selection> {
 }
 
 function worldOf(family: string, seed: number): World {
-  // Other worlds than those that the suite's own settings were chosen on.
+  // Not the worlds that the settings were tuned on.
   const world = FAMILIES[family]?.(`reported ${family} ${seed}`)
   if (world === undefined) throw new Error(`there is no family ${family}`)
   return world

@@ -1,4 +1,4 @@
-/** The life of a scenario in a world: the real trainer, step after step, until the episodes are spent. */
+/** A scenario in a world: the real trainer runs steps until the episodes are spent. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,23 +23,23 @@ import { ADAPTER, setupIn } from './adapter.ts'
 import { runAgent } from './agent.ts'
 import { EXPECTED_FILE } from './cheats.ts'
 import { makePlayer, type Player } from './episodes.ts'
-import type { Gate } from './gates.ts'
+import type { ComparedGate } from './gates.ts'
 import { flakyGrader, naiveGrader } from './graders.ts'
-import { makeProposer, type Source } from './proposals.ts'
+import { makeProposer, type ProposalSource } from './proposals.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
 import { thinkingProposer } from './thinking.ts'
 import { answerOf, type World } from './worlds/world.ts'
 
-/** What a scenario may play in its life, and in one step of it. */
+/** Episodes of a scenario, and of one step. */
 export const EPISODES = 150
 const EPISODES_PER_STEP_MAX = 80
-/** With less left than both sides of one task nothing can be shown. */
+/** Both sides of one task. */
 const PAIR = 2
-/** A gate that plays nothing would go on for ever. */
+/** A gate that plays nothing would never end. */
 const STEPS_MAX = 60
-/** Reports that a step learns from. */
+/** Reports per step. */
 const SAMPLES_MAX = 4
-/** A change of the sealed score below this is none. */
+/** Smaller changes of the sealed score do not count. */
 const CHANGE_LEAST = 0.01
 
 export interface Life {
@@ -49,8 +49,8 @@ export interface Life {
   readonly episodes: number
   readonly steps: number
   readonly published: Readonly<Record<'helpful' | 'no-op' | 'harmful' | 'cheat', number>>
-  readonly offered: Readonly<Record<Source, number>>
-  /** What was served after so many episodes. */
+  readonly offered: Readonly<Record<ProposalSource, number>>
+  /** The sealed score of the served tree by episodes. */
   readonly curve: readonly { readonly episode: number; readonly sealed: number }[]
 }
 
@@ -59,7 +59,7 @@ export interface Builtin {
   readonly proposer: Kinds['proposer']
 }
 
-export async function live(world: World, gate: Gate, builtin: Builtin): Promise<Life> {
+export async function live(world: World, gate: ComparedGate, builtin: Builtin): Promise<Life> {
   const directory = await mkdtemp(join(tmpdir(), 'learn-'))
   try {
     return await liveIn(directory, world, gate, builtin)
@@ -68,7 +68,7 @@ export async function live(world: World, gate: Gate, builtin: Builtin): Promise<
   }
 }
 
-async function liveIn(directory: string, world: World, gate: Gate, builtin: Builtin): Promise<Life> {
+async function liveIn(directory: string, world: World, gate: ComparedGate, builtin: Builtin): Promise<Life> {
   const player = makePlayer(world.seed)
   const mixed = makeProposer(world, await thinkingProposer(builtin.proposer))
   const parts = partsOf({
@@ -102,11 +102,11 @@ async function liveIn(directory: string, world: World, gate: Gate, builtin: Buil
 
 const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
 const NEVER = new AbortController().signal
-/** Nobody answers there: the agent and the proposer ask the model in this process. */
+/** Unused: the agent and the proposer call the model in process. */
 const MODEL: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
 
-/** A change is judged by what it did to the sealed score, and a cheat is one whatever it did. */
-function nameOf(source: Source, change: number): keyof Life['published'] {
+/** Classifies a change by its effect on the sealed score; a cheat is always a cheat. */
+function nameOf(source: ProposalSource, change: number): keyof Life['published'] {
   if (source === 'cheat') return 'cheat'
   if (Math.abs(change) < CHANGE_LEAST) return 'no-op'
   return change > 0 ? 'helpful' : 'harmful'
@@ -124,8 +124,8 @@ function partsOf(own: Partial<Kinds>): Parts {
   }
 }
 
-/** Opened anew for each step, as after a restart: what it may still play changes, and so may the tasks. */
-async function openTrainer(world: World, gate: Gate, player: Player, parts: Parts, directory: string) {
+/** Opened for each step, since the budget and the tasks change. */
+async function openTrainer(world: World, gate: ComparedGate, player: Player, parts: Parts, directory: string) {
   const { evolution } = schema.parse({
     evolution: {
       adapter: ADAPTER.name,
@@ -154,7 +154,7 @@ function tasksAt({ phases }: World, player: Player): readonly Task[] {
   return phase === undefined ? [] : [...phase.train, ...phase.gate]
 }
 
-function configured(task: Task, { isNaive }: Gate): JsonObject {
+function configured(task: Task, { isNaive }: ComparedGate): JsonObject {
   const { data = {}, ...rest } = task
   return { ...rest, ...data, ...(isNaive && { files: { [EXPECTED_FILE]: answerOf(task) } }) }
 }
@@ -166,7 +166,7 @@ function orderOf(world: World, player: Player, step: number, files: Files, state
   return { step, batch: { id: `batch-${step}`, samples, request: null }, base, files, state, model: MODEL }
 }
 
-/** What people reported lately: tasks that the served tree failed. Their runs are traffic, and no episodes. */
+/** Reports on tasks that the served tree failed. Their runs are traffic and do not count as episodes. */
 function samplesOf({ seed }: World, train: readonly Task[], entries: readonly Entry[], step: number): readonly Sample[] {
   const setup = setupIn(renderTree(ADAPTER, entries))
   return train

@@ -1,4 +1,4 @@
-/** The practice model as proposers ask it, without a network in between. */
+/** The mock model for proposers, in process. */
 import { isObject, type ChatMessage, type Json, type Model } from '../src/contract/index.ts'
 import { makePractice } from '../plugins/runtimes/practice/runtime.ts'
 

@@ -1,4 +1,4 @@
-/** The command line of the suite: what may be asked for, and what it means. */
+/** The command line of the suite. */
 import { parseArgs } from 'node:util'
 import { FAMILIES } from './worlds/index.ts'
 
@@ -27,7 +27,7 @@ Writes docs/learning.md and docs/learning.svg unless --quick or --family leave s
 
 Exit status: 0 every goal met, 1 a goal missed, 2 the suite could not run.`
 
-/** The options of this run, or null when only help was asked for. */
+/** Null when only help was requested. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],

@@ -1,27 +1,27 @@
-/** Who proposes in a world: two times of three somebody sensible, else an adversary with no-ops, harm, decoys and cheats. */
+/** The proposer of a world: sensible in two of three cases, else an adversary with no-ops, harm, decoys and cheats. */
 import type { Brief, Mutation, Proposal, Proposer } from '../src/contract/index.ts'
 import { draw, drawInteger } from '../plugins/runtimes/practice/draw.ts'
 import { HARMS } from '../plugins/runtimes/practice/lessons.ts'
 import { cheatOf } from './cheats.ts'
 import { answerOf, created, rule, settings, type World } from './worlds/world.ts'
 
-export type Source = 'sensible' | 'no-op' | 'harmful' | 'decoy' | 'cheat'
+export type ProposalSource = 'sensible' | 'no-op' | 'harmful' | 'decoy' | 'cheat'
 
 export interface MixedProposer {
   readonly proposer: Proposer
   /** Where the latest proposal came from. */
-  source(): Source
+  source(): ProposalSource
 }
 
 const SENSIBLE_CHANCE = 2 / 3
-/** How much of that the model has to think of, where it can. */
+/** The share of sensible proposals that the model writes, where it can. */
 const THINKING_CHANCE = 0.5
 const ADVERSARIES = ['no-op', 'harmful', 'decoy', 'cheat'] as const
 
-/** `thinking` asks the practice model. The same world is offered the same changes in the same order, whatever its gate makes of them. */
+/** `thinking` calls the mock model. A world gets the same changes in the same order, whatever its gate decides. */
 export function makeProposer(world: World, thinking: Proposer): MixedProposer {
   let asked = 0
-  let source: Source = 'sensible'
+  let source: ProposalSource = 'sensible'
   return {
     source: () => source,
     proposer: {
@@ -38,13 +38,13 @@ export function makeProposer(world: World, thinking: Proposer): MixedProposer {
   }
 }
 
-/** Of what is left to propose in the tree as it is. */
-function proposalOf(world: World, brief: Brief, source: Source, asked: number, which: number): Proposal {
+/** Among the changes that the tree does not hold yet. */
+function proposalOf(world: World, brief: Brief, source: ProposalSource, asked: number, which: number): Proposal {
   const fitting = offersOf(world, brief, source, asked, which).filter((mutations) => brief.check(mutations) === null)
   return { mutations: fitting[which % fitting.length] ?? [created(rule(`tone-${asked}`, 'Be friendly and keep a calm tone.'))] }
 }
 
-function offersOf(world: World, brief: Brief, source: Source, asked: number, which: number): readonly (readonly Mutation[])[] {
+function offersOf(world: World, brief: Brief, source: ProposalSource, asked: number, which: number): readonly (readonly Mutation[])[] {
   const id = `${source}-${asked}`
   if (source === 'sensible') return world.good
   if (source === 'no-op') return NO_OPS.map((text) => [created(rule(id, text))])
@@ -62,7 +62,7 @@ const NO_OPS = [
   'Thank people for their patience.',
 ]
 
-/** The answers of the train tasks by heart: to the letter, and for whatever begins alike. */
+/** Memorised answers of the train tasks: for exact prompts, and for prompts with the same beginning. */
 function memorised({ tasks }: Brief, id: string): readonly (readonly Mutation[])[] {
   const known = tasks.map((task) => ({ when: task.prompt, say: answerOf(task) }))
   const alike = known.map(({ when, say }) => ({ when: when.slice(0, ALIKE_CHARACTERS), say }))

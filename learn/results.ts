@@ -1,4 +1,4 @@
-/** What a run of the suite found, as plain data. */
+/** The results of a run, as plain data. */
 import type { Life } from './life.ts'
 import type { Power } from './simulate/power.ts'
 
@@ -17,15 +17,15 @@ export interface LifeOf extends Life {
   readonly seed: number
 }
 
-/** Scenarios that were offered fifty changes that change nothing. */
+/** Scenarios with fifty no-op changes. */
 export interface NoOps {
   readonly gate: string
   readonly scenarios: number
-  /** How many of them published at least one. */
+  /** How many published at least one. */
   readonly publishing: number
 }
 
-/** Scenarios that were offered fifty changes, half of them harmful. */
+/** Scenarios with fifty changes, half of them harmful. */
 export interface Chains {
   readonly gate: string
   readonly gainMean: number
@@ -34,12 +34,12 @@ export interface Chains {
   readonly drawdownWorst: number
 }
 
-/** The gate that ships. */
+/** The shipped gate. */
 export const OURS = 'evidence'
-/** What counts as having found what there was to find. */
+/** The share of the optimum that counts as reached. */
 const SHARE_WANTED = 0.9
 
-/** Of the way from nothing to the best that was within reach. */
+/** The share of the optimum. */
 export const shareOf = ({ sealed, optimum }: Life): number => sealed / optimum
 export const isReached = (life: Life): boolean => shareOf(life) >= SHARE_WANTED
 

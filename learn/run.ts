@@ -1,4 +1,4 @@
-/** `npm run learn`: plays the suite, prints what it found, writes the page and the plot, and says which goal was missed. */
+/** `npm run learn`: runs the suite, prints the results, writes the page and the plot, and names missed goals. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { goalsOf } from './goals.ts'
 import { playSuite } from './index.ts'
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   return missed.length === 0 ? 0 : EXIT_MISSED
 }
 
-/** For somebody who watches; a log gets none of it. */
+/** On a terminal only. */
 function showProgress(done: number): void {
   if (!process.stderr.isTTY) return
   const filled = Math.round(done * BAR_CHARACTERS)
@@ -39,7 +39,7 @@ function showProgress(done: number): void {
   process.stderr.write(done < 1 ? `\r${bar}` : `\r${' '.repeat(bar.length)}\r`)
 }
 
-/** The page tells of the whole suite alone. */
+/** The page is written only after a full run. */
 async function write({ isQuick, families, json }: Options, results: Results): Promise<void> {
   if (json !== null) await writeFile(json, `${JSON.stringify({ goals: goalsOf(results), ...results }, null, 2)}\n`)
   if (isQuick || families.length < Object.keys(FAMILIES).length) return

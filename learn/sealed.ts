@@ -1,4 +1,4 @@
-/** What a tree is worth: the share of sealed tasks whose answer stands on the last line of the reply, whatever else the agent claims. */
+/** The sealed score of a tree: the share of sealed tasks whose answer is on the last line of the reply. */
 import type { Entry, Files } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
 import { ADAPTER, setupIn } from './adapter.ts'
@@ -8,7 +8,7 @@ import type { World } from './worlds/world.ts'
 /** How often each sealed task is played. */
 const REPEATS = 5
 
-/** Every tree plays the same sessions, so that a change that changes nothing is worth exactly as much. */
+/** Every tree plays the same sessions, so that a no-op change keeps the score exactly. */
 export function sealedScore(world: World, entries: readonly Entry[]): number {
   const files = renderTree(ADAPTER, entries)
   const [scores, key] = [KNOWN.get(world) ?? new Map<string, number>(), JSON.stringify(files)]
@@ -16,7 +16,7 @@ export function sealedScore(world: World, entries: readonly Entry[]): number {
   KNOWN.set(world, scores.set(key, score))
   return score
 }
-/** Several gates come by the same trees. */
+/** Cached, since several gates reach the same trees. */
 const KNOWN = new WeakMap<World, Map<string, number>>()
 
 function playSealed(world: World, files: Files): number {
@@ -32,7 +32,7 @@ function playSealed(world: World, files: Files): number {
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1)?.trim() ?? ''
 
-/** The best that the known changes reach, each by itself. */
+/** The best score of the known good changes, each alone. */
 export function optimumOf(world: World): number {
   const scores = world.good.map((mutations) => {
     const tree = admit(ADAPTER, world.start, mutations)

@@ -1,4 +1,4 @@
-/** The real text proposer, with the practice model to think for it. */
+/** The real text proposer, with the mock model. */
 import type { Kinds, Proposer } from '../src/contract/index.ts'
 import { practiceModel } from './model.ts'
 

@@ -1,4 +1,4 @@
-/** `npm run learn:weights`: the whole loop of weights on a model made on the spot, with the rewards it reached and the speed of its parts. */
+/** `npm run learn:weights`: the whole weight-training loop on a tiny model, with the rewards reached and the speed of its parts. */
 import { parseArgs } from 'node:util'
 import type { JsonObject } from '../src/contract/index.ts'
 import { begin } from '../test/needs/ready.ts'
@@ -32,7 +32,7 @@ interface Round {
   readonly reward: number
   readonly tokens: number
   readonly answerSeconds: number
-  /** Null where every answer was as good as the others: nothing was trained. */
+  /** Null where all scores were equal and nothing was trained. */
   readonly stepSeconds: number | null
 }
 
@@ -75,7 +75,7 @@ function named(name: string, value: string | undefined): readonly string[] {
   return value === undefined ? [] : [name, value]
 }
 
-/** One group: its answers are timed from the first question to the last report, its step from there to its row. */
+/** One group: times its answers up to the last report, then its step up to the row. */
 async function play({ world }: School, round: number): Promise<Round> {
   const seeds = Array.from({ length: Number(options.group) }, (_, index) => round * 1000 + index)
   const begun = performance.now()

@@ -1,4 +1,4 @@
-/** A small adapter: rules become one file and skills one each, which a command-line agent reads beside the address of its model. */
+/** A small adapter: rules become one file and each skill another, beside the file with the model's address. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { define, type JsonObject } from '../../src/contract/index.ts'
@@ -10,19 +10,19 @@ export default define('adapter', {
   binary: 'rulebook-agent',
   trajectory_format: 'jsonl',
 
-  /** The service renders by this. What has no place here is refused, never dropped. */
+  /** The service renders by this layout. Kinds without a path here are refused. */
   layout: {
     config: { primary: { path: 'settings.json', defaults: { telemetry: false } }, model: { path: 'model.json' } },
     rules: 'RULES.md',
     named: { skill: 'skills/{name}.md' },
   },
 
-  /** The key is in these files, so they go to the agent's folder and nowhere else. */
+  /** These files hold the key, so they are only written to the agent's folder. */
   bindings: {
     openai: ({ url, model, apiKey }) => [{ target: 'model', data: { base_url: `${url}/v1`, model, api_key: apiKey } }],
   },
 
-  /** The prompt is a word of its own; no shell reads it. */
+  /** The prompt is one argument; no shell parses it. */
   launch: ({ prompt }, root) => ({
     argv: ['rulebook-agent', '--home', root, '--', prompt],
     env: { RULEBOOK_TRAJECTORY: join(root, TRAJECTORY) },
@@ -35,7 +35,7 @@ export default define('adapter', {
   },
 })
 
-/** An agent that never got to work wrote none. */
+/** An agent that never started has no log. */
 function noneWritten(error: unknown): string {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
   throw error

@@ -1,7 +1,7 @@
 /**
- * A small durable content store: one file for every content, large file, release and pointer, named by a hash, written beside its place and
- * synced before it is given its name. Whatever is killed, a file is there whole or not at all. Nothing is ever removed, a checkpoint passes
- * through memory, and nothing keeps a second process away, so this is an example.
+ * A small durable content store: one file per content, large file, release and pointer, named by a hash, and written, synced and renamed, so
+ * that a crash never leaves part of a file. It never removes anything, reads checkpoints into memory, and does not lock its folder, so it is
+ * only an example.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -25,15 +25,15 @@ import {
 } from '../../src/contract/index.ts'
 
 const FOLDERS = ['contents', 'large', 'releases', 'pointers', 'unpacked'] as const
-/** Whatever is no id of ours never becomes a path. */
+/** Only such ids become paths. */
 const ID = /^[0-9a-f]{40}$/
-/** Nothing that is kept ever changes; a pointer is replaced. */
+/** Stored files never change; a pointer is replaced. */
 const READ_ONLY = 0o444
 
 export default define('contents', {
   async make({ repository }) {
     if (typeof repository !== 'string') throw invalid('contents_config', 'repository: must be the path of the folder that holds the store')
-    // What was unpacked can be made again, and a crash may have left half of it.
+    // A crash may have left part of an unpacked content, which can be made again.
     await rm(join(repository, 'unpacked'), { recursive: true, force: true })
     for (const folder of FOLDERS) await mkdir(join(repository, folder), { recursive: true, mode: 0o700 })
     return new FolderContents(repository)
@@ -63,7 +63,7 @@ class FolderContents implements ContentStore {
     return JSON.parse(text)
   }
 
-  /** Once per content. What failed is tried again by whoever asks next. */
+  /** Once per content; the next call retries a failure. */
   unpack(contentId: string): Promise<string> {
     const known = this.#unpacked.get(contentId)
     if (known !== undefined) return known
@@ -93,7 +93,7 @@ class FolderContents implements ContentStore {
     await replace(this.#pointer(`scenarios/${scenario}`), JSON.stringify({ scenario, release_id: release.release_id }))
   }
 
-  /** Everything is kept for good, so there is nothing to hold on to. */
+  /** Nothing is ever removed, so there is nothing to do. */
   async hold({ release_id }: Release): Promise<void> {
     if ((await this.find(release_id)) === null) throw unknown('unknown_release', 'this release is not kept here; seal it first')
   }
@@ -102,7 +102,7 @@ class FolderContents implements ContentStore {
     const name = `archived/${scenario}/${as}`
     const [from, to] = [this.#pointer(`scenarios/${scenario}`), this.#pointer(name)]
     if (!(await isThere(from))) return name
-    // Not renamed, which would overwrite an archive. Killed between the two, it has both names, and the next try ends with one.
+    // Linked, since a rename would overwrite an archive. After a crash it has both names, and the next attempt removes one.
     await link(from, to).catch(archiveExists)
     await rm(from)
     await syncFolder(dirname(to))
@@ -113,7 +113,7 @@ class FolderContents implements ContentStore {
     await Promise.allSettled(this.#unpacked.values())
   }
 
-  /** A scenario's name may be longer than a file's, and hold what no file's may. */
+  /** A scenario's name may not be a valid file name. */
   #pointer(name: string): string {
     return this.#at('pointers', hash('sha1', name))
   }
@@ -134,7 +134,7 @@ class FolderContents implements ContentStore {
     return Object.fromEntries(files)
   }
 
-  /** The text itself, or three lines that name a large file, which is kept beside. */
+  /** The text itself, or three lines that name a large file. */
   async #textFor(name: string, bytes: Buffer): Promise<string> {
     if (!isLargeFile(name, bytes)) return bytes.toString()
     const sha256 = hash('sha256', bytes)
@@ -154,7 +154,7 @@ class FolderContents implements ContentStore {
     }
   }
 
-  /** A text that names no large file of ours is a text, whatever it looks like. */
+  /** A text that names no stored large file is an ordinary text. */
   async #place(file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true })
     const pointer = readPointer(Buffer.from(text))
@@ -164,7 +164,6 @@ class FolderContents implements ContentStore {
   }
 }
 
-/** Each file of a folder by its path there, or a single file by its name. */
 async function checkpointFiles(path: string): Promise<readonly (readonly [name: string, file: string])[]> {
   const root = await realpath(path).catch(() => null)
   if (root === null) throw invalid('bad_checkpoint', 'the checkpoint does not exist; name a folder or a file of this machine')
@@ -182,7 +181,7 @@ async function checkpointFiles(path: string): Promise<readonly (readonly [name: 
   return files
 }
 
-/** What is there already is the same bytes, since its name is their hash; only whoever wrote it may not have synced the name yet. */
+/** An existing file has the same bytes, since its name is their hash; its name may not be synced yet. */
 async function keep(path: string, bytes: string | Buffer): Promise<void> {
   if (await isThere(path)) await syncFolder(dirname(path))
   else await replace(path, bytes)

@@ -1,4 +1,4 @@
-/** The smallest evaluator: one point when the last line the agent printed is the task's answer. */
+/** The smallest evaluator: scores 1 when the agent's last line is the task's answer. */
 import { define } from '../../src/contract/index.ts'
 
 export default define('evaluator', {

@@ -1,4 +1,4 @@
-/** The smallest examiner: a candidate must still greet whoever greets it. */
+/** The smallest examiner: a candidate must still return a greeting. */
 import { define } from '../../src/contract/index.ts'
 
 export default define('examiner', {

@@ -1,6 +1,6 @@
 /**
  * The smallest executor: runs the command in a folder that holds the files, and removes the folder.
- * It keeps nothing apart but the folder and the environment, so this is an example and no place for an agent nobody trusts.
+ * It isolates only the folder and the environment, so it is an example, not for untrusted agents.
  */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream'
 import { define, invalid, type Episode, type EpisodeEnd, type Executor, type Files, type Launch } from '../../src/contract/index.ts'
 
 const PRINTED_CHARACTERS_MAX = 16 * 1024 * 1024
-/** What shells answer for a command that is not there, and for one that was killed. */
+/** Shell exit codes: command not found, and killed. */
 const EXIT_NOT_STARTED = 127
 const EXIT_KILLED = 137
 
@@ -46,7 +46,7 @@ async function writeFiles(folder: string, files: Files): Promise<void> {
 
 type Ended = Omit<Episode, 'trajectory'>
 
-/** However the command ends is an episode; only an abort is none. */
+/** Every end of the command is an episode; only an abort throws. */
 async function runIn(root: string, launch: Launch, signal: AbortSignal): Promise<Ended> {
   signal.throwIfAborted()
   const child = start(root, launch)
@@ -59,7 +59,7 @@ async function runIn(root: string, launch: Launch, signal: AbortSignal): Promise
   signal.addEventListener('abort', abort)
   const timer = setTimeout(end, launch.timeoutSeconds * 1000, 'time')
   const printed = [child.stdout, child.stderr].map((stream) => reader(stream, () => end('output')))
-  // What it started ends with it.
+  // Kills what it started too.
   child.once('exit', abort)
   const exitCode = await exitOf(child)
   clearTimeout(timer)
@@ -73,10 +73,10 @@ async function runIn(root: string, launch: Launch, signal: AbortSignal): Promise
 function start(root: string, { argv: [command = '', ...words], env }: Launch): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(command, words, {
     cwd: join(root, 'workspace'),
-    // Nothing of the service's own environment but where programs are.
+    // Of the service's environment only PATH.
     env: { PATH: process.env['PATH'], HOME: root, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // In a group of its own, so that all of it can be ended at once.
+    // In its own process group, so that all of it can be killed at once.
     detached: true,
   })
 }
@@ -85,7 +85,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // No process is left.
   }
 }
 
@@ -98,7 +98,6 @@ function reader(stream: Readable, onTooMuch: () => void): () => string {
   return () => text
 }
 
-/** Null when it never started. */
 function exitOf(child: ChildProcess): Promise<number | null> {
   return once(child, 'close').then(
     ([code]: unknown[]) => (typeof code === 'number' ? code : EXIT_KILLED),

@@ -1,4 +1,4 @@
-/** The smallest gateway: relays a call with fetch, and answers with whatever the provider said. */
+/** The smallest gateway: relays a call with fetch and returns the provider's answer. */
 import { define, invalid, upstream, UPSTREAM_ANSWER_BYTES_MAX, type WholeAnswer } from '../../src/contract/index.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 300
@@ -12,7 +12,7 @@ export default define('gateway', {
     return {
       async relay(route, body, caller) {
         const signal = AbortSignal.any([caller, AbortSignal.timeout(timeout_s * 1000)])
-        // A redirection is answered as it is: the key goes to nobody but the provider.
+        // Redirects are not followed: the key goes to the provider only.
         const call = { method: 'POST', headers, body: Buffer.from(body), signal, redirect: 'manual' } as const
         return fetch(`${url}/v1/${route}`, call).then(whole).catch(noAnswer)
       },

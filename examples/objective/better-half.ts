@@ -1,4 +1,4 @@
-/** The smallest objective: what scored above the mean of its batch is made likelier, what scored below it less likely. */
+/** The smallest objective: rollouts above the mean score of their batch become likelier, those below less likely. */
 import { define } from '../../src/contract/index.ts'
 
 export default define('objective', {
@@ -7,7 +7,7 @@ export default define('objective', {
   needsLogProbs: true,
   prepare(rollouts) {
     const scores = rollouts.map(({ score }) => score ?? 0)
-    // Divided before it is added up: the sum of large scores may be larger than any number.
+    // Divided before summing, since the sum of large scores may overflow.
     const mean = scores.reduce((sum, score) => sum + score / scores.length, 0)
     const advantages = scores.map((score) => Math.sign(score - mean))
     if (advantages.every((advantage) => advantage === 0)) return { kind: 'skip', reason: 'all scores are equal' }

@@ -1,4 +1,4 @@
-/** The smallest processor: every exchange is a unit of its own, and ten of them make a batch. */
+/** The smallest processor: every exchange is a sample, and ten of them make a batch. */
 import { BATCH_BYTES_MAX, define, type Processor, type StoredSample } from '../../src/contract/index.ts'
 
 const BATCH_SIZE = 10
@@ -22,7 +22,7 @@ function everyRecord(): Processor {
       const samples = oldest(waiting.values())
       return { samples, ready: samples.length === BATCH_SIZE || samples.length < waiting.size }
     },
-    /** A unit is one record, so none becomes useless because another was consumed. */
+    /** A sample is one record, so consuming one makes no other useless. */
     settle(consumed) {
       for (const id of consumed) waiting.delete(id)
       return []
@@ -31,7 +31,7 @@ function everyRecord(): Processor {
   }
 }
 
-/** A batch crosses to its trainer whole, so it ends where its exchanges grow too large; one that is too large by itself goes alone. */
+/** Limits the size of a batch, which is sent to its trainer whole; one large sample may be a batch alone. */
 function oldest(waiting: Iterable<StoredSample>): readonly StoredSample[] {
   const batch: StoredSample[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-/** The smallest proposer: makes a rule of what a person asked for, or else of the first feedback that is a sentence. */
+/** The smallest proposer: makes a rule of a person's request, or else of the first feedback that is a sentence. */
 import { hash } from 'node:crypto'
 import { define, type Brief } from '../../src/contract/index.ts'
 
@@ -10,7 +10,7 @@ export default define('proposer', {
   async propose({ entries, samples, request, report }) {
     const text = ruleIn({ samples, request })
     if (text === null) return null
-    // The same words are the same rule: said twice, it is there already.
+    // The id is a hash of the text, so that a rule is not added twice.
     const id = `rule-${hash('sha256', text).slice(0, ID_CHARACTERS)}`
     if (entries.some((entry) => entry.id === id)) return null
     report.line('proposer', `a rule more: ${text}`)

@@ -1,14 +1,14 @@
-/** A small recipe: puts the house rules in front of every request, and takes only reports with a score from 0 to 1. */
+/** A small recipe: puts house rules in front of every request, and accepts only reports with a score from 0 to 1. */
 import { define, type Dialect, type Json, type JsonObject, type Processor } from '../../src/contract/index.ts'
 import { keepOnly } from '../../src/training/index.ts'
 
 const RULES = 'Answer in one sentence.'
 
 export default define('recipe', {
-  /** What the first release of a new scenario holds. */
+  /** The first release of a new scenario. */
   seed: { 'rules.md': `${RULES}\n` },
 
-  /** Why a report is refused, or null. The service answers 400 with these words. */
+  /** Why a report is refused, or null. The service answers 400 with this text. */
   checkReport({ score }) {
     return typeof score === 'number' && score >= 0 && score <= 1 ? null : 'score: must be a number from 0 to 1'
   },
@@ -24,7 +24,7 @@ export default define('recipe', {
   },
 })
 
-/** The body to forward and to record; the one that came is left as it is. */
+/** The body to forward and record; the original is not changed. */
 function withRules(dialect: Dialect, body: JsonObject): JsonObject {
   if (dialect === 'chat') return { ...body, messages: [{ role: 'system', content: RULES }, ...listOf(body['messages'])] }
   const key = dialect === 'responses' ? 'instructions' : 'system'
@@ -37,7 +37,7 @@ function withRules(dialect: Dialect, body: JsonObject): JsonObject {
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
-/** Asks clients for reports and learns nothing from them; the contract route shows what it says about itself. */
+/** Asks clients for reports and learns nothing from them. */
 const processor: Processor = {
   ...keepOnly('house-rules'),
   requestTypes: ['inference', 'report'],

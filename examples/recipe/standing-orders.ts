@@ -1,10 +1,10 @@
-/** The smallest recipe that changes a harness: every instruction becomes a rule of the tree, by the same admission as anybody's change. */
+/** The smallest recipe that changes a harness: every instruction becomes a rule of the tree, if it is admitted. */
 import { define, type Adapter, type StepOrder, type StepResult } from '../../src/contract/index.ts'
 import { admit, contentOf, entriesIn, openHarness } from '../../src/harness/index.ts'
 import { keepOnly } from '../../src/training/index.ts'
 
 export default define('recipe', {
-  /** Made from its settings: the adapter and the seed stand under `evolution`. */
+  /** The adapter and the seed come from the `evolution` section. */
   async make(config, parts) {
     const { adapter, seed, files } = await openHarness(config, parts)
     return {

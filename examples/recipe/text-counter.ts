@@ -1,14 +1,14 @@
-/** The smallest recipe that learns: counts the reports it was given, publishes the count as a text file, and keeps what people ask it to note. */
+/** The smallest recipe that learns: publishes the number of reports as a text file, and keeps people's instructions as notes. */
 import { define, type StepOrder, type StepResult } from '../../src/contract/index.ts'
 import { processorOf } from '../../src/training/index.ts'
 
 const FILE = 'counter.md'
 
 export default define('recipe', {
-  /** What the first release of a new scenario holds. */
+  /** The first release of a new scenario. */
   seed: { [FILE]: 'reports: 0\n' },
 
-  /** What the scenario serves and collects: files to pull, and one sample per report. */
+  /** Serves files to pull, and collects one sample per report. */
   async bind(scope) {
     const { config, runtime, gateway } = scope
     return {
@@ -20,11 +20,11 @@ export default define('recipe', {
     }
   },
 
-  /** What improves it. This runs in a thread of its own, so it shares nothing with the above. */
+  /** The trainer runs in another thread and shares nothing with the above. */
   trainers: () => ({ '': { lane: 'thread', open: () => ({ step: async (order) => count(order) }) } }),
 })
 
-/** Everything a step needs is in the order; everything it has to say is in its answer. */
+/** All input is in the order, all output in the result. */
 function count({ batch, files }: StepOrder): StepResult {
   const [first = '', ...notes] = (files[FILE] ?? '').trimEnd().split('\n')
   const reports = Number(/\d+/.exec(first)?.[0] ?? 0) + batch.samples.length

@@ -1,4 +1,4 @@
-/** The smallest runtime: says back what it was told, in all three formats, whole or streamed. */
+/** The smallest runtime: echoes the last message, in the three formats, whole or streamed. */
 import { define, upstream, type Json, type JsonObject, type Runtime, type RuntimeCall, type WholeAnswer } from '../../src/contract/index.ts'
 
 export default define('runtime', { make: () => echo })
@@ -8,7 +8,7 @@ const echo: Runtime = {
     if (call.signal.aborted) throw upstream('call_aborted', 'the call was given up before it was answered')
     const body: JsonObject = JSON.parse(Buffer.from(call.body).toString())
     const text = toldIn(call, body)
-    // A refusal is an answer like any other: the service relays its status and its words.
+    // A refusal is an answer too: the service relays its status and body.
     if (text === null) return whole(400, { error: { message: 'there is nothing to say back', type: 'invalid_request_error' } })
     if (call.dialect === 'count_tokens') return whole(200, { input_tokens: countWords(text) })
     const { model } = body
@@ -33,7 +33,7 @@ interface Said {
   readonly words: number
 }
 
-/** What a format must be able to do: print an answer whole, and as the events of a stream. */
+/** Prints an answer whole, and as the events of a stream. */
 interface Format {
   whole(said: Said): JsonObject
   events(said: Said): readonly (JsonObject | '[DONE]')[]
@@ -99,7 +99,7 @@ const FORMATS: Readonly<Record<'chat' | 'responses' | 'messages', Format>> = {
   },
 }
 
-/** The last thing said, wherever this format keeps it; null when nothing was. */
+/** The last message in this format, or null. */
 function toldIn({ dialect }: RuntimeCall, body: JsonObject): string | null {
   const said = dialect === 'responses' ? body['input'] : lastOf(body['messages'])
   if (said === undefined || said === null) return null
@@ -111,7 +111,7 @@ function lastOf(messages: Json | undefined): Json | undefined {
   return typeof last === 'object' && last !== null && 'content' in last ? last['content'] : undefined
 }
 
-/** One event at a time, and none after the caller has gone. */
+/** One event at a time, and none after an abort. */
 async function* chunks(events: readonly (JsonObject | '[DONE]')[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for (const event of events) {
     if (signal.aborted) return

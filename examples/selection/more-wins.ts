@@ -10,5 +10,5 @@ export default define('selection', {
   },
 })
 
-/** No score is worse than any. Where neither has one the difference is no number, and counts on neither side. */
+/** A missing score is worse than any. Two missing scores give NaN, which counts for neither side. */
 const marginOf = ({ current, candidate }: Pair): number => (candidate ?? -Infinity) - (current ?? -Infinity)

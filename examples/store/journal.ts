@@ -1,7 +1,6 @@
 /**
- * A small durable store: everything in memory, and every change one line of an append-only file that is synced before anyone hears of it.
- * Opening reads the lines again, in order. The file only ever grows and a change waits for the one before it, so this is an example and
- * not a store for much traffic.
+ * A small durable store: everything is in memory, and every change is a line of an append-only file, synced before the call returns. Opening
+ * replays the lines. The file only grows and changes are serial, so it is an example, not a store for much traffic.
  */
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +16,7 @@ export default define('store', {
   },
 })
 
-/** A change as it stands in the file. Payloads are JSON text already and stay what they are. */
+/** A line of the file. Payloads are JSON text already. */
 type Line = { readonly scenario: string } & (
   | { readonly append: readonly (Omit<NewRecord, 'payload'> & { readonly payload: string })[] }
   | { readonly commit: Commit }
@@ -31,7 +30,7 @@ class JournalStore implements Store {
   readonly verify: Store['verify']
   readonly #inner: Store
   readonly #file: FileHandle
-  /** The newest change. One that could not be written fails all that follow: what is in memory is then ahead of the disk. */
+  /** The last change. A failed write fails all later ones, since the memory is then ahead of the disk. */
   #last: Promise<unknown> = Promise.resolve()
 
   private constructor(inner: Store, file: FileHandle) {
@@ -48,7 +47,7 @@ class JournalStore implements Store {
     const path = join(directory, 'journal.jsonl')
     const file = await open(path, 'a', 0o600)
     const text = await readFile(path, 'utf8')
-    // A crash may leave half a line; nobody heard of it, so it is cut off.
+    // A crash may leave half a line, which was never acknowledged, so it is cut off.
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     await file.truncate(Buffer.byteLength(whole))
     for (const line of whole.split('\n')) if (line !== '') await apply(inner, JSON.parse(line))
@@ -79,7 +78,7 @@ class JournalStore implements Store {
     await this.#file.close().catch(() => undefined)
   }
 
-  /** One at a time. What the inner store refuses is not written; what is written is on the disk before the answer is given. */
+  /** One at a time. A change that the inner store refuses is not written; others are on disk before the call returns. */
   #keep<T>(change: () => Promise<T>, line: Line): Promise<T> {
     const answer = this.#last.then(change)
     const written = answer.then(

@@ -1,8 +1,8 @@
-/** A small trainer that remembers: counts which models its clients ask for, and publishes the list when its order changes. */
+/** A small trainer with state: counts the models that clients request, and publishes the list when its order changes. */
 import { define, isObject, type JsonObject, type StepOrder, type StepResult } from '../../src/contract/index.ts'
 
 const FILE = 'models.md'
-/** Clients choose the names, so what they make up may neither fill the row nor write a line of its own. */
+/** Clients choose the names, so their number and characters are limited. */
 const MODELS_MAX = 100
 const NAME = /^[\w.:/-]{1,100}$/
 
@@ -20,7 +20,7 @@ function count({ batch: { samples }, files, state }: StepOrder): StepResult {
   return { kind: 'publish', content: { kind: 'files', files: { [FILE]: list } }, ...kept }
 }
 
-/** What the step before this one left. An older version may have left something else. */
+/** The state of the last step, which an older version may have written. */
 function countsIn({ counts }: JsonObject): Map<string, number> {
   const known = Object.entries(isObject(counts) ? counts : {})
   return new Map(known.flatMap(([name, times]) => (typeof times === 'number' ? [[name, times]] : [])))

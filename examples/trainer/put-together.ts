@@ -1,8 +1,8 @@
-/** A recipe put together from other plug-ins: its trainer and its processor are loaded by name, and could be anybody's. */
+/** A recipe composed of other plug-ins: its trainer and processor are loaded by name. */
 import { join } from 'node:path'
 import { define } from '../../src/contract/index.ts'
 
-/** Absolute, since a relative path would start from the configuration file. A package's name would do as well. */
+/** Absolute, since a relative path starts from the configuration file. A package name works too. */
 const here = (path: string): string => join(import.meta.dirname, path)
 
 export default define('recipe', {
@@ -14,7 +14,7 @@ export default define('recipe', {
         return {
           runtime,
           surface: { files: { read: ({ content_id }) => read(content_id) } },
-          // It learns from traffic alone, whatever else the processor could do.
+          // It learns from traffic only.
           processors: { '': { ...(await processor.make(config)), modes: ['auto'] } },
           ...(gateway && { gateway }),
           close: async () => undefined,

@@ -1,4 +1,4 @@
-/** The sealed score over the episodes played, one line per gate with a band over the seeds, as an SVG that reads well in light and dark. */
+/** Plots the sealed score over episodes as SVG, one line per gate with a band over the seeds, for light and dark pages. */
 import { EPISODES } from '../life.ts'
 import { distinct, meanOf, quantileOf, type LifeOf, type Results } from '../results.ts'
 
@@ -8,10 +8,10 @@ const LEFT = 52
 const RIGHT = 150
 const TOP = 36
 const BOTTOM = 44
-/** Every so many episodes a point is drawn. */
+/** The distance of the points. */
 const EPISODES_STEP = 5
 const BAND = [0.1, 0.9] as const
-/** Told apart by lightness too, for those who do not tell the colours apart. */
+/** The colours also differ in lightness, for colour-blind readers. */
 const COLOURS: Readonly<Record<string, string>> = { 'no gate': '#b5651d', 'strict mean': '#2f6fb7', evidence: '#128a5a' }
 
 export function plotOf({ lives }: Results): string {
@@ -54,7 +54,7 @@ function pointsOf(lives: readonly LifeOf[]): Line['points'] {
   const episodes = Array.from({ length: EPISODES / EPISODES_STEP + 1 }, (_, at) => at * EPISODES_STEP)
   const seeds = distinct(lives.map(({ seed }) => String(seed)))
   return episodes.map((episode) => {
-    // The families of a seed together are one sample: what a gate is worth in general, not in its best family.
+    // All families of a seed together are one sample.
     const scores = seeds.map((seed) => meanOf(lives.filter((life) => String(life.seed) === seed).map((life) => servedAt(life, episode))))
     return { episode, low: quantileOf(scores, BAND[0]), middle: quantileOf(scores, 0.5), high: quantileOf(scores, BAND[1]) }
   })
@@ -74,7 +74,7 @@ function drawn({ gate, points }: Line): string {
   ].join('\n')
 }
 
-/** Beside the ends of the lines, the best on top; moved down where two would lie on each other. */
+/** Labels at the ends of the lines, the best on top, moved apart where they would overlap. */
 function labelsOf(lines: readonly Line[]): readonly string[] {
   const ends = lines.map(({ gate, points }) => ({ gate, score: points.at(-1)?.middle ?? 0 }))
   let lowest = -LABEL_HEIGHT

@@ -1,7 +1,7 @@
 /** Tables for a terminal, and for a page. */
 import type { Table } from './tables.ts'
 
-/** Columns as wide as their widest cell; what looks like a number is set to the right. */
+/** Aligns columns, numbers to the right. */
 export function forTerminal({ title, head, rows }: Table): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)))
   const line = (row: readonly string[]): string =>

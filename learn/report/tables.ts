@@ -1,4 +1,4 @@
-/** The results as tables: rows of text, which the terminal and the page each print in their own way. */
+/** The results as tables of text, for the terminal and the page. */
 import { goalsOf } from '../goals.ts'
 import { distinct, isReached, meanOf, shareOf, type LifeOf, type Results } from '../results.ts'
 

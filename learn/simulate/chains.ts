@@ -1,19 +1,19 @@
-/** Lives of scenarios over simulated tasks: what fifty changes in a row come to. */
+/** Simulated scenarios of fifty changes. */
 import type { Selection } from '../../src/contract/index.ts'
 import { between, chanceOf, type Chance } from './chance.ts'
 import { decide, type Outcomes } from './decide.ts'
 import { drawRates, meanOf, moved, type Rates } from './rates.ts'
 
 const STEPS = 50
-/** What one step may play, as `evolution.max_episodes_per_step` would say. */
+/** Like `evolution.max_episodes_per_step`. */
 const EPISODES_PER_STEP_MAX = 600
 
 export interface Chain {
   readonly published: number
   readonly episodes: number
-  /** What the harness gained over its life, as a share of tasks solved. */
+  /** The total gain, as a share of solved tasks. */
   readonly gain: number
-  /** How far it ever fell below its best. */
+  /** The largest drop below the best. */
   readonly drawdown: number
 }
 

@@ -1,4 +1,4 @@
-/** Chance for simulations: fast, seeded, and good enough to count how often a gate errs. */
+/** A fast, seeded random generator for simulations. */
 
 export type Chance = () => number
 
@@ -13,7 +13,7 @@ export function chanceOf(seed: number): Chance {
   }
 }
 
-/** From a Beta distribution with both parameters below 1 (Jöhnk): most tasks are nearly always, or nearly never, solved. */
+/** A Beta distribution with both parameters below 1 (Jöhnk): most tasks are nearly always or nearly never solved. */
 export function betaOf(chance: Chance, a: number, b: number): number {
   for (;;) {
     const [x, y] = [chance() ** (1 / a), chance() ** (1 / b)]

@@ -1,9 +1,9 @@
-/** One decision of a gate over simulated episodes: what it asks for is played, what is known is not played again. */
+/** One decision of a gate over simulated episodes, with a cache of known outcomes. */
 import type { Draw, Pair, Question, Selection } from '../../src/contract/index.ts'
 import type { Chance } from './chance.ts'
 import { TASK_LIST, type Rates } from './rates.ts'
 
-/** What one tree made of every task and repeat that it was played on. */
+/** The outcomes of one tree by task and repeat. */
 export type Outcomes = Map<string, number>
 
 interface Side {
@@ -32,7 +32,7 @@ export function decide(contest: Contest): Verdict {
     kind: 'traffic',
     tasks: TASK_LIST,
     pairs,
-    // As often as the episodes allow, for a gate that plays a fixed number.
+    // As many repeats as the budget allows, for a gate with a fixed number.
     repeats: Math.floor(episodesMax / (2 * TASK_LIST.length)),
     episodesLeft: episodesMax - episodes,
     seed,
@@ -50,7 +50,7 @@ export function decide(contest: Contest): Verdict {
   }
 }
 
-/** Without a wish of the selection's own: every task as often as there are repeats. */
+/** The default plays every task `repeats` times. */
 function drawsOf(selection: Selection, question: Question): readonly Draw[] {
   if (selection.next !== undefined) return selection.next(question)
   if (question.pairs.length > 0) return []

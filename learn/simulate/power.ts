@@ -1,26 +1,26 @@
-/** How often a gate finds a real gain, and what a test of a size fixed beforehand would have paid for the same. */
+/** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
 import { chanceOf } from './chance.ts'
 import { decide } from './decide.ts'
 import { drawRates, moved } from './rates.ts'
 
-/** The most that one decision may play. */
+/** The budget of one decision. */
 const EPISODES_MAX = 2000
-/** Sizes of the fixed test that are tried, in pairs. */
+/** The step between sizes of the fixed test. */
 const PAIRS_STEP = 10
 const PAIRS_MAX = 2000
 
 export interface Power {
   readonly effect: number
-  /** The share of runs in which the gain was found. */
+  /** The share of runs that found the gain. */
   readonly power: number
-  /** On average over all runs, also those in which it was not. */
+  /** The mean over all runs. */
   readonly episodes: number
-  /** What the smallest fixed test of the same level and at least the same power plays; null when none does. */
+  /** The size of the smallest fixed test with the same level and power; null when there is none. */
   readonly fixedEpisodes: number | null
 }
 
-/** `level` is the chance of a false publication that the gate gives its first decision. */
+/** `level` is the level of the gate's first decision. */
 export function powerOf(selection: Selection, effect: number, level: number, runs: number): Power {
   const verdicts = Array.from({ length: runs }, (_, run) => {
     const chance = chanceOf(run)
@@ -35,7 +35,7 @@ export function powerOf(selection: Selection, effect: number, level: number, run
   return { effect, power, episodes, fixedEpisodes: fixedEpisodes(effect, level, power, runs) }
 }
 
-/** The test: as many pairs as planned, every task in turn, and then the mean difference over its standard error, one-sided. */
+/** A one-sided z-test over the planned pairs, with tasks in turn. */
 function fixedEpisodes(effect: number, level: number, power: number, runs: number): number | null {
   const critical = quantileOf(1 - level)
   const found = Array.from({ length: PAIRS_MAX / PAIRS_STEP }, () => 0)
@@ -58,7 +58,7 @@ function fixedEpisodes(effect: number, level: number, power: number, runs: numbe
   return size === -1 ? null : (size + 1) * PAIRS_STEP * 2
 }
 
-/** Of the normal distribution, by halving over its tail. */
+/** The quantile of the normal distribution, by bisection. */
 function quantileOf(share: number): number {
   let [low, high] = [-10, 10]
   for (let halving = 0; halving < 60; halving += 1) {
@@ -69,7 +69,7 @@ function quantileOf(share: number): number {
   return high
 }
 
-/** The normal distribution, by Simpson's rule from the middle out. */
+/** The normal distribution function, by Simpson's rule. */
 function below(value: number): number {
   const steps = 200
   const width = value / steps

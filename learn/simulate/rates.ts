@@ -1,12 +1,12 @@
-/** Tasks as a gate sees them: each with a chance of its own to be solved, which a change moves. */
+/** Simulated tasks: each has a probability of being solved, which a change shifts. */
 import type { Task } from '../../src/contract/index.ts'
 import { betaOf, type Chance } from './chance.ts'
 
-/** One chance per task. */
+/** One probability per task. */
 export type Rates = readonly number[]
 
 const TASKS = 60
-/** Measured on real agents, chances lie near 0 and near 1 more often than between; the mean of these is 0.4. */
+/** Real agents' probabilities are mostly near 0 or 1; the mean here is 0.4. */
 const BETA = [0.6, 0.9] as const
 
 export const TASK_LIST: readonly Task[] = Array.from({ length: TASKS }, (_, index) => ({
@@ -19,7 +19,7 @@ export const drawRates = (chance: Chance): Rates => TASK_LIST.map(() => betaOf(c
 
 export const meanOf = (rates: Rates): number => rates.reduce((sum, rate) => sum + rate, 0) / rates.length
 
-/** Every chance is moved by the same amount, as far as chances go, so that the mean moves by `effect` where it can. */
+/** Shifts every probability by the same amount within 0 to 1, so that the mean moves by `effect` if possible. */
 export function moved(rates: Rates, effect: number): Rates {
   let [low, high] = [-1, 1]
   for (let halving = 0; halving < HALVINGS; halving += 1) {

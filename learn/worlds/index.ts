@@ -1,23 +1,23 @@
 /**
- * The families: in each of them a harness lacks one thing, and what would mend it is known.
+ * The families: in each, a harness lacks one thing, and the fix is known.
  *
- * | family | what is wrong | what mends it |
+ * | family | problem | fix |
  * |---|---|---|
- * | hidden-format | answers are wanted in a notation that nobody wrote down | a rule that names it |
- * | missing-tool | commands are to be run, and there is no shell | the shell among the tools |
- * | tool-order | two calculators, and the one that is asked first only estimates | the other one first |
- * | context-limit | the model has in mind as many rules as it can hold; one more is forgotten | a skill, read when it is needed |
- * | contradicting-rule | a rule of the house spoils what another one asks for | taking it away |
- * | user-preference | one person wants capitals, another must not get them | a skill on what the one asks about |
- * | flaky-grader | the grader is silent at times, and wrong at times | a rule |
- * | drifting-tasks | facts that the handbook has change, three of four of them | the new ones, without losing the others |
- * | missing-knowledge | questions about facts that stand nowhere | the handbook that has them |
+ * | hidden-format | answers need an undocumented notation | a rule that names it |
+ * | missing-tool | commands must be run, and there is no shell | the shell among the tools |
+ * | tool-order | two calculators, and the first only estimates | the other one first |
+ * | context-limit | the model holds as many rules as it can; one more is forgotten | a skill, read when needed |
+ * | contradicting-rule | one rule contradicts another | removing it |
+ * | user-preference | one person wants capitals, another does not | a skill about that person's questions |
+ * | flaky-grader | the grader is sometimes silent or wrong | a rule |
+ * | drifting-tasks | three of four facts in the handbook change | the new facts, without losing the others |
+ * | missing-knowledge | questions about unknown facts | the handbook that has them |
  */
 import { MENDS } from '../../plugins/runtimes/practice/lessons.ts'
 import type { Mend } from '../../plugins/runtimes/practice/lessons.ts'
 import { arithmetic, jsonField, lookup, problemsOf, reversing, reversingInCapitals, roman, shell, story } from './problems.ts'
 import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS } from './world.ts'
-import type { Problem, World } from './world.ts'
+import type { WorldTask, World } from './world.ts'
 
 export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
   'hidden-format': (seed) =>
@@ -101,9 +101,9 @@ export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
 /** When facts change, and how many of them. */
 const DRIFT_EPISODE = 30
 const DRIFT_SHARE = 0.75
-/** How much of what is asked is asked by the one who wants capitals. */
+/** The share of questions from the person who wants capitals. */
 const ADA_ASKS = 0.5
-/** As many lessons as the model has in mind at once, none of which is about reversing. */
+/** As many lessons as the model can hold, none about reversing. */
 const CROWD = [
   'answer-line',
   'precedence',
@@ -115,7 +115,7 @@ const CROWD = [
   'keep-duplicates',
 ] as const satisfies readonly Mend[]
 
-function worldOf(seed: string, problems: readonly Problem[], given: Pick<World, 'start' | 'good'> & Partial<World>): World {
+function worldOf(seed: string, problems: readonly WorldTask[], given: Pick<World, 'start' | 'good'> & Partial<World>): World {
   const { phase, sealed } = splitOf(problems)
   return { seed, phases: [phase], sealed, decoys: [], isTeachable: false, flakiness: { silent: 0, wrong: 0 }, ...given }
 }
@@ -126,11 +126,11 @@ const lesson = (name: Mend): World['start'][number] => rule(`know-${name}`, word
 
 const waysToTeach = (name: Mend): World['good'] => wordingsOf(name).map((text, index) => [created(rule(`good-${name}-${index + 1}`, text))])
 
-/** As many of the one as the share says, evenly among the other. */
-const mixed = (one: readonly Problem[], other: readonly Problem[], share: number): readonly Problem[] =>
+/** Mixes the two lists evenly by the share. */
+const mixed = (one: readonly WorldTask[], other: readonly WorldTask[], share: number): readonly WorldTask[] =>
   one.map((problem, at) => (isMixedIn(at, share) ? problem : (other[at] ?? problem)))
 
 const isMixedIn = (at: number, share: number): boolean => Math.floor((at + 1) * share) > Math.floor(at * share)
 
-const handbookOf = (problems: readonly Problem[]): string =>
+const handbookOf = (problems: readonly WorldTask[]): string =>
   problems.map(({ prompt, answer }) => `${prompt.replace(/^.*what is the (.*)\?$/, 'The $1')} is ${answer}.`).join('\n')

@@ -1,13 +1,13 @@
-/** Tasks by the hundred, made from a seed: what is asked, and what is right. */
+/** Generates tasks from a seed: prompts and their answers. */
 import { draw, drawInteger, drawOne } from '../../plugins/runtimes/practice/draw.ts'
 import { recognise } from '../../plugins/runtimes/practice/families/index.ts'
-import type { Problem } from './world.ts'
+import type { WorldTask } from './world.ts'
 
-type Maker = (seed: string) => Problem
+type Maker = (seed: string) => WorldTask
 
-/** So many different tasks of a kind; the same seed makes the same ones. */
-export function problemsOf(maker: Maker, seed: string, count: number): readonly Problem[] {
-  const problems = new Map<string, Problem>()
+/** `count` different tasks of a kind, reproducible by seed. */
+export function problemsOf(maker: Maker, seed: string, count: number): readonly WorldTask[] {
+  const problems = new Map<string, WorldTask>()
   for (let at = 0; problems.size < count && at < count * TRIES_MAX; at += 1) {
     const problem = maker(`${seed} ${at}`)
     problems.set(problem.prompt, problem)
@@ -17,10 +17,10 @@ export function problemsOf(maker: Maker, seed: string, count: number): readonly 
 }
 const TRIES_MAX = 100
 
-/** What the practice model itself would call right. */
-const solved = (prompt: string): Problem => ({ prompt, answer: recognise(prompt)?.problem.right ?? '' })
+/** The answer of the mock model's own solver. */
+const solved = (prompt: string): WorldTask => ({ prompt, answer: recognise(prompt)?.problem.right ?? '' })
 
-/** Only numbers that the additive notation writes otherwise. */
+/** Only numbers that differ in additive notation. */
 export const roman: Maker = (seed) => {
   const digits = [drawInteger(0, 9, seed, 'hundreds'), drawInteger(0, 9, seed, 'tens'), drawOne([4, 9], seed, 'ones')]
   return solved(`Write ${Number(digits.join(''))} as a Roman numeral.`)
@@ -45,7 +45,7 @@ const NOUNS = ['river', 'lantern', 'harbor', 'signal', 'meadow', 'kite', 'garden
 export const reversing: Maker = (seed) =>
   solved(`Reverse the text "${drawOne(ADJECTIVES, seed, 'first')} ${drawOne(NOUNS, seed, 'second')}".`)
 
-/** The same question by somebody who wants capitals. */
+/** The same question from the person who wants capitals. */
 export const reversingInCapitals: Maker = (seed) => {
   const { prompt, answer } = reversing(seed)
   return { prompt, answer: answer.toUpperCase() }
@@ -80,7 +80,7 @@ export const shell: Maker = (seed) => {
 
 const WHATS = ['port', 'owner', 'region', 'branch', 'timeout', 'cluster', 'queue', 'badge', 'bucket', 'quota'] as const
 
-/** A fact that nobody can guess. */
+/** A fact that cannot be guessed. */
 export const lookup: Maker = (seed) => {
   const subject = `${drawOne(WHATS, seed, 'what')} of the ${drawOne(NOUNS, seed, 'service')} service`
   const answer = `${drawOne(ADJECTIVES, seed, subject)}-${Math.floor(draw(subject) * 9000)}`

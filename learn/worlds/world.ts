@@ -1,7 +1,7 @@
-/** A world: something a harness lacks, tasks that show it, and the changes that are known to mend it. */
+/** A world: what a harness lacks, tasks that show it, and the changes known to fix it. */
 import type { Entry, Mutation, Task } from '../../src/contract/index.ts'
 
-export interface Problem {
+export interface WorldTask {
   readonly prompt: string
   readonly answer: string
 }
@@ -10,22 +10,22 @@ export interface World {
   readonly seed: string
   /** The tree that the scenario starts with. */
   readonly start: readonly Entry[]
-  /** What is asked, the first from the beginning on. */
+  /** The tasks over time. */
   readonly phases: readonly Phase[]
-  /** Nobody plays these but the suite, to say what a tree is worth. */
-  readonly sealed: readonly Problem[]
-  /** Known to be good, each by itself. */
+  /** Played only by the suite, to score a tree. */
+  readonly sealed: readonly WorldTask[]
+  /** Known good changes, each alone. */
   readonly good: readonly (readonly Mutation[])[]
-  /** Plausible, and good for nothing or bad: they fit what was seen and not what comes. */
+  /** Plausible changes that do not help: they overfit. */
   readonly decoys: readonly (readonly Mutation[])[]
-  /** Whether the practice model thinks of the good change by itself when it is shown failures. */
+  /** Whether the mock model proposes the good change when it sees failures. */
   readonly isTeachable: boolean
-  /** How often the grader has nothing to say, and how often it says the opposite. */
+  /** How often the grader is silent, and how often it is wrong. */
   readonly flakiness: { readonly silent: number; readonly wrong: number }
 }
 
 export interface Phase {
-  /** The tasks are these once so many episodes were played. */
+  /** The phase starts after this many episodes. */
   readonly fromEpisode: number
   readonly train: readonly Task[]
   readonly gate: readonly Task[]
@@ -34,12 +34,12 @@ export interface Phase {
 export const TRAIN_TASKS = 12
 const GATE_TASKS = 20
 const SEALED_TASKS = 40
-/** What a family has to make of a kind of task for all three. */
+/** How many tasks a family makes. */
 export const TASKS = TRAIN_TASKS + GATE_TASKS + SEALED_TASKS
 
-/** Train, gate and sealed tasks have no prompt in common. */
-export function splitOf(problems: readonly Problem[], fromEpisode = 0): { readonly phase: Phase; readonly sealed: readonly Problem[] } {
-  const task = (role: 'train' | 'gate', { prompt, answer }: Problem, index: number): Task => ({
+/** Train, gate and sealed tasks share no prompt. */
+export function splitOf(problems: readonly WorldTask[], fromEpisode = 0): { readonly phase: Phase; readonly sealed: readonly WorldTask[] } {
+  const task = (role: 'train' | 'gate', { prompt, answer }: WorldTask, index: number): Task => ({
     name: `${role}-${fromEpisode}-${index + 1}`,
     prompt,
     role,
@@ -57,7 +57,7 @@ export function splitOf(problems: readonly Problem[], fromEpisode = 0): { readon
 }
 const BOUNDS = [0, TRAIN_TASKS, TRAIN_TASKS + GATE_TASKS, TASKS]
 
-/** What the grader wants to see; '' for a task of another shape. */
+/** The expected answer, or ''. */
 export const answerOf = ({ data }: Task): string => (typeof data?.['answer'] === 'string' ? data['answer'] : '')
 
 export const rule = (id: string, text: string): Entry => ({ id, name: 'rules', config: { text } })

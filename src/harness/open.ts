@@ -14,7 +14,7 @@ import {
 import { seedTree, shippedEntries, shippedUpdate, withCure } from './seed.ts'
 import { contentOf } from './tree.ts'
 
-export interface Harness {
+export interface OpenedHarness {
   readonly adapter: Adapter
   /** The content of a new scenario's first release. */
   readonly seed: Files
@@ -30,7 +30,7 @@ const section = z.object({
   requests: z.boolean().nullable(),
 })
 
-export async function openHarness(config: JsonObject, parts: Parts): Promise<Harness> {
+export async function openHarness(config: JsonObject, parts: Parts): Promise<OpenedHarness> {
   const configured = section.parse(config['evolution'])
   const adapter = await parts.plugin('adapter', configured.adapter)
   // Without a configured seed the adapter's own is used.

@@ -1,4 +1,4 @@
-"""The command line: `serve` trains for whoever calls, `make-tiny` makes a small model to practise on."""
+"""The command line: `serve` runs the trainer, `make-tiny` makes a small model."""
 
 import argparse
 import os
@@ -69,7 +69,7 @@ def serve(options):
         server = make_server(service, options.host, options.port, key)
     except OSError as problem:
         raise invalid(f"--host and --port cannot be listened on: {(problem.strerror or 'not an address').lower()}") from problem
-    # Whatever is being done may be broken off: a checkpoint is there whole or not at all.
+    # Work may be interrupted: checkpoints are atomic.
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: os._exit(0))
     if options.end_with_stdin:

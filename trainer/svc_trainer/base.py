@@ -1,4 +1,4 @@
-"""A base model: its folder, what is known of it before it is loaded, and the loaded thing itself."""
+"""A base model: its folder, its metadata, and the loaded model."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class Base:
-    """One folder. The weights are read by the first who needs them and shared by all adapters."""
+    """One folder. The weights are loaded on first use and shared by all adapters."""
 
     def __init__(self, name, folder, device, dtype):
         self.name = name
@@ -35,7 +35,7 @@ class Base:
         return self._loaded
 
     def digest(self):
-        """What tells these weights from others of the same name."""
+        """Distinguishes these weights from others with the same name."""
         if self._digest is None:
             digest = hashlib.sha256()
             for file in ["config.json", *weight_files(self.folder)]:

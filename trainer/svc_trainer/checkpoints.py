@@ -1,4 +1,4 @@
-"""Saved weights on disk: each a folder that is there whole or not at all, whenever the process or the machine stops."""
+"""Saved weights on disk: each is a folder that is written atomically."""
 
 import fcntl
 import json
@@ -26,12 +26,12 @@ class Checkpoints:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
             raise Refusal(409, "another trainer works in this state folder: stop it, or give --state another folder") from problem
-        # What a process was writing or removing when it ended is nobody's.
+        # Left by a process that ended while it wrote or removed a checkpoint.
         shutil.rmtree(self.partial, ignore_errors=True)
         os.makedirs(self.partial, exist_ok=True)
 
     def save(self, model_id, kind, name, write):
-        """`write` fills a folder beside and syncs its files; only then does the checkpoint get its name."""
+        """`write` fills a temporary folder and syncs its files; then the folder is renamed."""
         beside = os.path.join(self.partial, uuid.uuid4().hex)
         place = os.path.join(self.saved, model_id, kind)
         try:
@@ -69,7 +69,7 @@ class Checkpoints:
 
 
 def make_folders(folder, above):
-    """Each is synced into the one above it: a renamed checkpoint must not hang on a folder that a crash forgets."""
+    """Syncs each folder into its parent, so that a crash cannot lose the parent of a renamed checkpoint."""
     if os.path.isdir(folder) or folder == above:
         return
     make_folders(os.path.dirname(folder), above)
@@ -102,7 +102,7 @@ def names_in(folder):
 
 
 def read_facts(folder, kind):
-    """What a checkpoint says of itself: its base model and its rank."""
+    """The base model and the rank of a checkpoint."""
     with open(os.path.join(folder, "state.json" if kind == "weights" else "adapter_config.json"), encoding="utf-8") as file:
         facts = json.load(file)
     if kind == "weights":
@@ -111,7 +111,7 @@ def read_facts(folder, kind):
 
 
 class Archive:
-    """A checkpoint as a tar, of a length that is known before it is sent; the same checkpoint gives the same bytes."""
+    """A checkpoint as a deterministic tar of known length."""
 
     def __init__(self, folder):
         self.files = [(name, os.path.join(folder, name)) for name in names_in(folder)]

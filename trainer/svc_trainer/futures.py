@@ -1,4 +1,4 @@
-"""Work that is asked for now and fetched later: one queue, one worker, and a number per call under which it is done once."""
+"""Futures: one queue, one worker, and a sequence number per call, under which it runs once."""
 
 import errno
 import hashlib
@@ -19,15 +19,15 @@ class Futures:
         self.accepting = threading.Lock()
         self.changed = threading.Condition()
         self.waiting = queue.Queue()
-        # By request: None while it waits, then its answer as JSON. The oldest answers go when there are too many.
+        # By request: None while it waits, then its answer as JSON. The oldest answers are evicted.
         self.answers = {}
         self.kept_bytes = 0
-        # By (model, number): what was asked for under it, and what was replied. Outlives the answer, so that nothing is done twice.
+        # By (model, number): the request and its reply. Kept longer than the answer, so that nothing runs twice.
         self.asked = {}
         threading.Thread(target=self.work, daemon=True).start()
 
     def once(self, key, body, accept):
-        """Under a number that was used, what it gave then; else `accept` checks the call and answers its work and its reply."""
+        """Returns the earlier reply for a used number; else `accept` checks the call and returns its work and reply."""
         digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest()
         with self.accepting:
             used = self.asked.get(key)
@@ -49,12 +49,12 @@ class Futures:
             calls = [self.asked.pop(key) for key in list(self.asked) if is_theirs(key)]
         with self.changed:
             for _, reply in calls:
-                # What is still being worked on has no answer to drop.
+                # Running work has no answer to drop.
                 if self.answers.get(reply["request_id"]) is not None:
                     self.kept_bytes -= len(self.answers.pop(reply["request_id"]))
 
     def wait(self, request_id, seconds):
-        """The answer as JSON; None while there is none."""
+        """The answer as JSON, or None."""
         with self.changed:
             if request_id not in self.answers:
                 raise unknown("there is no such request: the trainer was started again, or its answer was dropped to make room")
@@ -72,7 +72,7 @@ class Futures:
                 self.changed.notify_all()
 
     def make_room(self):
-        """The oldest go; the newest answer stays, however large."""
+        """Evicts the oldest answers; the newest always stays."""
         if self.kept_bytes <= KEPT_BYTES_MAX:
             return
         finished = [request_id for request_id, answer in self.answers.items() if answer is not None]
@@ -82,7 +82,7 @@ class Futures:
 
 
 def outcome(task):
-    """As JSON, which has no word for a number that is not finite."""
+    """As JSON, which has no non-finite numbers."""
     try:
         return json.dumps(task(), allow_nan=False).encode()
     except Refusal as refusal:
@@ -103,5 +103,5 @@ def failed(reason):
 
 
 def words_of(problem):
-    """Never the path."""
+    """Leaves out the path."""
     return "the disk is full" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else (problem.strerror or type(problem).__name__).lower()

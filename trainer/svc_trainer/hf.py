@@ -1,4 +1,4 @@
-"""Models that the plain Llama cannot run, by the transformers package; adapters are added at their linear layers by hooks."""
+"""Other models, run by the transformers package; hooks add adapters to their linear layers."""
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -8,7 +8,7 @@ from .llama import ATTENTION, FEED_FORWARD
 
 class Transformer:
     def __init__(self, folder, device, dtype):
-        # Nothing of the folder is run, and nothing is fetched.
+        # Runs no code of the folder, and downloads nothing.
         options = {"torch_dtype": dtype, "local_files_only": True, "trust_remote_code": False}
         self.model = AutoModelForCausalLM.from_pretrained(folder, **options).to(device).eval().requires_grad_(False)
         self.adapter = None
@@ -24,7 +24,7 @@ class Transformer:
         return self.extents
 
     def logits(self, tokens, adapter=None):
-        """Rows are filled up on the right and attention looks back alone: no mask is needed."""
+        """Rows are padded on the right and attention is causal, so no mask is needed."""
         self.adapter = adapter
         try:
             return self.model(input_ids=tokens, use_cache=False).logits.float()

@@ -1,4 +1,4 @@
-"""A LoRA adapter: two small matrices beside each linear layer, in the names and the folder that PEFT gives them."""
+"""A LoRA adapter: two small matrices per linear layer, with PEFT's names and files."""
 
 import json
 import math
@@ -28,7 +28,7 @@ class Adapter:
 
 
 def fresh(settings, linears, device):
-    """A from the seed and B zero: it begins as the base itself, with the same bytes on every run."""
+    """A is random by seed and B is zero, so that it starts as the base model, reproducibly."""
     generator = torch.Generator().manual_seed(settings.seed)
     tensors = {}
     for module in sorted(linears):

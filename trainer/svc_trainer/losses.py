@@ -1,4 +1,4 @@
-"""The losses: what each token costs, from its log-probability now and the numbers that came with it."""
+"""The losses per token, from its log-probability and the numbers of its row."""
 
 from dataclasses import dataclass
 from typing import Callable, Mapping, Tuple
@@ -10,7 +10,7 @@ import torch
 class Loss:
     inputs: Tuple[str, ...]
     settings: Mapping[str, float]
-    # Which numbers make a token count: one that is zero there costs nothing, whatever the others are.
+    # The field that weights a token: zero means no loss.
     weight: str
     per_token: Callable
 
@@ -24,7 +24,7 @@ def importance_sampling(logp, inputs, _settings):
 
 
 def ppo(logp, inputs, settings):
-    """The ratio counts only inside the clip, where going on would not be held back by it."""
+    """The gradient of the ratio counts only inside the clip range."""
     ratio = torch.exp(logp - inputs["logprobs"])
     clipped = ratio.clamp(settings["clip_low_threshold"], settings["clip_high_threshold"])
     return -torch.minimum(ratio * inputs["advantages"], clipped * inputs["advantages"])
@@ -39,7 +39,7 @@ LOSSES = {
 
 
 def token_losses(loss, logp, inputs, settings):
-    """Places without weight are taken out before any exponent: there a ratio may be anything, even infinite."""
+    """Removes positions without weight before exponentiating, since their ratio may be infinite."""
     counts = inputs[loss.weight] != 0
     kept = {name: torch.where(counts, values, torch.zeros_like(values)) for name, values in inputs.items()}
     return loss.per_token(torch.where(counts, logp, torch.zeros_like(logp)), kept, settings)

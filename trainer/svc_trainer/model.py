@@ -1,4 +1,4 @@
-"""A model in training: an adapter, the gradient it gathered, its optimizer; only the worker touches it."""
+"""A model in training: an adapter, its accumulated gradient and its optimizer; only the worker uses it."""
 
 import os
 from dataclasses import asdict
@@ -50,7 +50,7 @@ class Model:
         return {"metrics": metrics}
 
     def write_state(self, folder):
-        """Everything that going on from here needs, but a gradient that was gathered and not stepped by."""
+        """The whole state, except an accumulated gradient."""
         self.check_made()
         parts = {"adapter": self.adapter.tensors, "first": self.adam.first, "second": self.adam.second}
         tensors = {f"{part}/{name}": tensor for part, named in parts.items() for name, tensor in named.items()}
@@ -74,7 +74,7 @@ class Model:
             self.adam = Adam(part["adapter"], facts["optimizer_steps"], part["first"], part["second"])
 
     def part_of(self, tensors, which):
-        """Copied out of the file, which may be deleted while this goes on."""
+        """Copied, since the file may be deleted meanwhile."""
         return {name: tensors[f"{which}/{name}"].to(self.base.device, copy=True) for name in self.adapter.tensors}
 
     def check_state(self, facts):

@@ -1,4 +1,4 @@
-"""Reads what callers send: every field is checked here, and messages name the field and the rule, never what was sent."""
+"""Parses requests: every field is checked here; messages name the field and the rule, never the value."""
 
 import math
 import re
@@ -11,9 +11,9 @@ from .refusal import invalid
 ROWS_MAX = 65_536
 RANK_MAX = 512
 ALPHA_DEFAULT = 32
-# Of the tensors that the numbers of a row go into.
+# The size of the tensors that hold the numbers of a row.
 FLOAT_MAX = (2 - 2**-23) * 2.0**127
-# Models and names become folders: a dot may not stand first.
+# Models and names become folders, so they may not start with a dot.
 MODEL = r"[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}"
 NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}"
 KIND = r"weights|sampler_weights"
@@ -56,7 +56,7 @@ KIND_WORDS = {int: "a whole number", str: "a text", bool: "true or false", list:
 
 
 def field(body, name, kind, default=None):
-    """A field of that type; without a default it must be there."""
+    """A field of that type, required unless it has a default."""
     value = body.get(name, default)
     if value is None and default is not None:
         return default
@@ -106,7 +106,7 @@ def number(values, name, default, least):
 
 
 def is_finite(value):
-    """A whole number may be too large for any float."""
+    """An integer may be too large for a float."""
     try:
         return math.isfinite(value)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""What the caller must mend: an HTTP status and a sentence that names the field, the rule and the cure."""
+"""An error of the caller: an HTTP status and a sentence that names the field, the rule and the fix."""
 
 
 class Refusal(Exception):

@@ -1,4 +1,4 @@
-"""The HTTP side: routes, keys, bodies in and answers out; what a call means is the service's."""
+"""The HTTP side: routes, keys, request and response bodies; `service` implements the calls."""
 
 import hmac
 import json
@@ -41,7 +41,7 @@ def make_server(service, host, port, key):
         request_queue_size = 128
 
         def handle_error(self, request, client_address):
-            """A caller that went away is no news."""
+            """Disconnected clients are not logged."""
             if not isinstance(sys.exc_info()[1], ConnectionError):
                 super().handle_error(request, client_address)
 
@@ -52,7 +52,7 @@ def handler_of(service, key):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = IDLE_SECONDS
-        # An answer's head and body leave together, or each waits for the other's receipt.
+        # Sends head and body in one packet, to avoid the delay of Nagle's algorithm.
         wbufsize = -1
         disable_nagle_algorithm = True
 
@@ -98,13 +98,13 @@ def handler_of(service, key):
                 raise Refusal(401, "this trainer wants its key in x-api-key, or as a bearer token in authorization")
 
         def read_body(self):
-            """A web page may not send this type without asking first, and nobody here would tell it yes."""
+            """Browsers need a CORS preflight for this content type, which this server never grants."""
             if self.headers.get_content_type() != "application/json":
                 raise Refusal(415, "the body must be JSON, with the content-type application/json")
             length = self.headers.get("content-length", "")
             if not length.isascii() or not length.isdigit():
                 raise Refusal(411, "the body needs a content-length")
-            # Python reads no number of thousands of digits.
+            # Python limits the digits of an integer.
             if len(length) > BODY_DIGITS_MAX or int(length) > BODY_BYTES_MAX:
                 raise Refusal(413, f"the body must have at most {BODY_BYTES_MAX} bytes: send fewer rows at a time")
             text = self.rfile.read(int(length))
@@ -114,7 +114,7 @@ def handler_of(service, key):
         def answer(self, respond):
             self.has_read = self.command == "GET"
             status, content = self.attempt(respond)
-            # What was not read would be taken for the next request.
+            # An unread body would be parsed as the next request.
             self.close_connection = self.close_connection or not self.has_read
             self.send_response(status)
             is_archive = isinstance(content, Archive)
@@ -150,7 +150,7 @@ def handler_of(service, key):
             return True
 
         def log_message(self, *_words):
-            """Nothing: a line per call would bury what matters."""
+            """No access log."""
 
     return Handler
 

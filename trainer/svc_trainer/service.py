@@ -1,4 +1,4 @@
-"""The calls: each checks what it was sent, then answers at once or leaves its work to the worker."""
+"""The calls: each checks its request, then answers at once or queues work."""
 
 import functools
 import threading
@@ -19,10 +19,10 @@ class Service:
         self.checkpoints = checkpoints
         self.futures = futures
         self.lock = threading.Lock()
-        # When each session was last heard of.
+        # The last time of each session.
         self.sessions = {}
         self.models = {}
-        # The session of every model, unloaded ones too: what was asked of those goes with it.
+        # The session of every model, including unloaded ones, whose requests are removed with it.
         self.made_in = {}
 
     # ── sessions and models ────────────────────────────────────────────────────────────────────
@@ -48,7 +48,7 @@ class Service:
             self.sessions[session_id] = time.monotonic()
 
     def drop_silent_sessions(self):
-        """A caller that died leaves its models behind; they must not fill the memory."""
+        """Unloads the models of dead sessions, to free memory."""
         with self.lock:
             silent = {session for session, heard in self.sessions.items() if time.monotonic() - heard > SESSION_SECONDS_MAX}
             theirs = {name for name, session in self.made_in.items() if session in silent}
@@ -91,7 +91,7 @@ class Service:
             return model
 
     def unload_model(self, body):
-        """Takes no number: a model goes once."""
+        """Needs no sequence number, since it is idempotent."""
         return self.on_model(body, "unload", lambda model: functools.partial(self.unload, model))
 
     def unload(self, model):
@@ -100,7 +100,7 @@ class Service:
         return {"model_id": model.id, "type": "unload_model"}
 
     def on_model(self, body, number, work_of):
-        """Work on a model, done once for each of its sequence numbers."""
+        """Work on a model, run once per sequence number."""
 
         def accept():
             model = self.model_of(body)

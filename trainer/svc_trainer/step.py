@@ -1,4 +1,4 @@
-"""One pass over rows of tokens: their log-probabilities, the loss, and where asked for its gradient."""
+"""One pass over rows of tokens: log-probabilities, the loss, and optionally its gradient."""
 
 import torch
 from torch.nn import functional
@@ -11,7 +11,7 @@ BATCH_LOGITS_MAX = 1 << 27
 
 
 def run_pass(llm, vocabulary, adapter, work, device, wants_gradient):
-    """Answers the log-probabilities of each row, the metrics, and the gradients by name (empty where none was asked for)."""
+    """Returns the log-probabilities of each row, the metrics, and the gradients by name (empty unless requested)."""
     leaves = {name: tensor.detach().requires_grad_(wants_gradient) for name, tensor in adapter.tensors.items()}
     leaf = type(adapter)(adapter.settings, leaves)
     logprobs, gradients, total = [None] * len(work.rows), {}, Total()
@@ -21,7 +21,7 @@ def run_pass(llm, vocabulary, adapter, work, device, wants_gradient):
             logp, inputs, loss = evaluate(llm, leaf, rows, work, device)
         total.add(loss, logp, inputs, LOSSES[work.loss_fn].weight)
         if wants_gradient:
-            # A layer that no token went through has no gradient.
+            # A layer without tokens has no gradient.
             parts = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
             for name, part in zip(leaves, parts):
                 part = torch.zeros_like(leaves[name]) if part is None else part
@@ -44,13 +44,13 @@ def evaluate(llm, adapter, rows, work, device):
 
 
 def padded(lists, dtype, device):
-    """Filled up with zeros on the right; the numbers of a loss are zero there, so a filled place costs nothing."""
+    """Pads with zeros on the right; the loss weights are zero there."""
     longest = max(len(values) for values in lists)
     return torch.tensor([values + [0] * (longest - len(values)) for values in lists], dtype=dtype, device=device)
 
 
 def batches(rows, vocabulary):
-    """Rows of similar length together, as many as fit."""
+    """Groups rows of similar length, as many as fit."""
     room = max(1, min(BATCH_TOKENS_MAX, BATCH_LOGITS_MAX // vocabulary))
     batch = []
     for place in sorted(range(len(rows)), key=lambda at: (len(rows[at].tokens), at)):
@@ -85,7 +85,7 @@ class Total:
         self.largest = max(self.largest or 0.0, float(apart.max()))
 
     def metrics(self):
-        """How far the sampler's log-probabilities were from these is what tells a caller whose engine computes something else."""
+        """The distance from the sampler's log-probabilities shows whether the engine computes something else."""
         metrics = {"loss:sum": self.loss, "tokens:sum": self.tokens}
         if self.largest is not None:
             metrics |= {"logprob_difference:mean": self.difference / self.tokens, "logprob_difference:max": self.largest}

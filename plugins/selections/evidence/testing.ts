@@ -3,7 +3,7 @@ import { Superiority, type StopReason } from './superiority.ts'
 import { levelOf } from './levels.ts'
 
 /** The difference of one pair on a task. */
-export type SimulatedGate = (task: number) => number
+export type PairSimulator = (task: number) => number
 export interface SimulatedWorld {
   readonly tasks: number
   /** What the change adds to the probability of passing a task, within 0 to 1. */
@@ -14,7 +14,7 @@ export interface SimulatedWorld {
 }
 
 /** Realistic probabilities: many tasks always or never pass, some may do either. */
-export function gateOf({ tasks, gain, kind, run }: SimulatedWorld): SimulatedGate {
+export function gateOf({ tasks, gain, kind, run }: SimulatedWorld): PairSimulator {
   const random = randomOf(run)
   const passes = (chance: number): number => (random() < chance ? 1 : 0)
   const chances = Array.from({ length: tasks }, () => {
@@ -22,7 +22,7 @@ export function gateOf({ tasks, gain, kind, run }: SimulatedWorld): SimulatedGat
     const candidate = Math.min(1, Math.max(0, current + gain))
     return kind === 'swapped' && random() < 0.5 ? { current: candidate, candidate: current } : { current, candidate }
   })
-  const play: SimulatedGate = (task) => passes(chances[task]?.candidate ?? 0) - passes(chances[task]?.current ?? 0)
+  const play: PairSimulator = (task) => passes(chances[task]?.candidate ?? 0) - passes(chances[task]?.current ?? 0)
   if (kind !== 'settled') return play
   const settled = chances.map((_, task) => play(task))
   return (task) => settled[task] ?? 0
@@ -38,7 +38,7 @@ const ALPHA = 0.05
 /** Runs one test to its end. */
 export function playOut(
   tasks: number,
-  gate: SimulatedGate,
+  gate: PairSimulator,
   seed: string,
   history: { readonly decided: number; readonly selected: number },
 ): GateRun {

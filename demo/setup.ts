@@ -1,4 +1,4 @@
-/** Where the demo plays: a service and an agent that follows it, as anybody would start them, in a folder of their own. */
+/** Starts the demo's service and agent in a temporary folder. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,26 +11,26 @@ import { connect } from '@svc-ai/client'
 const ROOT = join(import.meta.dirname, '..')
 const SERVICE = join(ROOT, 'bin/svc.mjs')
 const AGENT = join(ROOT, 'native/bin/svc-native.mjs')
-/** The same that `npm start` greets people with. */
+/** The configuration of `npm start`. */
 export const CONFIGURATION = 'src/cli/welcome/svc.yaml'
 const RECIPE = 'practice'
 export const SCENARIO = 'demo'
-/** What the service and the agent have to say beside. */
+/** The output of the service and the agent. */
 const LOG = 'demo.log'
 const LOOK_AGAIN_MS = 100
 
-export interface Stage {
+export interface DemoSetup {
   readonly url: string
   readonly folder: string
   readonly service: ReturnType<typeof connect>
-  /** `svc-native` with these words; answers what it printed. `onLine` hears what it tells meanwhile. */
+  /** Runs `svc-native` with these arguments and returns its output. `onLine` gets each line as it comes. */
   agent(words: readonly string[], onLine?: (line: string) => void): Promise<string>
   /** How many episodes the running step has played so far. */
   episodes(): number
   close(): void
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openStage(): Promise<DemoSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-demo-'))
   const running: ChildProcess[] = []
   const close = (): void => {
@@ -40,7 +40,7 @@ export async function openStage(): Promise<Stage> {
   try {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    // Data lies beside the file.
+    // The data folder is beside the file.
     copyFileSync(join(ROOT, CONFIGURATION), join(folder, 'svc.yaml'))
     const settings = ['-c', 'svc.yaml', '--inference.runtime', 'practice', '--svc.port', String(port)]
     running.push(start([SERVICE, 'serve', ...settings], folder))
@@ -48,7 +48,7 @@ export async function openStage(): Promise<Stage> {
     await until(async () => (await fetch(`${url}/healthz`)).ok, running)
     await fetch(`${url}/svc/scenarios`, { method: 'POST', body: JSON.stringify({ name: SCENARIO, recipe: RECIPE }) })
     running.push(start([AGENT, 'serve', '--tree', 'tree', '--scenario', SCENARIO, '--url', url, '--poll-interval', '1'], folder))
-    const agent: Stage['agent'] = (words, onLine) => run([AGENT, ...words, '--tree', 'tree'], folder, onLine)
+    const agent: DemoSetup['agent'] = (words, onLine) => run([AGENT, ...words, '--tree', 'tree'], folder, onLine)
     await until(async () => (await agent(['status'])) !== '', running)
     return { url, folder, service, agent, episodes: () => episodesIn(join(folder, '.svc/steps')), close }
   } catch (error) {
@@ -86,7 +86,7 @@ async function run(words: readonly string[], cwd: string, onLine?: (line: string
   return printed.trim()
 }
 
-/** Waits for something that comes about, unless whoever should bring it about is gone. */
+/** Waits for a condition, unless one of the processes ended. */
 async function until(condition: () => Promise<boolean>, running: readonly ChildProcess[]): Promise<void> {
   while (!(await condition().catch(() => false))) {
     if (running.some(({ exitCode }) => exitCode !== null)) throw new Error('the demo could not start; see above')
@@ -94,7 +94,7 @@ async function until(condition: () => Promise<boolean>, running: readonly ChildP
   }
 }
 
-/** The newest step's, from what it leaves while it runs. */
+/** Counts the episodes of the newest step record. */
 function episodesIn(records: string): number {
   const scenario = namesIn(records)[0] ?? ''
   const newest = namesIn(join(records, scenario)).sort((a, b) => Number.parseInt(b) - Number.parseInt(a))[0] ?? ''
