@@ -3,9 +3,11 @@ import { configReference } from '../src/config/index.ts'
 import { writeAtomicFile } from '../src/kit/index.ts'
 import { CONFORMANCE_PAGE, conformancePage } from '../test/spec/conformance.ts'
 import { LLMS_PAGE, llmsPage } from './llms.ts'
+import { WIRE_TYPES, wireTypes } from './wire-types.ts'
 
 const PAGES: readonly { readonly path: string; readonly make: () => string }[] = [
   { path: 'docs/configuration.md', make: configReference },
+  { path: WIRE_TYPES, make: wireTypes },
   { path: CONFORMANCE_PAGE, make: conformancePage },
   // After the pages it quotes.
   { path: LLMS_PAGE, make: llmsPage },

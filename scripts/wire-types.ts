@@ -3,7 +3,7 @@ import { componentSchemas } from '../src/http/openapi/schemas.ts'
 
 export const WIRE_TYPES = 'client/src/wire.generated.ts'
 
-/** What the client takes and answers. Schemas that these name are printed too. */
+/** What the client takes and answers with. Schemas that these name are printed too, and not exported. */
 const NAMES = [
   'CatalogRow',
   'CreatedScenario',
@@ -13,10 +13,13 @@ const NAMES = [
   'Manifest',
   'Receipt',
   'RecordList',
+  'RecordRow',
   'ReleaseRow',
   'ReportBody',
   'RequestProgress',
+  'Requires',
   'ScenarioRow',
+  'ScenarioStatus',
   'ServiceStatus',
   'TrainBody',
   'TrainReceipt',
@@ -47,14 +50,16 @@ export function wireTypes(): string {
 
 function declaration(name: string, schema: Schema): string {
   const { properties, required = [] } = schema
-  if (properties === undefined) return `export type ${name} = ${typeOf(schema)}\n`
+  if (properties === undefined) return `${exported(name)}type ${name} = ${typeOf(schema)}\n`
   const members = Object.entries(properties).map(([key, value]) => {
     const member = schemaOf(value)
     const comment = member.description === undefined ? '' : `  /** ${member.description} */\n`
     return `${comment}  ${memberOf(key, member, required)}\n`
   })
-  return `export interface ${name} {\n${members.join('')}}\n`
+  return `${exported(name)}interface ${name} {\n${members.join('')}}\n`
 }
+
+const exported = (name: string): string => (NAMES.includes(name) ? 'export ' : '')
 
 const memberOf = (key: string, schema: Schema, required: readonly string[]): string =>
   `readonly ${key}${required.includes(key) ? '' : '?'}: ${typeOf(schema)}`

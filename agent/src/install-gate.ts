@@ -1,5 +1,5 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that nobody has set up. */
-import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE, type RequiredItem } from '@svc-ai/client/shared'
+import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import type { Installation, InstallStart } from './installation.ts'
 import { quoted } from './launcher.ts'
@@ -26,7 +26,7 @@ function isAtLeast(version: string, least: string): boolean {
 /** The list of what is missing, and the way to go on. */
 export function tellUnmet(
   installation: Installation,
-  missing: readonly RequiredItem[],
+  missing: readonly Requires[],
   { args, env, isInstalled }: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv; readonly isInstalled: boolean },
   terminal: Terminal,
 ): void {
@@ -46,7 +46,7 @@ export function tellUnmet(
 }
 
 /** For a person: what it is called, what it is, what to do. */
-export function itemLine({ name, kind, check, prompt }: RequiredItem): string {
+export function itemLine({ name, kind, check, prompt }: Requires): string {
   const what = kind === 'env' ? `variable ${check ?? name}` : kind
   return visible(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
 }

@@ -1,5 +1,5 @@
 /** What the service puts into an install script: everything that a machine needs to have one release of a harness. Plain data, no secrets. */
-import type { RequiredItem } from '@svc-ai/client'
+import type { Requires } from '@svc-ai/client'
 
 export interface Installation {
   readonly adapter: string
@@ -17,7 +17,7 @@ export interface Installation {
   /** What is the harness's alone below the root, whether this release has something there or not; a folder's path ends in `/`. */
   readonly harness_paths: readonly string[]
   readonly placeholders: { readonly url: string; readonly token: string }
-  readonly requires: readonly RequiredItem[]
+  readonly requires: readonly Requires[]
   /** The newest release of the chain that requires nothing, to be installed until this one's items are set up. */
   readonly fallback_release_id: string | null
   readonly install: VendorInstall

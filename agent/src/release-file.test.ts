@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { RELEASE_FILE, type RequiredItem } from '@svc-ai/client/shared'
+import { RELEASE_FILE, type Requires } from '@svc-ai/client/shared'
 import { makeHome } from './testing/harness-home.ts'
 import { readReleaseFile, unmet, withCheckOffs, writeReleaseFile } from './release-file.ts'
 
-const MAIL: RequiredItem = { name: 'mail', kind: 'service', check: 'true' }
-const TERMS: RequiredItem = { name: 'terms', kind: 'permission' }
+const MAIL: Requires = { name: 'mail', kind: 'service', check: 'true' }
+const TERMS: Requires = { name: 'terms', kind: 'permission' }
 
 describe('the release file', () => {
   test('has one item a line and is read back as it was', async () => {

@@ -1,6 +1,6 @@
 /** The release file of a harness's folder: which release it holds, what that needs of this machine, and what of it was checked off. */
 import { join } from 'node:path'
-import { RELEASE_FILE, parseJson, type RequiredItem } from '@svc-ai/client/shared'
+import { RELEASE_FILE, parseJson, type Requires } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import { readIfThere, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
 
@@ -9,7 +9,7 @@ export interface ReleaseFile {
   readonly content_id: string
   /** Paths of the tree, sorted. */
   readonly files: readonly string[]
-  readonly requires: readonly RequiredItem[]
+  readonly requires: readonly Requires[]
   readonly setup: readonly CheckOff[]
 }
 
@@ -46,15 +46,15 @@ export function releaseFile(destination: string, { release_id, content_id, files
 }
 
 /** The items that nobody checked off as they are now: another check is another item. */
-export function unmet(requires: readonly RequiredItem[], setup: readonly CheckOff[]): readonly RequiredItem[] {
+export function unmet(requires: readonly Requires[], setup: readonly CheckOff[]): readonly Requires[] {
   return requires.filter((item) => !setup.some((done) => done.name === item.name && covers(done, item)))
 }
 
 /** Those of a release that is, or may be, in this folder. */
-export const unmetIn = async (destination: string, requires: readonly RequiredItem[]): Promise<readonly RequiredItem[]> =>
+export const unmetIn = async (destination: string, requires: readonly Requires[]): Promise<readonly Requires[]> =>
   unmet(requires, (await readReleaseFile(destination))?.setup ?? [])
 
-const covers = ({ check }: CheckOff, item: RequiredItem): boolean => check === undefined || check === (item.check ?? null)
+const covers = ({ check }: CheckOff, item: Requires): boolean => check === undefined || check === (item.check ?? null)
 
 /** The later check-off of a name replaces the earlier. */
 export function withCheckOffs(before: readonly CheckOff[], after: readonly CheckOff[]): readonly CheckOff[] {
@@ -82,7 +82,7 @@ const listOf = <T>(value: unknown, fits: (item: unknown) => item is T): readonly
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-const isItem = (value: unknown): value is RequiredItem => hasName(value) && 'kind' in value && isText(value.kind)
+const isItem = (value: unknown): value is Requires => hasName(value) && 'kind' in value && isText(value.kind)
 
 const isCheckOff = (value: unknown): value is CheckOff => hasName(value) && 'checked_at' in value && typeof value.checked_at === 'number'
 

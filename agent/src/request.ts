@@ -3,7 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { release as systemRelease } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type Svc, ServiceFailure, UsageError, understand, type CatalogRow, type Progress, type TrainReceipt } from '@svc-ai/client/shared'
+import {
+  field,
+  type Svc,
+  ServiceFailure,
+  UsageError,
+  understand,
+  type CatalogRow,
+  type RequestProgress,
+  type TrainReceipt,
+} from '@svc-ai/client/shared'
 import { sessionsOf } from './captures.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { isOnPath } from './programs.ts'
@@ -88,7 +97,7 @@ interface Watch {
 }
 
 /** Null when it took longer than the person would wait. Each state is shown for as long as it lasts. */
-async function settle(watch: Watch, terminal: Terminal): Promise<Progress | null> {
+async function settle(watch: Watch, terminal: Terminal): Promise<RequestProgress | null> {
   let seen = await progressOf(watch)
   while (seen?.settled !== true) {
     const { state, meaning } = seen ?? { state: 'waiting', meaning: 'the service does not answer' }
@@ -100,7 +109,7 @@ async function settle(watch: Watch, terminal: Terminal): Promise<Progress | null
   return seen
 }
 
-async function change(watch: Watch, before: Progress | null): Promise<Progress | null | 'late'> {
+async function change(watch: Watch, before: RequestProgress | null): Promise<RequestProgress | null | 'late'> {
   for (;;) {
     const leftMs = watch.deadline - performance.now()
     if (leftMs <= 0) return 'late'
@@ -111,7 +120,7 @@ async function change(watch: Watch, before: Progress | null): Promise<Progress |
 }
 
 /** Null while the trouble may pass: a service that is started anew goes on with the request. */
-async function progressOf({ service, id }: Watch): Promise<Progress | null> {
+async function progressOf({ service, id }: Watch): Promise<RequestProgress | null> {
   try {
     return await service.progress(id)
   } catch (error) {
@@ -132,8 +141,8 @@ const gaveUp = ({ record }: Install, timeoutSeconds: number): End => ({
   row: { settled: false },
 })
 
-async function endOf({ record }: Install, service: Svc, id: string, { state, step }: Progress): Promise<End> {
-  const row = (await service.catalog()).find(({ training_request }) => training_request?.['id'] === id)
+async function endOf({ record }: Install, service: Svc, id: string, { state, step }: RequestProgress): Promise<End> {
+  const row = (await service.catalog()).find(({ training_request }) => field(training_request, 'id') === id)
   const command = commandOf(record.adapter)
   const release = row?.release_id ?? null
   const about = { settled: true, state, step, release_id: release, reason: reasonOf(row) }
@@ -145,6 +154,6 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
 
 /** Why a step came to nothing: its failure, why nothing was done, or what its judge said. */
 function reasonOf(row: CatalogRow | undefined): string | null {
-  const reasons = [row?.error, row?.proposal_notes?.['failure'], row?.skipped, row?.metrics['reason']]
+  const reasons = [row?.error, field(row?.proposal_notes, 'failure'), row?.skipped, row?.metrics['reason']]
   return reasons.find((reason) => typeof reason === 'string') ?? null
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { UsageError, type RequiredItem } from '@svc-ai/client/shared'
+import { UsageError, type Requires } from '@svc-ai/client/shared'
 import { fakeHarness, type FakeHarness } from './testing/fake-harness.ts'
 import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
 import { install } from './install.ts'
@@ -11,7 +11,7 @@ import { readReleaseFile } from './release-file.ts'
 import type { Install } from './service.ts'
 import { setup } from './setup.ts'
 
-const KEY: RequiredItem = { name: 'mail-key', kind: 'env', check: 'MAIL_API_KEY', prompt: 'the key of your mail account' }
+const KEY: Requires = { name: 'mail-key', kind: 'env', check: 'MAIL_API_KEY', prompt: 'the key of your mail account' }
 
 describe('setup', () => {
   test('asks for a value without showing it, keeps it for sessions, and checks the item off', async () => {
@@ -76,10 +76,10 @@ describe('setup', () => {
   })
 })
 
-const check = (command: string): RequiredItem => ({ name: 'mail', kind: 'service', check: command })
+const check = (command: string): Requires => ({ name: 'mail', kind: 'service', check: command })
 
 async function installed(
-  requires: readonly RequiredItem[],
+  requires: readonly Requires[],
 ): Promise<{ readonly self: Install; readonly folder: string; readonly home: Home; readonly harness: FakeHarness }> {
   const home = makeHome()
   const harness = await fakeHarness({ r1: requires })

@@ -1,6 +1,6 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
 import { parseArgs } from 'node:util'
-import { ServiceFailure, UsageError, understand, type RequiredItem } from '@svc-ai/client/shared'
+import { ServiceFailure, UsageError, understand, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
@@ -57,7 +57,7 @@ function parse(argv: readonly string[]): Options {
 
 interface Target {
   readonly release_id: string
-  readonly requires: readonly RequiredItem[]
+  readonly requires: readonly Requires[]
 }
 
 /** The one that is served when none is named; null when the service does not know it. */
@@ -71,7 +71,7 @@ async function releaseOf(install: Install, release: string | undefined): Promise
 }
 
 /** Each is on the disk before the next is asked about. The file is read again each time: an install may have written it meanwhile. */
-async function checkOff({ record: { destination } }: Install, items: readonly RequiredItem[]): Promise<void> {
+async function checkOff({ record: { destination } }: Install, items: readonly Requires[]): Promise<void> {
   if (items.length === 0) return
   const release = await readReleaseFile(destination)
   if (release === null) throw new Stop(`${destination} holds no harness any more; run the install script of the service again`)
@@ -79,7 +79,7 @@ async function checkOff({ record: { destination } }: Install, items: readonly Re
   await writeReleaseFile(destination, { ...release, setup: withCheckOffs(release.setup, done) })
 }
 
-async function goThrough(install: Install, item: RequiredItem, { yes }: Options, terminal: Terminal): Promise<void> {
+async function goThrough(install: Install, item: Requires, { yes }: Options, terminal: Terminal): Promise<void> {
   terminal.print(itemLine(item))
   const agreed = (question: string, byDefault: boolean): Promise<boolean> =>
     yes ? Promise.resolve(true) : terminal.confirm(`  ${question}`, byDefault)
@@ -88,7 +88,7 @@ async function goThrough(install: Install, item: RequiredItem, { yes }: Options,
 }
 
 /** A value of the shell's own counts; else one is asked for and kept where sessions find it. */
-async function hasValue({ folder, env }: Install, { name, check }: RequiredItem, terminal: Terminal): Promise<boolean> {
+async function hasValue({ folder, env }: Install, { name, check }: Requires, terminal: Terminal): Promise<boolean> {
   const variable = check ?? name
   if (!isVariable(variable)) return said(terminal, `${visible(variable)} cannot be the name of a variable`)
   const known = env[variable] ?? (await readEnvFile(folder))[variable] ?? ''
@@ -103,7 +103,7 @@ async function hasValue({ folder, env }: Install, { name, check }: RequiredItem,
 type Agreed = (question: string, byDefault: boolean) => Promise<boolean>
 
 /** The check is the service's word: it runs only after the person saw it whole and agreed. */
-async function isSatisfied({ folder, env }: Install, { check }: RequiredItem, agreed: Agreed, terminal: Terminal): Promise<boolean> {
+async function isSatisfied({ folder, env }: Install, { check }: Requires, agreed: Agreed, terminal: Terminal): Promise<boolean> {
   if (check === undefined) return agreed('is this done?', false)
   terminal.print(`  check: ${visible(check)}`)
   if (!(await agreed('run it?', true))) return false

@@ -14,31 +14,33 @@ import {
   isReleases,
   isScenarios,
   isStatus,
-  isStoredRecord,
+  isFullRecord,
   isTrainReceipt,
   type CatalogQuery,
-  type CatalogRow,
-  type Created,
-  type Envelope,
-  type Head,
-  type Manifest,
-  type Progress,
-  type Receipt,
-  type RecordPage,
+  type PageOfRecords,
   type RecordQuery,
-  type ReleaseList,
+  type ReleaseAnswer,
   type ReleasePage,
   type ReleaseQuery,
-  type ReleaseRow,
-  type Report,
-  type ScenarioRow,
-  type Status,
-  type StoredRecord,
-  type TrainReceipt,
-  type TrainRequest,
+  type StatusReport,
 } from './nouns.ts'
+import type {
+  CatalogRow,
+  CreatedScenario,
+  FullRecord,
+  Head,
+  ImportBody,
+  Manifest,
+  Receipt,
+  ReleaseRow,
+  ReportBody,
+  RequestProgress,
+  ScenarioRow,
+  TrainBody,
+  TrainReceipt,
+} from './wire.generated.ts'
 import { scenarioProblem, tokenProblem, urlProblem, withoutSlash } from './place.ts'
-import { ask, parseJson, refusalOf, type Answer, type Place, type Question } from './wire.ts'
+import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, type ServiceRequest } from './transport.ts'
 
 export interface Address {
   /** Where the service answers, without a route. */
@@ -52,28 +54,28 @@ export interface Address {
 
 /** Every method throws a `ServiceFailure` and nothing else; none tries again by itself. */
 export interface Svc {
-  report(report: Report): Promise<Receipt>
-  train(request: TrainRequest): Promise<TrainReceipt>
+  report(report: ReportBody): Promise<Receipt>
+  train(request: TrainBody): Promise<TrainReceipt>
   /** One batch: stored whole or not at all, at most 1000 records and 10 MiB. The receipts come in the order sent. */
-  importRecords(envelopes: readonly Envelope[]): Promise<readonly Receipt[]>
+  importRecords(envelopes: readonly ImportBody[]): Promise<readonly Receipt[]>
   /** The tree that is served, or that of the release named, held ones included. */
   manifest(releaseId?: string): Promise<Manifest>
   /** Every release of the scenario, newest first, read a page at a time. */
   releases(): Promise<readonly ReleaseRow[]>
   releasePage(query?: ReleaseQuery): Promise<ReleasePage>
-  /** The releases of the tree that clients pull, oldest first, each with its page. A row's place in it is the number its page goes by. */
+  /** The releases of the tree that clients pull, oldest first, each with its page. A row's endpoint in it is the number its page goes by. */
   catalog(): Promise<readonly CatalogRow[]>
   catalogPage(query?: CatalogQuery): Promise<ReleasePage<CatalogRow>>
-  progress(requestId: string): Promise<Progress>
+  progress(requestId: string): Promise<RequestProgress>
   /** What was stored, oldest first unless the newest are asked for. */
-  records(query?: RecordQuery): Promise<RecordPage>
-  record(id: string): Promise<StoredRecord>
+  records(query?: RecordQuery): Promise<PageOfRecords>
+  record(id: string): Promise<FullRecord>
   promote(releaseId: string): Promise<Head>
   rollback(releaseId: string): Promise<Head>
-  status(): Promise<Status>
+  status(): Promise<StatusReport>
   scenarios(): Promise<readonly ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
-  createScenario(name: string, recipe?: string): Promise<Created>
+  createScenario(name: string, recipe?: string): Promise<CreatedScenario>
   health(): Promise<{ readonly ok: boolean }>
   /** A page or the install script as it is, whole: an answer that breaks off is a failure, never half a text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<string>
@@ -82,11 +84,11 @@ export interface Svc {
 const TIMEOUT_SECONDS = 60
 
 export function connect(address: Address): Svc {
-  const place = placeOf(address)
-  const get = <T>(path: string, isShape: Shape<T>): Promise<T> => call(place, { method: 'GET', path }, isShape)
+  const endpoint = endpointOf(address)
+  const get = <T>(path: string, isShape: Shape<T>): Promise<T> => call(endpoint, { method: 'GET', path }, isShape)
   const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
-    call(place, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
-  const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(place, then)
+    call(endpoint, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
+  const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(endpoint, then)
   const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<Head> =>
     own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, isHead))
   const releasePage = (query: ReleaseQuery = {}): Promise<ReleasePage> =>
@@ -107,18 +109,18 @@ export function connect(address: Address): Svc {
     catalogPage,
     progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, isProgress)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
-    record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, isStoredRecord)),
+    record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, isFullRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),
     rollback: (releaseId) => move(releaseId, 'rollback'),
     status: () => get('/svc/status', isStatus),
     scenarios: async () => (await get('/svc/scenarios', isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, isCreated),
-    health: () => readiness(place),
-    text: async (path, query = {}) => (await succeed(place, { method: 'GET', path: path + queryOf(query) })).text,
+    health: () => readiness(endpoint),
+    text: async (path, query = {}) => (await succeed(endpoint, { method: 'GET', path: path + queryOf(query) })).text,
   }
 }
 
-function placeOf({ url, scenario, token, timeoutSeconds = TIMEOUT_SECONDS }: Address): Place {
+function endpointOf({ url, scenario, token, timeoutSeconds = TIMEOUT_SECONDS }: Address): ServiceEndpoint {
   const [name, pass] = [textOrNull(scenario), textOrNull(token)]
   const problem =
     saying('url', urlProblem(url)) ??
@@ -133,7 +135,7 @@ const textOrNull = (text: string | null | undefined): string | null => (text?.tr
 const saying = (field: string, problem: string | null): string | null => (problem === null ? null : `${field} ${problem}`)
 
 /** Asked for inside the promise, so that a missing name fails like everything else does. */
-async function inScenario<T>({ scenario }: Place, then: (name: string) => Promise<T>): Promise<T> {
+async function inScenario<T>({ scenario }: ServiceEndpoint, then: (name: string) => Promise<T>): Promise<T> {
   if (scenario === null) throw new ServiceFailure('no scenario is named: give connect() a scenario', { code: 'bad_place' })
   return then(scenario)
 }
@@ -151,7 +153,7 @@ const pageQuery = (query: ReleaseQuery & CatalogQuery): string =>
   queryOf(Object.fromEntries(Object.entries({ limit: PAGE_ROWS, ...query }).map(([name, value]) => [name, String(value)])))
 
 /** A service that knows no pages answers with everything. */
-function pageOf<Row>({ releases, next_before_step: before, next_after_step: after }: ReleaseList<Row>): ReleasePage<Row> {
+function pageOf<Row>({ releases, next_before_step: before, next_after_step: after }: ReleaseAnswer<Row>): ReleasePage<Row> {
   return { releases, next: releases.length === 0 ? null : (before ?? after ?? null) }
 }
 
@@ -171,7 +173,11 @@ function oneCurrent<Row extends ReleaseRow>(rows: readonly Row[]): Row[] {
   return rows.map((row, at) => (row.current && at !== served ? { ...row, current: false } : row))
 }
 
-async function recordPage(get: <T>(path: string, isShape: Shape<T>) => Promise<T>, path: string, query: RecordQuery): Promise<RecordPage> {
+async function recordPage(
+  get: <T>(path: string, isShape: Shape<T>) => Promise<T>,
+  path: string,
+  query: RecordQuery,
+): Promise<PageOfRecords> {
   const words = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
   const {
     records,
@@ -183,31 +189,31 @@ async function recordPage(get: <T>(path: string, isShape: Shape<T>) => Promise<T
 }
 
 /** A service that is not ready says so with 503, in the same words. */
-async function readiness(place: Place): Promise<{ readonly ok: boolean }> {
-  const question: Question = { method: 'GET', path: '/healthz' }
-  const answer = await ask(place, question)
+async function readiness(endpoint: ServiceEndpoint): Promise<{ readonly ok: boolean }> {
+  const request: ServiceRequest = { method: 'GET', path: '/healthz' }
+  const answer = await ask(endpoint, request)
   const value = answer.status === 503 ? parseJson(answer.text) : null
-  return isHealth(value) ? value : shapeOf(place, question, accepted(place, answer), isHealth)
+  return isHealth(value) ? value : shapeOf(endpoint, request, accepted(endpoint, answer), isHealth)
 }
 
 type Shape<T> = (value: unknown) => value is T
 
-async function call<T>(place: Place, question: Question, isShape: Shape<T>): Promise<T> {
-  return shapeOf(place, question, await succeed(place, question), isShape)
+async function call<T>(endpoint: ServiceEndpoint, request: ServiceRequest, isShape: Shape<T>): Promise<T> {
+  return shapeOf(endpoint, request, await succeed(endpoint, request), isShape)
 }
 
-function shapeOf<T>(place: Place, question: Question, { status, text }: Answer, isShape: Shape<T>): T {
+function shapeOf<T>(endpoint: ServiceEndpoint, request: ServiceRequest, { status, text }: ServiceResponse, isShape: Shape<T>): T {
   const value = parseJson(text)
   if (isShape(value)) return value
-  const problem = `the answer to ${question.path} is not this service's: is ${place.url} the address of the service itself?`
+  const problem = `the answer to ${request.path} is not this service's: is ${endpoint.url} the address of the service itself?`
   throw new ServiceFailure(problem, { status, code: 'unexpected_answer' })
 }
 
-async function succeed(place: Place, question: Question): Promise<Answer> {
-  return accepted(place, await ask(place, question))
+async function succeed(endpoint: ServiceEndpoint, request: ServiceRequest): Promise<ServiceResponse> {
+  return accepted(endpoint, await ask(endpoint, request))
 }
 
-function accepted(place: Place, answer: Answer): Answer {
+function accepted(endpoint: ServiceEndpoint, answer: ServiceResponse): ServiceResponse {
   if (answer.status >= 200 && answer.status < 300) return answer
-  throw refusalOf(place, answer)
+  throw refusalOf(endpoint, answer)
 }

@@ -2,7 +2,7 @@
 import { assert, asyncProperty, array, constantFrom, integer, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, readBatches } from './batches.ts'
-import type { Batch } from './batches.ts'
+import type { ImportBatch } from './batches.ts'
 import { envelope, envelopes } from './testing/files.ts'
 
 describe('batches', () => {
@@ -53,8 +53,12 @@ async function sizesOfTwo(batchBytesMax: number): Promise<number[]> {
   return batches.map((batch) => batch.lines.length)
 }
 
-async function collect(text: string, caps: { batchRecordsMax: number; batchBytesMax: number }, chunkBytes = 1 << 20): Promise<Batch[]> {
-  const batches: Batch[] = []
+async function collect(
+  text: string,
+  caps: { batchRecordsMax: number; batchBytesMax: number },
+  chunkBytes = 1 << 20,
+): Promise<ImportBatch[]> {
+  const batches: ImportBatch[] = []
   for await (const batch of readBatches(chunksOf(Buffer.from(text), chunkBytes), { offset: 0, linesBefore: 0 }, caps)) batches.push(batch)
   return batches
 }

@@ -9,7 +9,7 @@ interface Line {
   readonly text: string
 }
 
-export interface Batch {
+export interface ImportBatch {
   readonly lines: readonly Line[]
   /** Where the next batch begins. */
   readonly end: number
@@ -27,10 +27,10 @@ const NEWLINE = 0x0a
 /** White space around an envelope is not sent; beyond this many times the cap nobody asks how much of a line is white space. */
 const LONGEST = 2
 
-export const bodyOf = (batch: Batch): string => PREFIX + batch.lines.map((line) => line.text).join(',') + SUFFIX
+export const bodyOf = (batch: ImportBatch): string => PREFIX + batch.lines.map((line) => line.text).join(',') + SUFFIX
 
 /** What comes before a bad line is still yielded; then the line stops everything. */
-export async function* readBatches(chunks: AsyncIterable<Buffer>, start: Start, caps: Caps): AsyncGenerator<Batch> {
+export async function* readBatches(chunks: AsyncIterable<Buffer>, start: Start, caps: Caps): AsyncGenerator<ImportBatch> {
   let lines: Line[] = []
   let bytes = FRAME_BYTES
   let end = start.offset

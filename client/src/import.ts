@@ -2,8 +2,8 @@
 import { readBatches } from './batches.ts'
 import { readCheckpoint, requireSame, writeCheckpoint } from './checkpoint.ts'
 import type { Checkpoint, Position } from './checkpoint.ts'
-import { sendBatch } from './http.ts'
-import type { Service } from './http.ts'
+import { sendBatch } from './send-batch.ts'
+import type { ImportTarget } from './send-batch.ts'
 import { takeLock } from './lock.ts'
 import { showProgress } from './progress.ts'
 import type { Progress, Screen } from './progress.ts'
@@ -31,7 +31,7 @@ export interface Summary {
 }
 
 /** For tests: how long to wait and how long to be patient. */
-export type Pace = Pick<Service, 'wait' | 'timeoutSeconds'>
+export type Pace = Pick<ImportTarget, 'wait' | 'timeoutSeconds'>
 
 export async function importFile(options: ImportOptions, screen: Screen, pace: Pace = {}): Promise<Summary> {
   const source = await Source.open(options.file)
@@ -81,7 +81,7 @@ async function send(options: ImportOptions, run: Run): Promise<Summary> {
     retries += 1
     progress.note(`${problem}; trying again in ${Math.ceil(seconds)} s`)
   }
-  const service: Service = { ...options, ...run.pace, onRetry }
+  const service: ImportTarget = { ...options, ...run.pace, onRetry }
   const from = { offset: start.offset, linesBefore: run.linesBefore }
   progress.at(position.offset, position.count)
   for await (const batch of readBatches(source.read(start.offset), from, options)) {

@@ -1,27 +1,22 @@
 /** The public door of the package: the typed client, and what it takes, answers and throws. */
 export { connect, type Address, type Svc } from './api.ts'
 export { ServiceFailure } from './failure.ts'
+export type { PageOfRecords, RecordQuery, ReleasePage, ReleaseQuery, CatalogQuery, StatusReport } from './nouns.ts'
 export type {
   CatalogRow,
-  Created,
-  Envelope,
+  CreatedScenario,
+  FullRecord,
   Head,
+  ImportBody,
   Manifest,
-  Progress,
   Receipt,
-  RecordPage,
-  RecordQuery,
-  ReleasePage,
-  ReleaseQuery,
-  CatalogQuery,
   RecordRow,
   ReleaseRow,
-  Report,
-  RequiredItem,
+  ReportBody,
+  RequestProgress,
+  Requires,
   ScenarioRow,
   ScenarioStatus,
-  Status,
-  StoredRecord,
+  TrainBody,
   TrainReceipt,
-  TrainRequest,
-} from './nouns.ts'
+} from './wire.generated.ts'

@@ -17,7 +17,7 @@ export {
   TOKEN_VARIABLE,
   TRIAL_TAG_HEADER,
 } from './names.ts'
-export { type CatalogRow, type Manifest, type Progress, type RequiredItem, type TrainReceipt } from './nouns.ts'
+export type { CatalogRow, Manifest, RequestProgress, Requires, TrainReceipt } from './wire.generated.ts'
 export {
   noArgument,
   onlyArgument,
@@ -31,4 +31,4 @@ export {
 } from './options.ts'
 export { tokenProblem } from './place.ts'
 export { type TreeChange, type TreeFiles, checkPaths, isTreePath, removeFromTree, writeTree } from './tree-files.ts'
-export { type Place, ask, field, isPassing, parseJson, refusalOf } from './wire.ts'
+export { type ServiceEndpoint, ask, field, isPassing, parseJson, refusalOf } from './transport.ts'

@@ -28,7 +28,7 @@ import { dirname, join } from 'node:path'
 import { isAlive } from './alive.ts'
 import { TreeFailure } from './failure.ts'
 import { RELEASE_FILE } from './names.ts'
-import { field, parseJson } from './wire.ts'
+import { field, parseJson } from './transport.ts'
 
 /** Path to text. */
 export type TreeFiles = Readonly<Record<string, string>>

@@ -12,6 +12,7 @@ const release = (id: string, text: string, more: Readonly<Record<string, string>
   content_id: `c-${id}`,
   parent_release_id: null,
   files: { ...filesOf([entry('rules', { text })]), ...more },
+  evaluation: {},
   requires: [],
 })
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Failure, TRIAL_TAG_HEADER, writeTree, ask, field, parseJson, refusalOf, type Place } from '@svc-ai/client/shared'
+import { Failure, TRIAL_TAG_HEADER, writeTree, ask, field, parseJson, refusalOf, type ServiceEndpoint } from '@svc-ai/client/shared'
 import { loadTree } from './load.ts'
 import { runTurn } from './run-turn.ts'
 import { sceneOf } from './scene.ts'
@@ -20,7 +20,7 @@ const MUTATIONS = {
 }
 
 export interface Self {
-  readonly service: Place
+  readonly service: ServiceEndpoint
   readonly session: string
   readonly releaseId: string
 }

@@ -38,7 +38,7 @@ describe('a request for a change', () => {
     const { sessions } = JSON.parse(listed.out)
     const [, id = ''] = /request (\S+) is filed/.exec(out) ?? []
     await until(async () => (await scenario.svc.progress(id)).settled)
-    const row = (await scenario.svc.catalog()).find(({ training_request }) => training_request?.['id'] === id)
+    const row = (await scenario.svc.catalog()).find(({ training_request }) => Object(training_request).id === id)
     expect(row?.training_request).toMatchObject({ text: 'Be kind.', session: sessions[0].session })
   })
 })

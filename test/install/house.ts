@@ -1,7 +1,7 @@
 /** A service that serves a harness and obeys: every instruction is a release, and its script is fetched as a person would fetch it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type Svc, type RequiredItem } from '@svc-ai/client'
+import { connect, type Svc, type Requires } from '@svc-ai/client'
 import { expect } from 'vitest'
 import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly name: string
   readonly svc: Svc
   /** Asks for a rule; answers the release that has it. One that is held for a check that is a command is promoted. */
-  order(text: string, requires?: readonly RequiredItem[]): Promise<string>
+  order(text: string, requires?: readonly Requires[]): Promise<string>
   script(query?: string): Promise<Answer>
   /** `curl … | sh -s -- DEST PREFIX`. */
   install(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
@@ -93,10 +93,10 @@ function installer(here: World, adapter: string, name: string): Scenario['startI
   }
 }
 
-async function ordered(here: World, svc: Svc, instruction: string, requires: readonly RequiredItem[]): Promise<string> {
+async function ordered(here: World, svc: Svc, instruction: string, requires: readonly Requires[]): Promise<string> {
   const { agent_record_id } = await svc.train({ text: instruction, session: 's', release_id: 'r', requires })
   await until(async () => (await svc.progress(agent_record_id)).settled)
-  const row = (await svc.catalog()).find(({ training_request }) => training_request?.['id'] === agent_record_id)
+  const row = (await svc.catalog()).find(({ training_request }) => Object(training_request).id === agent_record_id)
   expect(row?.result, JSON.stringify(here.log)).toMatch(/^(?:published|pending)$/)
   const release = row?.release_id ?? ''
   return typeof row?.metrics['held_because'] === 'string' ? (await svc.promote(release)).release_id : release

@@ -1,18 +1,18 @@
 /** The harness routes of a service, in memory: manifests by release, and the install script as a test gives it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { RequiredItem } from '@svc-ai/client/shared'
+import type { Requires } from '@svc-ai/client/shared'
 import { onTestFinished } from 'vitest'
 
 export interface FakeHarness {
   readonly url: string
   /** Release id to what it needs; the last one is served. */
-  readonly releases: Map<string, readonly RequiredItem[]>
+  readonly releases: Map<string, readonly Requires[]>
   /** What the install route answers; null breaks the connection in the middle of it. */
   script: string | null
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[]
 }
 
-export async function fakeHarness(releases: Readonly<Record<string, readonly RequiredItem[]>>): Promise<FakeHarness> {
+export async function fakeHarness(releases: Readonly<Record<string, readonly Requires[]>>): Promise<FakeHarness> {
   const server = createServer((request, response) => answer(harness, request, response))
   const harness: FakeHarness = { url: await listening(server), releases: new Map(Object.entries(releases)), script: '', requests: [] }
   onTestFinished(() => {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { COMMAND, RELEASE_FILE } from '../names.ts'
-import type { Manifest } from '../nouns.ts'
+import type { Manifest } from '../wire.generated.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
 import { writeTree, type TreeChange } from '../tree-files.ts'
 import type { Command } from './command.ts'

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { COMMAND } from '../names.ts'
-import type { Report } from '../nouns.ts'
+import type { ReportBody } from '../wire.generated.ts'
 import { COMMON, COMMON_HELP, noArgument, scenarioName, scoreOf, serviceUrl, tokenIn, understand, withNegativeScore } from '../options.ts'
 import type { Command } from './command.ts'
 
@@ -24,7 +24,7 @@ Exit status: 0 the report is stored, 1 it is not, 2 the command was not understo
 
 interface ReportArguments extends Address {
   readonly scenario: string
-  readonly report: Report
+  readonly report: ReportBody
   readonly json: boolean
 }
 

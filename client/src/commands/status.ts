@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { Failure, ServiceFailure } from '../failure.ts'
 import { COMMAND } from '../names.ts'
-import type { ScenarioRow, Status } from '../nouns.ts'
+import type { StatusReport } from '../nouns.ts'
+import type { ScenarioRow } from '../wire.generated.ts'
 import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
 import type { Command } from './command.ts'
 
@@ -65,7 +66,7 @@ function chosen(known: readonly ScenarioRow[], only: string | undefined): readon
   return found
 }
 
-async function lineOf(address: StatusArguments, row: ScenarioRow, { scenarios }: Status): Promise<Line> {
+async function lineOf(address: StatusArguments, row: ScenarioRow, { scenarios }: StatusReport): Promise<Line> {
   const { scenario, recipe, release_id = null, training_mode = null } = row
   const live = Object.hasOwn(scenarios, scenario) ? scenarios[scenario] : undefined
   const trained = live?.last_committed_step?.step
@@ -84,7 +85,7 @@ async function resultOf(address: StatusArguments, scenario: string, step: number
   }
 }
 
-function errorsIn({ error, preload_errors }: Status): string {
+function errorsIn({ error, preload_errors }: StatusReport): string {
   const training = error === null || error === '' ? [] : error.split('\n').map((line) => `error: ${line}`)
   const loading = Object.entries(preload_errors).map(([name, problem]) => `error: scenario ${name} cannot be loaded: ${problem}`)
   const all = [...training, ...loading]

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Status } from '@svc-ai/client'
 import { charactersIn, freshId, requestPagePath, stepOf, takesRequests } from './requests.ts'
 import { chainOf, rowOf } from './testing/rows.ts'
-
-const statusWith = (scenarios: Status['scenarios']): Status => ({
-  error: null,
-  preload_errors: {},
-  last_drain_at: null,
-  scenarios,
-  serving: null,
-  training_job: null,
-  storage: {},
-})
+import { statusWith } from './testing/status.ts'
 
 describe('a scenario takes requests', () => {
   const learning = { processor: { pending_instructions: 0 } }
@@ -24,12 +14,12 @@ describe('a scenario takes requests', () => {
     [{ demo: { error: 'says nothing' } }, null],
     [{}, null],
   ] as const)('%j: %s', (scenarios, takes) => {
-    expect(takesRequests(statusWith(scenarios), 'demo')).toBe(takes)
+    expect(takesRequests(statusWith({ scenarios }), 'demo')).toBe(takes)
   })
 
   it('or is not known to, before the status is', () => {
     expect(takesRequests(null, 'demo')).toBeNull()
-    expect(takesRequests(statusWith({}), 'constructor')).toBeNull()
+    expect(takesRequests(statusWith({ scenarios: {} }), 'constructor')).toBeNull()
   })
 })
 

@@ -1,5 +1,5 @@
 /** Requests for a change: whether a scenario takes any, and which step settled one. Pure. */
-import type { Status } from '@svc-ai/client'
+import type { StatusReport } from '@svc-ai/client'
 import { objectAt, textAt } from '../../../src/presentation/index.ts'
 import type { ChainStep, StepChain } from './chain.ts'
 
@@ -13,7 +13,7 @@ export function charactersIn(text: string): number {
 }
 
 /** Whether the scenario takes requests, would after a switch of its mode, or never will; null while it is not known. */
-export function takesRequests(status: Status | null, scenario: string): 'yes' | 'after a switch' | 'never' | null {
+export function takesRequests(status: StatusReport | null, scenario: string): 'yes' | 'after a switch' | 'never' | null {
   const own = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
   if (own?.processor === undefined) return null
   // Only what a trainer reads from counts instructions.

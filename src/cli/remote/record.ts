@@ -1,5 +1,5 @@
 /** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
-import type { StoredRecord } from '@svc-ai/client'
+import type { FullRecord } from '@svc-ai/client'
 import { stringify } from 'yaml'
 import { paint } from '../screen/paint.ts'
 import { jsonText, oneLine, shownLines } from '../screen/text.ts'
@@ -8,7 +8,7 @@ import { EXIT } from '../surroundings.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 import { modelOf, tokensOf, tookOf } from './row-words.ts'
 
-export function showRecord(record: StoredRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
+export function showRecord(record: FullRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
   if (json === true) surroundings.out(jsonText(record, 2))
   else {
     const known = factsOf(record).filter(([, text]) => text !== '')
@@ -18,7 +18,7 @@ export function showRecord(record: StoredRecord, { json }: Pick<ConfigOptions, '
   return EXIT.fine
 }
 
-function factsOf(record: StoredRecord): readonly (readonly [name: string, text: string])[] {
+function factsOf(record: FullRecord): readonly (readonly [name: string, text: string])[] {
   return [
     ['record', oneLine(record.agent_record_id)],
     ['number', String(record.sequence)],
@@ -33,5 +33,5 @@ function factsOf(record: StoredRecord): readonly (readonly [name: string, text: 
   ]
 }
 
-const readable = (payload: StoredRecord['payload']): string =>
+const readable = (payload: FullRecord['payload']): string =>
   shownLines(stringify(payload, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd())

@@ -1,5 +1,5 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
-import { ServiceFailure, type RecordRow, type StoredRecord, type Svc } from '@svc-ai/client'
+import { ServiceFailure, type RecordRow, type FullRecord, type Svc } from '@svc-ai/client'
 import { unknown } from '../../contract/index.ts'
 import { scoreText } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
@@ -45,7 +45,7 @@ export function records(options: RecordsOptions, surroundings: Surroundings): Pr
   })
 }
 
-async function oneRecord(svc: Svc, id: string, next: string): Promise<StoredRecord> {
+async function oneRecord(svc: Svc, id: string, next: string): Promise<FullRecord> {
   try {
     return await svc.record(id)
   } catch (error) {

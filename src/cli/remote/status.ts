@@ -1,5 +1,5 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
-import type { ReleaseRow, ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
+import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
 import { heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
 import { paint } from '../screen/paint.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
@@ -24,7 +24,7 @@ export function status(options: RemoteOptions, surroundings: Surroundings): Prom
 }
 
 interface Seen {
-  readonly status: Status
+  readonly status: StatusReport
   readonly scenarios: readonly SeenScenario[]
 }
 interface SeenScenario {
@@ -85,14 +85,14 @@ function upstreamWords(upstreams: unknown): string {
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
-function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: Status['storage']): string {
+function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: StatusReport['storage']): string {
   if (typeof records !== 'number') return 'no record counts'
   const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
   return several(records, 'record') + space
 }
 
 /** In full: it ends in what to do. */
-function storageTrouble({ error }: Status['storage']): readonly string[] {
+function storageTrouble({ error }: StatusReport['storage']): readonly string[] {
   const message = memberOf(error, 'message')
   return typeof message === 'string' ? [`writes are refused: ${oneLine(message)}`] : []
 }
@@ -136,7 +136,7 @@ function waitingWords(own: SeenScenario['status']): string {
   return own?.batch_ready === true ? 'a step' : ''
 }
 
-function troubles({ error, preload_errors }: Status, surroundings: Surroundings): readonly string[] {
+function troubles({ error, preload_errors }: StatusReport, surroundings: Surroundings): readonly string[] {
   const notLoaded = Object.entries(preload_errors).map(([name, reason]) => `${name} could not be loaded: ${reason}`)
   const all = [...(error === null ? [] : error.split('\n')), ...notLoaded]
   if (all.length === 0) return []

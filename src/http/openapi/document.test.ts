@@ -44,6 +44,16 @@ describe('the document', () => {
     expect(routes.filter((route) => !isDescribed(route)).every(({ path }) => path.startsWith('/console'))).toBe(true)
   })
 
+  it('has a schema for the body and the answer of every route of ours', () => {
+    const lacking = described.flatMap(({ method, path, spec }) => {
+      const answered = Object.values(spec.answers).map(({ content }) => content['application/json'])
+      const isWithoutBody = method === 'POST' && spec.body === undefined
+      const isWithoutAnswer = !path.includes('/v1/') && answered.includes(null)
+      return isWithoutBody || isWithoutAnswer ? [`${method} ${path}`] : []
+    })
+    expect(lacking).toEqual([])
+  })
+
   it('is OpenAPI 3.1, of the version that the package has', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     expect(document).toMatchObject({

@@ -1,6 +1,6 @@
 /** One request while it is worked on, and its outcome. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Progress } from '@svc-ai/client'
+import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -62,7 +62,7 @@ export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
   )
 }
 
-function Stages({ progress }: { readonly progress: Progress }) {
+function Stages({ progress }: { readonly progress: RequestProgress }) {
   const at = stageOf(progress)
   const { word, tone } = requestStatus(progress.state)
   return (
@@ -80,7 +80,7 @@ function Stages({ progress }: { readonly progress: Progress }) {
 function Working({
   progress: { meaning, started_at: startedAt, episodes_total: episodes, activity = [] },
 }: {
-  readonly progress: Progress
+  readonly progress: RequestProgress
 }) {
   return (
     <>

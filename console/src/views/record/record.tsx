@@ -1,6 +1,6 @@
 /** One record, readable: what it is, what it quotes, and its exchange, report or instruction. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { RecordRow, StoredRecord } from '@svc-ai/client'
+import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -65,7 +65,7 @@ const TITLES: Readonly<{ [Type in RecordRow['request_type']]: string }> = { infe
 
 function useRecord(scenario: string, id: string) {
   const session = useSession()
-  const read = useRef<{ readonly key: string; readonly record: StoredRecord } | null>(null)
+  const read = useRef<{ readonly key: string; readonly record: FullRecord } | null>(null)
   const key = `${scenario}/${id}`
   return usePolled(
     `record ${key}`,
@@ -121,12 +121,12 @@ function Quotes({ scenario, references }: { readonly scenario: string; readonly 
   )
 }
 
-function Raw({ record }: { readonly record: StoredRecord }) {
+function Raw({ record }: { readonly record: FullRecord }) {
   const text = useMemo(() => pretty(record.payload), [record])
   return <LongText value={text} mono />
 }
 
-function Body({ record }: { readonly record: StoredRecord }) {
+function Body({ record }: { readonly record: FullRecord }) {
   const exchange = useMemo(() => (record.request_type === 'inference' ? exchangeOf(record.payload) : null), [record])
   if (record.request_type === 'report') return <ReportBody payload={record.payload} />
   if (record.request_type === 'train') return <TrainBody payload={record.payload} />

@@ -1,20 +1,13 @@
 import { expect, it } from 'vitest'
-import type { ScenarioRow, ScenarioStatus, Status } from '@svc-ai/client'
+import type { ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
+import { statusWith } from '../../data/testing/status.ts'
 import { stateOf } from './scenario-state.ts'
 
 const row = (scenario = 's', loaded = true): ScenarioRow => ({ scenario, loaded, recipe: 'r' })
-const status = (one: Partial<ScenarioStatus> & { readonly error?: string } = {}, more: Partial<Status> = {}): Status => ({
-  error: null,
-  preload_errors: {},
-  last_drain_at: null,
-  scenarios: { s: one },
-  serving: null,
-  training_job: null,
-  storage: {},
-  ...more,
-})
+const status = (one: Partial<ScenarioStatus> & { readonly error?: string } = {}, more: Partial<StatusReport> = {}): StatusReport =>
+  statusWith({ scenarios: { s: one }, ...more })
 
-it.each<[string, Status | null, object]>([
+it.each<[string, StatusReport | null, object]>([
   ['nothing known yet', null, { word: 'loaded' }],
   ['a recipe that learns nothing', status({ processor: {} }), { word: 'recording' }],
   ['nothing to do', status({ processor: { pending_instructions: 0 } }), { word: 'waiting' }],

@@ -1,5 +1,5 @@
 /** How a scenario is, in one word and, where something is to be done, a line. */
-import type { ScenarioRow, Status } from '@svc-ai/client'
+import type { ScenarioRow, StatusReport } from '@svc-ai/client'
 
 export interface ScenarioState {
   readonly tone: 'good' | 'warn' | 'bad' | 'plain'
@@ -7,7 +7,7 @@ export interface ScenarioState {
   readonly line: string | null
 }
 
-export function stateOf({ scenario, loaded }: ScenarioRow, status: Status | null): ScenarioState {
+export function stateOf({ scenario, loaded }: ScenarioRow, status: StatusReport | null): ScenarioState {
   const own = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
   const trouble = troubleOf(scenario, status) ?? own?.error ?? null
   if (trouble !== null) return { tone: 'bad', word: 'error', line: trouble }
@@ -21,7 +21,7 @@ export function stateOf({ scenario, loaded }: ScenarioRow, status: Status | null
 }
 
 /** What failed at its start, and what failed in its training since: lines that begin with its name, and its component's where it has several. */
-function troubleOf(scenario: string, status: Status | null): string | null {
+function troubleOf(scenario: string, status: StatusReport | null): string | null {
   if (status === null) return null
   if (Object.hasOwn(status.preload_errors, scenario)) return status.preload_errors[scenario] ?? null
   const lines = status.error?.split('\n') ?? []

@@ -1,6 +1,6 @@
 /** All scenarios: what each is made of, what it serves and how it is; and a box to make one. */
 import { useRef, useState } from 'preact/hooks'
-import type { ScenarioRow, Status } from '@svc-ai/client'
+import type { ScenarioRow, StatusReport } from '@svc-ai/client'
 import { counted } from '../../../../src/presentation/index.ts'
 import { saidOf, type FailureNotice } from '../../failure.ts'
 import { usePolled, type Polled } from '../../poll.ts'
@@ -49,7 +49,7 @@ export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly S
   )
 }
 
-function Table({ rows, status }: { readonly rows: readonly ScenarioRow[]; readonly status: Status | null }) {
+function Table({ rows, status }: { readonly rows: readonly ScenarioRow[]; readonly status: StatusReport | null }) {
   const body = useRef<HTMLTableSectionElement>(null)
   const move = (by: number): void => moveFocus(body.current, 'a.scenario-name', by)
   useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
@@ -75,7 +75,7 @@ function Table({ rows, status }: { readonly rows: readonly ScenarioRow[]; readon
   )
 }
 
-function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Status | null }) {
+function Row({ row, status }: { readonly row: ScenarioRow; readonly status: StatusReport | null }) {
   const { scenario, recipe, adapter, training_mode: mode, release_id: release } = row
   const step = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.scenario_step : undefined
   const state = stateOf(row, status)

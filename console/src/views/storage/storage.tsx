@@ -1,6 +1,6 @@
 /** Storage and load of the service: bodies and their limit, evictions, memory, requests. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Status } from '@svc-ai/client'
+import type { StatusReport } from '@svc-ai/client'
 import { numberAt, objectAt } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
@@ -55,7 +55,7 @@ function useReadings() {
   return [readings, said] as const
 }
 
-function BodiesCard({ status: { storage } }: { readonly status: Status }) {
+function BodiesCard({ status: { storage } }: { readonly status: StatusReport }) {
   const [used, capacity, records] = [
     numberAt(storage, 'body_bytes') ?? 0,
     numberAt(storage, 'capacity_bytes') ?? 0,
@@ -79,7 +79,7 @@ function BodiesCard({ status: { storage } }: { readonly status: Status }) {
   )
 }
 
-function LossCard({ status: { storage } }: { readonly status: Status }) {
+function LossCard({ status: { storage } }: { readonly status: StatusReport }) {
   const [records, lost] = [numberAt(storage, 'lost_records') ?? 0, numberAt(storage, 'lost_bytes') ?? 0]
   return (
     <Card title="Evicted">
@@ -129,7 +129,7 @@ const SCENARIOS_MAX = 50
 const COUNT_SECONDS = 15
 
 /** Sequences have no gaps, so the newest record has their number. Only scenarios in memory are asked: asking loads the others. */
-function ScenariosCard({ status }: { readonly status: Status }) {
+function ScenariosCard({ status }: { readonly status: StatusReport }) {
   const session = useSession()
   const names = Object.keys(status.scenarios).slice(0, SCENARIOS_MAX)
   const { value: counts } = usePolled(`counts of ${names.join('\n')}`, () => Promise.all(names.map((name) => countOf(name))), COUNT_SECONDS)

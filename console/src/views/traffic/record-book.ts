@@ -1,7 +1,7 @@
 /** The records of a scenario as one long list, newest first, of which only the parts that somebody looked at are here. */
-import type { RecordPage, RecordQuery, RecordRow } from '@svc-ai/client'
+import type { PageOfRecords, RecordQuery, RecordRow } from '@svc-ai/client'
 
-export type AskRecords = (query: RecordQuery) => Promise<RecordPage>
+export type AskRecords = (query: RecordQuery) => Promise<PageOfRecords>
 
 /** What the list on the screen needs of records, all of them or those of one type. */
 export interface PagedRecords {

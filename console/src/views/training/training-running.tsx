@@ -1,5 +1,5 @@
 /** The request that a step holds now: how far it is, and the latest that the step did. */
-import type { Progress } from '@svc-ai/client'
+import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -25,7 +25,7 @@ export function RunningCard({ scenario, chain }: RunningProps) {
   const session = useSession()
   const { value: progress } = usePolled(
     `running in ${scenario}`,
-    async (): Promise<Progress | null> => {
+    async (): Promise<RequestProgress | null> => {
       const service = session.service(scenario)
       const { records } = await service.records({ request_type: 'train', order: 'newest', limit: LOOKED_AT })
       const oldest = records.findLast(({ agent_record_id: id }) => stepOf(chain, id) === undefined)

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Status } from '@svc-ai/client'
 import { chainOf, rowOf } from '../../data/testing/rows.ts'
+import { statusWith } from '../../data/testing/status.ts'
 import { outcomeSeries, trainingStateOf, troublesOf } from './training-state.ts'
-
-const statusOf = (changes: Partial<Status>): Status => ({
-  error: null,
-  preload_errors: {},
-  last_drain_at: null,
-  scenarios: {},
-  serving: null,
-  training_job: null,
-  storage: {},
-  ...changes,
-})
 
 describe('how training stands', () => {
   it('is read for a scenario that learns', () => {
@@ -25,7 +14,7 @@ describe('how training stands', () => {
     }
     const last_committed_step = { step: 7, recorded_at: 12.5, metrics: {} }
     const scenarios = { demo: { training_mode: 'hybrid', batch_ready: true, processor, last_committed_step } } as const
-    expect(trainingStateOf(statusOf({ scenarios }), 'demo')).toEqual({
+    expect(trainingStateOf(statusWith({ scenarios }), 'demo')).toEqual({
       mode: 'hybrid',
       lastStep: { step: 7, at: 12.5 },
       learns: true,
@@ -48,10 +37,12 @@ describe('how training stands', () => {
   it('is read for every trainer of a scenario with several', () => {
     const component = {
       batch_ready: false,
+      training_mode: 'hybrid' as const,
+      last_committed_step: null,
       processor: { pending_instructions: 0, automatic_steps_stopped: 'evolution.max_steps (3) is used up' },
     }
     const scenarios = { demo: { processor: {}, components: { prompts: component, weights: component } } }
-    const state = trainingStateOf(statusOf({ scenarios }), 'demo')
+    const state = trainingStateOf(statusWith({ scenarios }), 'demo')
     expect(state?.trainers.map(({ name, stopped }) => [name, stopped])).toEqual([
       ['prompts', 'evolution.max_steps (3) is used up'],
       ['weights', 'evolution.max_steps (3) is used up'],
@@ -59,12 +50,12 @@ describe('how training stands', () => {
   })
 
   it('says that a recipe learns nothing', () => {
-    expect(trainingStateOf(statusOf({ scenarios: { demo: { processor: {}, training_mode: 'auto' } } }), 'demo')?.learns).toBe(false)
+    expect(trainingStateOf(statusWith({ scenarios: { demo: { processor: {}, training_mode: 'auto' } } }), 'demo')?.learns).toBe(false)
   })
 
   it('is not known of a scenario that is not in memory', () => {
-    expect(trainingStateOf(statusOf({}), 'demo')).toBeNull()
-    expect(trainingStateOf(statusOf({}), 'toString')).toBeNull()
+    expect(trainingStateOf(statusWith({}), 'demo')).toBeNull()
+    expect(trainingStateOf(statusWith({}), 'toString')).toBeNull()
   })
 })
 
@@ -76,7 +67,7 @@ describe('what went wrong', () => {
       'demo2: StepFailure: other',
       'demo: disk full',
     ].join('\n')
-    const troubles = troublesOf(statusOf({ error, preload_errors: { demo: 'recipe missing' } }), 'demo')
+    const troubles = troublesOf(statusWith({ error, preload_errors: { demo: 'recipe missing' } }), 'demo')
     expect(troubles.map(({ line }) => line)).toEqual([
       'recipe missing',
       'StepFailure: out of memory',
@@ -92,7 +83,7 @@ describe('what went wrong', () => {
   })
 
   it('is nothing while nothing did', () => {
-    expect(troublesOf(statusOf({}), 'demo')).toEqual([])
+    expect(troublesOf(statusWith({}), 'demo')).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 /** The training state of a scenario, read from the service's status, whatever its recipe reports. Pure. */
-import type { Status } from '@svc-ai/client'
+import type { StatusReport } from '@svc-ai/client'
 import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
 import { spanOf, timeStep } from '../../ui/scale.ts'
 import { isRecord, numberAt, objectAt, OUTCOMES, textAt, type StepStatus, type UnknownRecord } from '../../../../src/presentation/index.ts'
@@ -31,7 +31,7 @@ export interface TrainingState {
 }
 
 /** Null for a scenario that is not in memory. */
-export function trainingStateOf(status: Status, scenario: string): TrainingState | null {
+export function trainingStateOf(status: StatusReport, scenario: string): TrainingState | null {
   const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
   if (own === undefined) return null
   const components = Object.entries(objectAt(own, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
@@ -72,7 +72,7 @@ const wordsOf = (key: string): string => {
 }
 
 /** What failed at its start, and in its training since: lines that begin with its name. */
-export function troublesOf(status: Status, scenario: string): readonly Trouble[] {
+export function troublesOf(status: StatusReport, scenario: string): readonly Trouble[] {
   const preload = Object.hasOwn(status.preload_errors, scenario) ? [status.preload_errors[scenario] ?? ''] : []
   const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.error : undefined
   const failed = (status.error?.split('\n') ?? [])

@@ -1,12 +1,12 @@
 /** Trouble on the way: what passes is waited for, what does not is told. */
 import { describe, expect, it } from 'vitest'
-import type { Batch } from './batches.ts'
-import { sendBatch } from './http.ts'
+import type { ImportBatch } from './batches.ts'
+import { sendBatch } from './send-batch.ts'
 import { fakeService } from './testing/fake-service.ts'
 import type { FakeService } from './testing/fake-service.ts'
 import { envelope } from './testing/files.ts'
 
-const BATCH: Batch = { end: 0, lines: ['a', 'b'].map((id, index) => ({ number: index + 7, id, text: envelope(id) })) }
+const BATCH: ImportBatch = { end: 0, lines: ['a', 'b'].map((id, index) => ({ number: index + 7, id, text: envelope(id) })) }
 
 describe('trouble that may pass', () => {
   it.each([408, 429, 500, 502, 503, 504])('such as %i is tried again with the same ids [importer.retries]', async (status) => {

@@ -1,12 +1,12 @@
 /** One batch to the service: sent again while the trouble may pass, given up with the service's own words when it will not. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bodyOf } from './batches.ts'
-import type { Batch } from './batches.ts'
+import type { ImportBatch } from './batches.ts'
 import { ImportFailure, ServiceFailure } from './failure.ts'
 import { BATCH_ROUTE } from './names.ts'
-import { ask, cureFor, field, isPassing, parseJson, problemOf, type Answer, type Place } from './wire.ts'
+import { ask, cureFor, field, isPassing, parseJson, problemOf, type ServiceResponse, type ServiceEndpoint } from './transport.ts'
 
-export interface Service extends Omit<Place, 'timeoutSeconds'> {
+export interface ImportTarget extends Omit<ServiceEndpoint, 'timeoutSeconds'> {
   readonly retries: number
   /** Told before each wait. */
   readonly onRetry: (problem: string, waitSeconds: number) => void
@@ -25,7 +25,7 @@ type Outcome =
   | { readonly kind: 'refused'; readonly problem: string }
 
 /** Resolves once the service acknowledged every record. Ids never change, so sending again what was already stored is safe. */
-export async function sendBatch(service: Service, batch: Batch): Promise<void> {
+export async function sendBatch(service: ImportTarget, batch: ImportBatch): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     const outcome = await post(service, batch)
     if (outcome.kind === 'stored') return
@@ -40,7 +40,7 @@ export async function sendBatch(service: Service, batch: Batch): Promise<void> {
 
 const pause = (seconds: number): Promise<void> => sleep(seconds * 1000)
 
-async function post(service: Service, batch: Batch): Promise<Outcome> {
+async function post(service: ImportTarget, batch: ImportBatch): Promise<Outcome> {
   const place = { ...service, timeoutSeconds: service.timeoutSeconds ?? TIMEOUT_SECONDS }
   try {
     return judge(place, await ask(place, { method: 'POST', path: BATCH_ROUTE, body: bodyOf(batch) }), batch)
@@ -50,7 +50,7 @@ async function post(service: Service, batch: Batch): Promise<Outcome> {
   }
 }
 
-function judge(place: Place, answer: Answer, batch: Batch): Outcome {
+function judge(place: ServiceEndpoint, answer: ServiceResponse, batch: ImportBatch): Outcome {
   if (answer.status === 200) {
     const complete = listsExactly(answer.text, batch)
     return complete ? { kind: 'stored' } : { kind: 'refused', problem: 'the answer does not list exactly the records that were sent' }
@@ -61,7 +61,7 @@ function judge(place: Place, answer: Answer, batch: Batch): Outcome {
 }
 
 /** The receipts in the order sent, no more and no fewer: anything else is not the service this command knows. */
-function listsExactly(text: string, batch: Batch): boolean {
+function listsExactly(text: string, batch: ImportBatch): boolean {
   const answer = parseJson(text)
   const receipts = field(answer, 'records')
   if (!Array.isArray(receipts) || receipts.length !== batch.lines.length) return false
@@ -76,7 +76,7 @@ function retryAfter(header: string | null): number | null {
 }
 
 /** The line the service complains about, found by its position or its id in the message; else the lines of the whole batch. */
-function placeOf(batch: Batch, problem: string): string {
+function placeOf(batch: ImportBatch, problem: string): string {
   const index = /records\[(\d{1,4})\]/.exec(problem)?.[1]
   const named = index === undefined ? batch.lines.find((line) => problem.includes(JSON.stringify(line.id))) : batch.lines[Number(index)]
   if (named !== undefined) return `line ${named.number}`

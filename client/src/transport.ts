@@ -1,22 +1,22 @@
-/** One question to the service and its whole answer: the only place that sends anything, and that words what came of it. */
+/** Sends one request to the service and reads the whole answer. The only module that sends anything, and that words failures. */
 import { ServiceFailure } from './failure.ts'
 import { SCENARIO_HEADER, TOKEN_VARIABLE } from './names.ts'
 
-export interface Place {
+export interface ServiceEndpoint {
   /** Without a slash at its end. */
   readonly url: string
   readonly scenario: string | null
   readonly token: string | null
   readonly timeoutSeconds: number
 }
-export interface Question {
+export interface ServiceRequest {
   readonly method: 'GET' | 'POST'
   /** With its query, when it has one. */
   readonly path: string
   /** JSON, as text. */
   readonly body?: string
 }
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -29,20 +29,20 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 export const isPassing = (status: number): boolean => PASSING.has(status)
 
 /** Throws when nobody answers in time, or the answer breaks off. A redirect is an answer: following it would carry the token elsewhere. */
-export async function ask(place: Place, { method, path, body }: Question): Promise<Answer> {
-  const signal = AbortSignal.timeout(place.timeoutSeconds * 1000)
-  const init = { method, headers: headersOf(place), redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
-  const response = await fetch(place.url + path, init).catch((error: unknown) => {
-    throw timedOut(place, error) ?? unreachable(place, error)
+export async function ask(endpoint: ServiceEndpoint, { method, path, body }: ServiceRequest): Promise<ServiceResponse> {
+  const signal = AbortSignal.timeout(endpoint.timeoutSeconds * 1000)
+  const init = { method, headers: headersOf(endpoint), redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
+  const response = await fetch(endpoint.url + path, init).catch((error: unknown) => {
+    throw timedOut(endpoint, error) ?? unreachable(endpoint, error)
   })
   const text = await response.text().catch((error: unknown) => {
-    throw timedOut(place, error) ?? brokenOff(error)
+    throw timedOut(endpoint, error) ?? brokenOff(error)
   })
   return { status: response.status, headers: response.headers, text }
 }
 
 /** A header is bytes; a name beyond ASCII goes as UTF-8. */
-function headersOf({ scenario, token }: Place): Record<string, string> {
+function headersOf({ scenario, token }: ServiceEndpoint): Record<string, string> {
   return {
     'content-type': 'application/json',
     // Refusals as data, also where people are given something else.
@@ -55,14 +55,14 @@ function headersOf({ scenario, token }: Place): Record<string, string> {
 /** One character a byte. Written without Node's own means: browsers run this too. */
 const bytesOf = (text: string): string => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
 
-function timedOut({ url, timeoutSeconds }: Place, error: unknown): ServiceFailure | null {
+function timedOut({ url, timeoutSeconds }: ServiceEndpoint, error: unknown): ServiceFailure | null {
   if (!(error instanceof Error) || error.name !== 'TimeoutError') return null
   return new ServiceFailure(`the service at ${url} gave no whole answer within ${timeoutSeconds} s: is it busy or stuck?`, {
     code: 'timeout',
   })
 }
 
-const unreachable = ({ url }: Place, error: unknown): ServiceFailure =>
+const unreachable = ({ url }: ServiceEndpoint, error: unknown): ServiceFailure =>
   new ServiceFailure(`the service cannot be reached (${reasonOf(error)}): is it running at ${url}?`, { code: 'unreachable', cause: error })
 
 const brokenOff = (error: unknown): ServiceFailure =>
@@ -75,16 +75,16 @@ function reasonOf(error: unknown): string {
 }
 
 /** What an answer that is no success comes to, with the service's own words and the next thing to do. */
-export function refusalOf(place: Place, answer: Answer): ServiceFailure {
+export function refusalOf(endpoint: ServiceEndpoint, answer: ServiceResponse): ServiceFailure {
   const code = field(field(parseJson(answer.text), 'error'), 'code')
-  return new ServiceFailure(problemOf(place, answer) + cureFor(answer.status), {
+  return new ServiceFailure(problemOf(endpoint, answer) + cureFor(answer.status), {
     status: answer.status,
     code: typeof code === 'string' ? code : null,
   })
 }
 
 /** One line, also when a proxy answers with a page; and were it to repeat the token, nobody would read it here. */
-export function problemOf({ token }: Place, { status, text }: Answer): string {
+export function problemOf({ token }: ServiceEndpoint, { status, text }: ServiceResponse): string {
   const message = field(field(parseJson(text), 'error'), 'message')
   const words = (typeof message === 'string' ? message : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   const shown = (token === null ? words : words.replaceAll(token, '…')).slice(0, MESSAGE_CHARACTERS_MAX)

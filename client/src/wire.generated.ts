@@ -1,0 +1,318 @@
+/** Made by `npm run docs` from src/contract/wire: do not edit. */
+
+export interface CatalogRow {
+  /** Steps count from 0, which creates the scenario. */
+  readonly step: number
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
+  /** Seconds since the epoch, with a fraction. */
+  readonly recorded_at: number
+  /** The id of a release. */
+  readonly release_id: string
+  readonly parent_release_id: string | null
+  /** Equal exactly when the contents are equal. */
+  readonly content_id: string
+  /** Held for review. */
+  readonly pending: boolean
+  /** Whether a rollback may name it. */
+  readonly restorable: boolean
+  /** On the one row whose release is served now. */
+  readonly current: boolean
+  readonly result: 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+  /** As recorded. */
+  readonly metrics: Readonly<Record<string, unknown>>
+  /** On a promote or rollback: whose content was published again. */
+  readonly rollback_target_release_id?: string
+  /** Whose step it was, when there are several trainers. */
+  readonly component?: string
+  /** The content id of each component, when a release has several. */
+  readonly components?: Readonly<Record<string, string>>
+  readonly wins?: unknown
+  readonly losses?: unknown
+  readonly ties?: unknown
+  readonly passed?: unknown
+  readonly failed?: unknown
+  readonly floor_score?: unknown
+  readonly evaluation_sides?: unknown
+  readonly current_score?: unknown
+  readonly candidate_score?: unknown
+  readonly episode_failures?: unknown
+  readonly evaluation_task_count?: unknown
+  readonly evaluation_context?: unknown
+  readonly proposal?: unknown
+  readonly training_request?: unknown
+  readonly proposal_notes?: unknown
+  readonly skipped?: unknown
+  readonly error?: unknown
+  /** The id of a release. */
+  readonly composed_release_id?: string
+  /** The id of a release. */
+  readonly composed_parent_release_id?: string
+  /** The id of a release. */
+  readonly composed_rollback_target_release_id?: string
+  /** The step's page, below the service's address. */
+  readonly page_path: string
+}
+
+export interface CreatedScenario {
+  /** The name of the scenario. */
+  readonly scenario: string
+  /** The id of a release. */
+  readonly release_id: string
+  /** Equal exactly when the contents are equal. */
+  readonly content_id: string
+  readonly model: ModelView
+  /** The agent whose harness it serves. */
+  readonly adapter?: string
+}
+
+interface ExchangeSummary {
+  readonly model?: string
+  /** From the whole request to the whole answer. */
+  readonly latency_ms: number
+  /** As the provider counted them. */
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+  readonly stream?: true
+  /** False when the answer broke off. */
+  readonly complete?: false
+  /** The tag of that name. */
+  readonly session?: string
+}
+
+export interface FullRecord {
+  /** 1, 2, 3 … in this scenario, without gaps. */
+  readonly sequence: number
+  /** A receipt, or the id that the record was sent with. */
+  readonly agent_record_id: string
+  readonly request_type: 'inference' | 'report' | 'train'
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The receipts that a report quotes. */
+  readonly references: readonly string[]
+  /** The release that served an inference. */
+  readonly artifact_ref: string | null
+  readonly score: number | null
+  /** Of an exchange that was served here. Not part of the identity of a record. */
+  readonly summary?: ExchangeSummary
+  /** The payload, as it was stored. */
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+export interface Head {
+  /** The name of the scenario. */
+  readonly scenario: string
+  /** The id of a release. */
+  readonly release_id: string
+  /** Equal exactly when the contents are equal. */
+  readonly content_id: string
+  /** Steps count from 0, which creates the scenario. */
+  readonly step: number
+}
+
+export type ImportBody = { readonly agent_record_id: string; readonly request_type: 'inference'; readonly payload: Readonly<Record<string, unknown>> } | { readonly agent_record_id: string; readonly request_type: 'report'; readonly payload: ReportBody }
+
+export interface Manifest {
+  /** The id of a release. */
+  readonly release_id: string
+  /** Equal exactly when the contents are equal. */
+  readonly content_id: string
+  readonly parent_release_id: string | null
+  /** Path to text. Check the paths before writing anything. */
+  readonly files: Readonly<Record<string, string>>
+  /** What the step that made it measured. */
+  readonly evaluation: Readonly<Record<string, unknown>>
+  /** What a person must have set up. */
+  readonly requires: readonly Requires[]
+  /** The content id of each component, when a release has several. */
+  readonly components?: Readonly<Record<string, string>>
+}
+
+interface ModelView {
+  readonly url: string
+  readonly model: string | null
+  readonly api: 'openai' | 'responses' | 'anthropic'
+  /** The key itself is never shown. */
+  readonly has_api_key: boolean
+}
+
+export interface Receipt {
+  /** A receipt, or the id that the record was sent with. */
+  readonly agent_record_id: string
+  /** The name of the scenario. */
+  readonly scenario: string
+  readonly request_type: 'inference' | 'report'
+}
+
+export interface RecordList {
+  /** The name of the scenario. */
+  readonly scenario: string
+  readonly records: readonly RecordRow[]
+  /** Where the next page starts, oldest first; null at the end. */
+  readonly next_after_sequence?: number | null
+  /** Where the next page starts, newest first; null at the end. */
+  readonly next_before_sequence?: number | null
+}
+
+export interface RecordRow {
+  /** 1, 2, 3 … in this scenario, without gaps. */
+  readonly sequence: number
+  /** A receipt, or the id that the record was sent with. */
+  readonly agent_record_id: string
+  readonly request_type: 'inference' | 'report' | 'train'
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The receipts that a report quotes. */
+  readonly references: readonly string[]
+  /** The release that served an inference. */
+  readonly artifact_ref: string | null
+  readonly score: number | null
+  /** Of an exchange that was served here. Not part of the identity of a record. */
+  readonly summary?: ExchangeSummary
+}
+
+export interface ReleaseRow {
+  /** Steps count from 0, which creates the scenario. */
+  readonly step: number
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
+  /** Seconds since the epoch, with a fraction. */
+  readonly recorded_at: number
+  /** The id of a release. */
+  readonly release_id: string
+  readonly parent_release_id: string | null
+  /** Equal exactly when the contents are equal. */
+  readonly content_id: string
+  /** Held for review. */
+  readonly pending: boolean
+  /** Whether a rollback may name it. */
+  readonly restorable: boolean
+  /** On the one row whose release is served now. */
+  readonly current: boolean
+  readonly result: 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+  /** As recorded. */
+  readonly metrics: Readonly<Record<string, unknown>>
+  /** On a promote or rollback: whose content was published again. */
+  readonly rollback_target_release_id?: string
+  /** Whose step it was, when there are several trainers. */
+  readonly component?: string
+  /** The content id of each component, when a release has several. */
+  readonly components?: Readonly<Record<string, string>>
+  readonly wins?: unknown
+  readonly losses?: unknown
+  readonly ties?: unknown
+  readonly passed?: unknown
+  readonly failed?: unknown
+  readonly floor_score?: unknown
+  readonly evaluation_sides?: unknown
+  readonly current_score?: unknown
+  readonly candidate_score?: unknown
+  readonly episode_failures?: unknown
+  readonly evaluation_task_count?: unknown
+  readonly evaluation_context?: unknown
+  readonly proposal?: unknown
+  readonly training_request?: unknown
+  readonly proposal_notes?: unknown
+  readonly skipped?: unknown
+  readonly error?: unknown
+}
+
+export interface ReportBody {
+  readonly agent_record_id?: string
+  readonly score?: number | null
+  readonly feedback?: string | Readonly<Record<string, unknown>> | null
+  readonly references?: readonly string[] | null
+  /** In place of references: the exchanges with this tag, all of them or the latest. */
+  readonly references_to?: { readonly session: string; readonly which?: 'all' | 'latest' } | null
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+}
+
+export interface RequestProgress {
+  /** A receipt, or the id that the record was sent with. */
+  readonly request_id: string
+  readonly settled: boolean
+  readonly step: number | null
+  readonly state: 'queued' | 'running' | 'proposing' | 'evaluating' | 'settling' | 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+  readonly meaning: string | null
+  readonly started_at: number | null
+  readonly episodes_total: number | null
+  readonly step_record: string | null
+  /** Oldest first; empty once settled. */
+  readonly activity: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
+}
+
+export interface Requires {
+  readonly name: string
+  readonly kind: 'permission' | 'env' | 'service'
+  readonly check?: string
+  readonly prompt?: string
+}
+
+export interface ScenarioRow {
+  /** The name of the scenario. */
+  readonly scenario: string
+  /** Whether it is in memory; some fields are known only then. */
+  readonly loaded: boolean
+  readonly recipe: string | null
+  /** The id of a release. */
+  readonly release_id?: string
+  /** Equal exactly when the contents are equal. */
+  readonly content_id?: string
+  readonly training_mode?: 'auto' | 'manual' | 'hybrid'
+  readonly model?: ModelView
+  /** The agent whose harness it serves. */
+  readonly adapter?: string
+}
+
+export interface ScenarioStatus {
+  /** Whether a step would start if it were its turn. */
+  readonly batch_ready: boolean
+  readonly training_mode: 'auto' | 'manual' | 'hybrid'
+  /** The status of the recipe's processor, and what waits for it. */
+  readonly processor: Readonly<Record<string, unknown>>
+  /** The latest row that trained. */
+  readonly last_committed_step: { readonly step: number; readonly recorded_at: number; readonly metrics: Readonly<Record<string, unknown>> } | null
+  /** Steps count from 0, which creates the scenario. */
+  readonly scenario_step: number
+  /** The weight load that answers now; null when no weights are served. */
+  readonly current_runtime_load_id: string | null
+  /** The same while it is an adapter; null while the base answers. */
+  readonly adapter_runtime_load_id?: string | null
+  readonly checkpoint_storage: null
+  /** Whether requests begin, or wait for a weight update. */
+  readonly inference_admission: 'open' | 'closed' | null
+  /** When there are several trainers. */
+  readonly components?: Readonly<Record<string, { readonly batch_ready: boolean; readonly training_mode: 'auto' | 'manual' | 'hybrid'; readonly processor: Readonly<Record<string, unknown>>; readonly last_committed_step: { readonly step: number; readonly recorded_at: number; readonly metrics: Readonly<Record<string, unknown>> } | null }>>
+}
+
+export interface ServiceStatus {
+  /** Background failures that were not fixed since, one line each. */
+  readonly error: string | null
+  /** Scenarios that could not be loaded at start, with the reason. */
+  readonly preload_errors: Readonly<Record<string, string>>
+  readonly last_drain_at: number | null
+  /** The loaded scenarios, by name. */
+  readonly scenarios: Readonly<Record<string, ScenarioStatus | { readonly error: string }>>
+  /** The status of the runtime. */
+  readonly serving: Readonly<Record<string, unknown>>
+  readonly training_job: { readonly status: string; readonly training_job_id: string; readonly owner: string } | null
+  readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly error: { readonly code: string; readonly message: string } | null }
+}
+
+export interface TrainBody {
+  readonly agent_record_id?: string
+  readonly text: string
+  readonly session: string
+  readonly release_id: string
+  readonly requires?: readonly ({ readonly name: string; readonly kind: 'permission' | 'env' | 'service'; readonly check?: string; readonly prompt?: string })[] | null
+  /** The requesting machine: platform, arch, release, commands. Fields that do not fit are dropped. */
+  readonly client?: unknown
+}
+
+export interface TrainReceipt {
+  /** A receipt, or the id that the record was sent with. */
+  readonly agent_record_id: string
+  /** The name of the scenario. */
+  readonly scenario: string
+  readonly request_type: 'train'
+  /** The request's page. Carries a page key when a service token was presented. */
+  readonly page_path: string
+}
