@@ -8,14 +8,14 @@ import { Id } from '../../ui/id.tsx'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
-import type { Exchange, Turn } from './exchange.ts'
-import type { Part } from './parts.ts'
+import type { ShownExchange, ShownTurn } from './exchange.ts'
+import type { ShownPart } from './parts.ts'
 
 const TURNS_STEP = 12
 const PARTS_STEP = 50
 const TOOLS_STEP = 30
 
-export function Conversation({ exchange }: { readonly exchange: Exchange }) {
+export function Conversation({ exchange }: { readonly exchange: ShownExchange }) {
   const { asked, answers, tools, settings, usage, trouble } = exchange
   return (
     <div class="stack">
@@ -66,7 +66,7 @@ export function Conversation({ exchange }: { readonly exchange: Exchange }) {
 }
 
 /** Whatever the request and the provider called them. */
-const textFacts = (facts: Exchange['usage']): readonly Fact[] =>
+const textFacts = (facts: ShownExchange['usage']): readonly Fact[] =>
   facts.map(([name, value]) => [
     visible(name),
     <span class="mono">
@@ -75,7 +75,7 @@ const textFacts = (facts: Exchange['usage']): readonly Fact[] =>
   ])
 
 interface TurnBlockProps {
-  readonly turn: Turn
+  readonly turn: ShownTurn
   readonly isAnswer?: boolean
   readonly children?: ComponentChildren
 }
@@ -97,7 +97,7 @@ function TurnBlock({ turn: { role, parts }, isAnswer = false, children }: TurnBl
   )
 }
 
-function Parts({ parts }: { readonly parts: readonly Part[] }) {
+function Parts({ parts }: { readonly parts: readonly ShownPart[] }) {
   return (
     <Bounded items={parts} step={PARTS_STEP} noun="parts">
       {(part, at) => <PartBlock key={at} part={part} />}
@@ -105,7 +105,7 @@ function Parts({ parts }: { readonly parts: readonly Part[] }) {
   )
 }
 
-function PartBlock({ part }: { readonly part: Part }) {
+function PartBlock({ part }: { readonly part: ShownPart }) {
   switch (part.kind) {
     case 'text':
       return <LongText value={part.text} />

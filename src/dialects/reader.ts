@@ -1,0 +1,15 @@
+/** Reading exchanges of a format, as far as a browser needs it too. */
+import type { JsonObject } from '../contract/index.ts'
+import type { AnswerTurn, Conversation } from './conversation.ts'
+
+export interface DialectReader {
+  /** What the format is called where people read it. */
+  readonly title: string
+  /** Whether a stored exchange is of this format. */
+  isExchange(request: JsonObject, answer: JsonObject): boolean
+  read(request: JsonObject): Conversation
+  /** Empty for what is no answer of this format. */
+  readAnswer(answer: JsonObject): readonly AnswerTurn[]
+  /** Where an answer counts its tokens. */
+  readonly usage: string
+}
