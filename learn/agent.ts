@@ -1,8 +1,8 @@
 /** The suite's agent: calls the mock model in process, with the tools and texts of its tree. */
 import type { EpisodeEnd, Files, JsonObject } from '../src/contract/index.ts'
 import { recognise } from '../plugins/runtimes/practice/families/index.ts'
-import { objectOf, parsed, textOf } from '../plugins/runtimes/practice/json.ts'
-import type { Prompt, Tool, Turn } from '../plugins/runtimes/practice/prompt.ts'
+import { objectOf, parsed, textOf, type Tool } from '../src/dialects/index.ts'
+import type { Prompt, PromptTurn } from '../plugins/runtimes/practice/prompt.ts'
 import { think } from '../plugins/runtimes/practice/think.ts'
 import { digest } from '../plugins/runtimes/practice/draw.ts'
 import type { Setup } from './adapter.ts'
@@ -38,7 +38,7 @@ function shortcut({ canned, answers_from, hedges }: Setup, prompt: string, works
 }
 
 function converse(setup: Setup, task: string): string {
-  const turns: Turn[] = [
+  const turns: PromptTurn[] = [
     { role: 'instruction', texts: [instructionsOf(setup)] },
     { role: 'user', texts: [task], images: 0 },
   ]

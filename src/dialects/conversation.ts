@@ -1,5 +1,5 @@
 /** A conversation in no provider's words: what every format is read into, and what answers are written from. */
-import type { Json, JsonObject } from '../contract/index.ts'
+import type { ChatMessage, ChatTool, Json, JsonObject } from '../contract/index.ts'
 
 export interface Conversation {
   /** In the order they were said, system text first. */
@@ -67,6 +67,15 @@ export type ToolChoice = { readonly kind: 'auto' | 'none' | 'required' } | { rea
 export interface AnswerTurn extends Turn {
   /** Why it ended, in the provider's word. */
   readonly stop: string | null
+}
+
+/** What a model is asked. */
+export interface ModelQuestion {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools: readonly ChatTool[]
+  /** Null: as many as the model likes, where the format lets it. */
+  readonly tokensMax: number | null
 }
 
 export const isInstruction = (role: string): boolean => role === 'system' || role === 'developer'

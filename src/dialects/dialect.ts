@@ -1,5 +1,9 @@
 /** What a provider's format says about itself, so that no other room needs to compare its name. */
 import type { Dialect, Json, JsonObject } from '../contract/index.ts'
+import type { ModelQuestion } from './conversation.ts'
+import type { RequestFault } from './faults.ts'
+import type { DialectReader } from './reader.ts'
+import type { ModelReply, Pieces } from './reply.ts'
 import type { StreamReader } from './stream.ts'
 
 export interface DialectSpec {
@@ -28,6 +32,22 @@ export interface DialectSpec {
   isEvent(event: JsonObject): boolean
   /** Absent: its answers are never streamed. */
   readonly openStream?: () => StreamReader
+  readonly reader: DialectReader
+  /** Which model a request asks for, and whether its answer is streamed; '' where it names none. */
+  modelIn(path: string, body: JsonObject): string
+  isStreamed(path: string, body: JsonObject): boolean
+  /** What the provider would refuse a request for; null where it would not. `model` is '' where none is named or set. */
+  faultIn(body: JsonObject, model: string): RequestFault | null
+  /** A request as a chat request, for engines that speak chat completions alone. Throws Refusal 'invalid' for what they cannot be asked. */
+  chatRequest(body: JsonObject): JsonObject
+  writeAnswer(reply: ModelReply, request: JsonObject): JsonObject
+  /** The events of a whole answer. */
+  frames(answer: JsonObject, request: JsonObject, pieces: Pieces): Iterable<Buffer>
+  /** Present where the request only counts tokens. */
+  readonly writeCount?: (tokens: number) => JsonObject
+  /** Asking a model: the path below its address, and the body. */
+  askPath(model: string): string
+  writeRequest(question: ModelQuestion): JsonObject
 }
 
 export interface RequestFacts {

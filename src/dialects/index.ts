@@ -24,5 +24,22 @@ export const dialectOfEvent = (event: JsonObject): DialectSpec | null => all.fin
 /** The members of a request that some format has facts in. */
 export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => [...facts.maxTokens, facts.temperature])
 
+export { readModelAnswer, type ModelAnswer } from './model-answer.ts'
+export {
+  callsIn,
+  isInstruction,
+  resultText,
+  textsIn,
+  withResultsApart,
+  type CallPart,
+  type Part,
+  type Tool,
+  type ToolChoice,
+  type Turn,
+} from './conversation.ts'
+export { readerOf } from './readers.ts'
+export type { RequestFault } from './faults.ts'
+export type { ModelReply, ReplyCall } from './reply.ts'
+export { isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'
 export { readObject, type StreamReader } from './stream.ts'

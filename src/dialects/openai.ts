@@ -1,8 +1,18 @@
 /** What the two formats of OpenAI have in common. */
 import type { JsonObject } from '../contract/index.ts'
+import { textOf } from './values.ts'
 import { errorIn, errorType, isText, type DialectSpec, type ErrorFields } from './dialect.ts'
 
-type Common = 'provider' | 'operation' | 'requestIdHeader' | 'keyHeaders' | 'defaultHeaders' | 'writeError' | 'isError'
+type Common =
+  | 'modelIn'
+  | 'isStreamed'
+  | 'provider'
+  | 'operation'
+  | 'requestIdHeader'
+  | 'keyHeaders'
+  | 'defaultHeaders'
+  | 'writeError'
+  | 'isError'
 
 export const openai: Pick<DialectSpec, Common> = {
   provider: 'openai',
@@ -13,6 +23,8 @@ export const openai: Pick<DialectSpec, Common> = {
   writeError: (status, { message, type = errorType(status), param, code = null }: ErrorFields) => ({
     error: { message, type, ...(param !== undefined && { param }), code },
   }),
+  modelIn: (_path, { model }) => textOf(model),
+  isStreamed: (_path, { stream }) => stream === true,
   isError(said: JsonObject) {
     const error = errorIn(said)
     return error !== null && (isText(error['type']) || isText(error['code']) || typeof error['code'] === 'number')

@@ -1,13 +1,23 @@
 /** The readers of all formats, in the order in which a stored exchange is tried: the part of the table that the console bundles. */
 import { chatReader } from './chat/read.ts'
 import { messagesReader } from './messages/read.ts'
+import type { JsonObject } from '../contract/index.ts'
 import type { DialectReader } from './reader.ts'
+import { objectOf } from './values.ts'
 import { responsesReader } from './responses/read.ts'
 
-export const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader]
+const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader]
 
-/** What no format claims is read as messages, whose requests hold all that those of chat do. */
-export const unclaimedReader: DialectReader = messagesReader
+/** The reader of a stored exchange, its answer under `response`. What no format claims is read as messages, whose requests hold all that those of chat do. */
+export function readerOf(payload: JsonObject): DialectReader {
+  return claimingReader(payload) ?? messagesReader
+}
+
+/** Null where no format claims the exchange. */
+export function claimingReader(payload: JsonObject): DialectReader | null {
+  const answer = objectOf(payload['response'])
+  return readers.find((reader) => reader.isExchange(payload, answer)) ?? null
+}
 
 export type { AnswerTurn, Part, Turn } from './conversation.ts'
 export type { DialectReader } from './reader.ts'

@@ -1,26 +1,17 @@
 /** The users' texts and the answer of a recorded exchange, in any of the formats. */
-import type { Json, JsonObject } from '../contract/index.ts'
-import { objectOf, objectsOf, textOf } from './values.ts'
+import type { JsonObject } from '../contract/index.ts'
+import { objectOf, readerOf, type Turn } from '../dialects/index.ts'
 
 /** Tool results, which some formats send in the user role, are left out. */
-export function userTexts({ messages, input }: JsonObject): readonly string[] {
-  if (typeof input === 'string') return [input]
-  const users = objectsOf(messages ?? input).filter(({ role }) => role === 'user')
-  return nonBlank(users.map(({ content }) => saidIn(content)))
+export function userTexts(payload: JsonObject): readonly string[] {
+  const { turns } = readerOf(payload).read(payload)
+  return nonBlank(turns.filter(({ role }) => role === 'user').map(textOf))
 }
 
-export function answerText({ response }: JsonObject): string {
-  const { choices, output, content } = objectOf(response)
-  const messages = Array.isArray(choices) ? objectsOf(choices).map(({ message }) => objectOf(message)) : objectsOf(output)
-  return messages.length === 0 ? saidIn(content) : nonBlank(messages.map((message) => saidIn(message['content']))).join('\n')
+export function answerText(payload: JsonObject): string {
+  return nonBlank(readerOf(payload).readAnswer(objectOf(payload['response'])).map(textOf)).join('\n')
 }
+
+const textOf = ({ parts }: Turn): string => parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
 
 const nonBlank = (texts: readonly string[]): readonly string[] => texts.filter((text) => text.trim() !== '')
-
-const TEXT_PARTS = new Set(['text', 'input_text', 'output_text'])
-
-function saidIn(content: Json | undefined): string {
-  if (typeof content === 'string') return content
-  const parts = objectsOf(content).filter(({ type }) => TEXT_PARTS.has(textOf(type)))
-  return parts.map(({ text }) => textOf(text)).join('\n')
-}

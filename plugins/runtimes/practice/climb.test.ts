@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
-import { objectOf, objectsOf, parsed, textOf } from './json.ts'
+import { objectOf, objectsOf, parsed, textOf } from '../../../src/dialects/index.ts'
 import { isRight, playTask, scoreOf } from './score.ts'
 import type { Harness } from './score.ts'
 import { PRACTICE_TASKS } from './tasks.ts'

@@ -1,11 +1,12 @@
-/** What any of the three provider formats asks, in one neutral shape. */
+/** What a request asks, as the model thinks about it. */
 import type { JsonObject } from '../../../src/contract/index.ts'
+import type { Tool, ToolChoice } from '../../../src/dialects/index.ts'
 
 export interface Prompt {
   readonly model: string
-  readonly turns: readonly Turn[]
+  readonly turns: readonly PromptTurn[]
   readonly tools: readonly Tool[]
-  readonly choice: Choice
+  readonly choice: ToolChoice
   /** The most tokens the answer may have; null when the request sets no limit. */
   readonly tokensMax: number | null
   readonly stops: readonly string[]
@@ -13,7 +14,7 @@ export interface Prompt {
   readonly format: { readonly schema: JsonObject | null } | null
 }
 
-export type Turn = InstructionTurn | UserTurn | AssistantTurn | ToolTurn
+export type PromptTurn = InstructionTurn | UserTurn | AssistantTurn | ToolTurn
 
 /** System and developer text, wherever in the request it stood. */
 export interface InstructionTurn {
@@ -43,17 +44,6 @@ export interface Call {
   readonly name: string
   readonly input: string
 }
-
-export interface Tool {
-  readonly name: string
-  readonly description: string
-  readonly parameters: JsonObject
-  readonly shape: 'function' | 'custom'
-  /** The group the tool was offered in; its calls must name it. */
-  readonly namespace: string | null
-}
-
-export type Choice = { readonly kind: 'auto' | 'none' | 'required' } | { readonly kind: 'named'; readonly name: string }
 
 /** What the model makes of a prompt: words, or one tool call. */
 export type Thought =

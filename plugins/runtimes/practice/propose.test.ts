@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { objectOf, objectsOf, parsed, textOf } from './json.ts'
+import { objectOf, objectsOf, parsed, textOf } from '../../../src/dialects/index.ts'
 import { HARMS, MENDS } from './lessons.ts'
 import { lessonsIn } from './rules.ts'
 import { PRACTICE_TASKS } from './tasks.ts'

@@ -1,46 +1,34 @@
-/** A thought cut to the limits of its request, with the ids and counts every format writes. */
-import type { JsonObject } from '../../../src/contract/index.ts'
-import type { Prompt, Thought, Tool } from './prompt.ts'
+/** A thought cut to the limits of its request, with what every format writes of it. */
+import type { ModelReply, ReplyCall } from '../../../src/dialects/index.ts'
+import type { Prompt, Thought } from './prompt.ts'
 import { countTokens, firstTokens, promptTokens } from './tokens.ts'
 
-export interface Reply {
-  /** Hex, from the request alone: the same request, the same ids. */
-  readonly seed: string
-  readonly model: string
-  /** Whole seconds since the epoch. */
-  readonly createdSeconds: number
-  readonly text: string
-  readonly call: { readonly id: string; readonly tool: Tool; readonly input: string } | null
-  readonly ending: Ending
-  readonly usage: { readonly input: number; readonly output: number }
-  /** The request, for formats whose answers repeat parts of it. */
-  readonly request: JsonObject
-}
-
-type Ending = { readonly kind: 'end' | 'length' | 'call' } | { readonly kind: 'stop'; readonly sequence: string }
-
-export interface Origin {
-  readonly seed: string
-  readonly createdSeconds: number
-  readonly request: JsonObject
-}
-
-export function replyOf(prompt: Prompt, thought: Thought, origin: Origin): Reply {
-  const call = thought.kind === 'call' ? { id: origin.seed.slice(0, 24), tool: thought.tool, input: thought.input } : null
+/** The id comes from the request alone: the same request, the same ids. */
+export function replyOf(prompt: Prompt, thought: Thought, origin: Pick<ModelReply, 'id' | 'createdSeconds'>): ModelReply {
   const base = { ...origin, model: prompt.model }
   const input = promptTokens(prompt)
+  const call = thought.kind === 'call' ? callOf(thought) : null
   if (call !== null) {
-    const output = countTokens(call.tool.name) + countTokens(call.input)
-    if (output <= (prompt.tokensMax ?? output)) return { ...base, text: '', call, ending: { kind: 'call' }, usage: { input, output } }
+    const output = countTokens(call.name) + countTokens(call.input)
+    if (output <= (prompt.tokensMax ?? output))
+      return { ...base, text: '', calls: [call], ending: { kind: 'call' }, usage: { input, output } }
   }
   // A call that does not fit is cut before it is one.
   const said = thought.kind === 'text' ? thought.text : ''
   const { text, ending } = cut(said, prompt, call !== null)
   const output = Math.max(countTokens(text), ending.kind === 'length' ? (prompt.tokensMax ?? 0) : 0)
-  return { ...base, text, call: null, ending, usage: { input, output } }
+  return { ...base, text, calls: [], ending, usage: { input, output } }
 }
 
-function cut(said: string, prompt: Prompt, isCutCall: boolean): Pick<Reply, 'text' | 'ending'> {
+const callOf = ({ tool: { name, shape, namespace }, input }: Extract<Thought, { kind: 'call' }>): ReplyCall => ({
+  id: null,
+  name,
+  input,
+  shape: shape === 'custom' ? shape : 'function',
+  namespace,
+})
+
+function cut(said: string, prompt: Prompt, isCutCall: boolean): Pick<ModelReply, 'text' | 'ending'> {
   const within = prompt.tokensMax === null ? said : firstTokens(said, prompt.tokensMax)
   const stop = prompt.stops
     .map((sequence) => ({ sequence, at: within.indexOf(sequence) }))

@@ -1,6 +1,7 @@
 /** How good a harness is in the practice world: the share of tasks whose answer stands on the last line of the reply. */
 import type { PracticeTask } from './families/index.ts'
-import type { Prompt, Tool, Turn } from './prompt.ts'
+import type { Tool } from '../../../src/dialects/index.ts'
+import type { Prompt, PromptTurn } from './prompt.ts'
 import { think } from './think.ts'
 
 /** What a harness puts around a task. */
@@ -16,7 +17,7 @@ const CALLS_MAX = 8
 
 /** The reply to the task after as many tool calls as it takes. */
 export function playTask(task: PracticeTask, harness: Harness, noise: number): string {
-  const turns: Turn[] = []
+  const turns: PromptTurn[] = []
   if (harness.rules !== undefined) turns.push({ role: 'instruction', texts: [harness.rules] })
   turns.push({ role: 'user', texts: [task.prompt], images: 0 })
   for (let calls = 0; calls < CALLS_MAX; calls += 1) {

@@ -4,10 +4,10 @@ import { callOf } from './testing.ts'
 
 it('an event is made when the reader asks for it, and none after the reader left', async () => {
   const made: number[] = []
-  function* frames(): Generator<string> {
+  function* frames(): Generator<Uint8Array> {
     for (let at = 0; at < 100; at += 1) {
       made.push(at)
-      yield `data: ${at}\n\n`
+      yield Buffer.from(`data: ${at}\n\n`)
     }
   }
   const chunks = streamed(callOf('chat', {}), frames(), 0, 'req_1').chunks[Symbol.asyncIterator]()

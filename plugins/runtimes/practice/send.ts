@@ -1,20 +1,20 @@
 /** Bytes of an answer: all at once, or one event after the other as the reader takes them. */
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
-import type { Dialect, JsonObject, RuntimeCall, StreamedAnswer, WholeAnswer } from '../../../src/contract/index.ts'
+import type { JsonObject, RuntimeCall, StreamedAnswer, WholeAnswer } from '../../../src/contract/index.ts'
 import { upstream } from '../../../src/contract/index.ts'
-import { dialects } from '../../../src/dialects/index.ts'
+import { dialects, type DialectSpec } from '../../../src/dialects/index.ts'
 
 /** Every so many events the event loop gets its turn, so that an abort is heard while a long answer is written. */
 const EVENTS_PER_TURN = 16
 
-export const whole = (dialect: Dialect, status: number, body: JsonObject, requestId: string): WholeAnswer => ({
+export const whole = (dialect: DialectSpec, status: number, body: JsonObject, requestId: string): WholeAnswer => ({
   kind: 'whole',
   status,
-  headers: { 'content-type': 'application/json', [dialects[dialect].requestIdHeader]: requestId },
+  headers: { 'content-type': 'application/json', [dialect.requestIdHeader]: requestId },
   body: Buffer.from(JSON.stringify(body)),
 })
 
-export const streamed = (call: RuntimeCall, frames: Iterable<string>, delayMs: number, requestId: string): StreamedAnswer => ({
+export const streamed = (call: RuntimeCall, frames: Iterable<Uint8Array>, delayMs: number, requestId: string): StreamedAnswer => ({
   kind: 'stream',
   status: 200,
   headers: {
@@ -25,12 +25,12 @@ export const streamed = (call: RuntimeCall, frames: Iterable<string>, delayMs: n
   chunks: paced(frames, delayMs, call.signal),
 })
 
-async function* paced(frames: Iterable<string>, delayMs: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* paced(frames: Iterable<Uint8Array>, delayMs: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let events = 0
   try {
     for (const frame of frames) {
       signal.throwIfAborted()
-      yield Buffer.from(frame)
+      yield frame
       events += 1
       if (delayMs > 0) await wait(delayMs, undefined, { signal })
       else if (events % EVENTS_PER_TURN === 0) await turn(undefined, { signal })

@@ -1,7 +1,7 @@
 /** Where the conversation stands: what is asked now, what was told before, and what tools have answered since. */
 import { recognise } from './families/index.ts'
 import type { Family, Problem } from './families/index.ts'
-import type { Call, Prompt, ToolTurn, Turn } from './prompt.ts'
+import type { Call, Prompt, ToolTurn, PromptTurn } from './prompt.ts'
 
 export interface Situation {
   readonly task: string
@@ -45,7 +45,7 @@ export function situationOf(prompt: Prompt): Situation {
 }
 
 /** An exchange begins after the last answer that called no tool. */
-function exchangeBegin(turns: readonly Turn[]): number {
+function exchangeBegin(turns: readonly PromptTurn[]): number {
   return turns.findLastIndex((turn) => turn.role === 'assistant' && turn.calls.length === 0 && turn.texts.length > 0) + 1
 }
 
@@ -53,7 +53,7 @@ function exchangeBegin(turns: readonly Turn[]): number {
  * The newest text of the exchange that is a task of this world, else the newest text. Agents put other texts around the user's own
  * (project rules before it, the body of a skill after it), so the last one is not always the task.
  */
-function findTask(turns: readonly Turn[], begin: number): Pick<Situation, 'task' | 'found'> & { readonly at: number } {
+function findTask(turns: readonly PromptTurn[], begin: number): Pick<Situation, 'task' | 'found'> & { readonly at: number } {
   for (let at = turns.length - 1; at >= begin; at -= 1) {
     const turn = turns[at]
     if (turn?.role !== 'user') continue
@@ -67,7 +67,7 @@ function findTask(turns: readonly Turn[], begin: number): Pick<Situation, 'task'
   return { task: turn?.role === 'user' ? (turn.texts.at(-1) ?? '') : '', found: null, at }
 }
 
-function stepsOf(exchange: readonly Turn[]): readonly Step[] {
+function stepsOf(exchange: readonly PromptTurn[]): readonly Step[] {
   const results = exchange.filter((turn) => turn.role === 'tool')
   const calls = exchange.flatMap((turn) => (turn.role === 'assistant' ? turn.calls : []))
   return calls.map((call, index) => ({ call, result: results.find((result) => result.callId === call.id) ?? results[index] ?? null }))

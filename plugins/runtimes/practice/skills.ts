@@ -1,6 +1,6 @@
 /** The skills an agent lists in its prompt: name, description, and where the text is when the list says so. */
 import { elementText, piecesBetween } from './between.ts'
-import type { Tool } from './prompt.ts'
+import type { Tool } from '../../../src/dialects/index.ts'
 
 export interface Skill {
   readonly name: string

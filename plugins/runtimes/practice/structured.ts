@@ -1,6 +1,6 @@
 /** The smallest JSON a schema accepts, with the answer put where the schema has room for one. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
-import { isObject, listOf, objectOf, textOf } from './json.ts'
+import { isObject, listOf, objectOf, textOf } from '../../../src/dialects/index.ts'
 
 const DEPTH_MAX = 16
 const ANSWER_FIELD = /answer|result|text|title|content|message|response|output|value|summary|reply/i

@@ -1,8 +1,8 @@
 /** Verbs for the tests of this folder: a runtime with a still clock, a call in any dialect, the events of a stream. */
 import { createParser } from 'eventsource-parser'
 import type { Dialect, JsonObject, Runtime, RuntimeAnswer, RuntimeCall } from '../../../src/contract/index.ts'
-import { isObject, objectOf, parsed } from './json.ts'
-import type { Prompt, Tool } from './prompt.ts'
+import { dialects, isObject, objectOf, parsed, type Tool } from '../../../src/dialects/index.ts'
+import type { Prompt } from './prompt.ts'
 import { isFault, readPrompt } from './read-prompt.ts'
 import { makePractice } from './runtime.ts'
 
@@ -80,7 +80,7 @@ export function textAt(value: JsonObject | undefined, ...path: readonly (string 
 }
 
 export function promptOf(dialect: Dialect, body: JsonObject): Prompt {
-  const prompt = readPrompt(dialect, { model: 'm', max_tokens: 1000, ...body }, null)
+  const prompt = readPrompt(dialects[dialect], { max_tokens: 1000, ...body }, 'm')
   if (isFault(prompt)) throw new Error(prompt.message)
   return prompt
 }

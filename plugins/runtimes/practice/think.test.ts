@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
-import type { Choice, Prompt, Thought, Tool, Turn } from './prompt.ts'
+import type { ToolChoice, Tool } from '../../../src/dialects/index.ts'
+import type { Prompt, Thought, PromptTurn } from './prompt.ts'
 import { structured } from './structured.ts'
 import { toolOf } from './testing.ts'
 import { think } from './think.ts'
@@ -14,13 +15,13 @@ interface Scene {
   readonly rules?: string
   readonly task: string
   readonly tools?: readonly Tool[]
-  readonly choice?: Choice
-  readonly after?: readonly Turn[]
+  readonly choice?: ToolChoice
+  readonly after?: readonly PromptTurn[]
   readonly format?: Prompt['format']
 }
 
 function promptOf({ rules = LINE, task, tools = [], choice = { kind: 'auto' }, after = [], format = null }: Scene): Prompt {
-  const turns: Turn[] = [{ role: 'instruction', texts: [rules] }, { role: 'user', texts: [task], images: 0 }, ...after]
+  const turns: PromptTurn[] = [{ role: 'instruction', texts: [rules] }, { role: 'user', texts: [task], images: 0 }, ...after]
   return { model: 'm', turns, tools, choice, tokensMax: null, stops: [], format }
 }
 
@@ -31,7 +32,7 @@ function answered(scene: Scene, result: string, failed = false): Thought {
   const thought = ponder(scene)
   if (thought.kind !== 'call') throw new Error('expected a call')
   const call = { id: 'c1', name: thought.tool.name, input: thought.input }
-  const after: Turn[] = [
+  const after: PromptTurn[] = [
     { role: 'assistant', texts: [], calls: [call] },
     { role: 'tool', callId: 'c1', text: result, failed },
   ]

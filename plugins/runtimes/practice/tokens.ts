@@ -1,5 +1,5 @@
 /** Counting tokens without a vocabulary: a word costs one token per four characters, a sign costs one; the same count everywhere. */
-import type { Prompt, Turn } from './prompt.ts'
+import type { Prompt, PromptTurn } from './prompt.ts'
 
 const CHARACTERS_PER_TOKEN = 4
 /** What a provider adds around every message for its role and borders. */
@@ -41,7 +41,7 @@ export function promptTokens(prompt: Prompt): number {
 /** An image costs what a small one costs a provider; nobody here looks at its size. */
 const TOKENS_PER_IMAGE = 256
 
-function turnTokens(turn: Turn): number {
+function turnTokens(turn: PromptTurn): number {
   if (turn.role === 'tool') return countTokens(turn.text)
   const texts = turn.texts.reduce((sum, text) => sum + countTokens(text), 0)
   if (turn.role === 'user') return texts + turn.images * TOKENS_PER_IMAGE

@@ -1,8 +1,8 @@
 /** Which of the offered tools can compute, run a command or read a skill, and what to send it. */
 import type { Json } from '../../../src/contract/index.ts'
 import type { Problem } from './families/index.ts'
-import { isObject, objectOf } from './json.ts'
-import type { Tool } from './prompt.ts'
+import { isObject, objectOf } from '../../../src/dialects/index.ts'
+import type { Tool } from '../../../src/dialects/index.ts'
 import { isSkillTool } from './skills.ts'
 import type { Skill } from './skills.ts'
 import { sample } from './structured.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAMILIES, HANDBOOK, recognise } from './families/index.ts'
-import { objectOf, parsed, textOf } from './json.ts'
+import { objectOf, parsed, textOf } from '../../../src/dialects/index.ts'
 import { HARMS, MENDS } from './lessons.ts'
 import type { LessonName } from './lessons.ts'
 import { heldLessons, LESSONS_HELD_MAX, lessonsIn } from './rules.ts'

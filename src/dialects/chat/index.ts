@@ -1,18 +1,50 @@
 /** Chat completions. */
-import { isObject, type Json } from '../../contract/index.ts'
+import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import type { DialectSpec } from '../dialect.ts'
+import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai } from '../openai.ts'
+import { chatReader } from './read.ts'
 import { ChatReader } from './stream.ts'
+import { chatFrames, writeChat, writeChatRequest } from './write.ts'
+
+const PATH = '/v1/chat/completions'
 
 export const chat: DialectSpec = {
   ...openai,
   name: 'chat',
-  path: '/v1/chat/completions',
-  ownsPath: (path) => path.endsWith('/v1/chat/completions'),
+  path: PATH,
+  ownsPath: (path) => path.endsWith(PATH),
   facts: { maxTokens: ['max_tokens', 'max_completion_tokens'], temperature: 'temperature' },
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },
   finishReasons: ({ choices }) =>
     Array.isArray(choices) ? choices.flatMap((choice: Json) => (isObject(choice) ? (choice['finish_reason'] ?? []) : [])) : [],
   isEvent: ({ choices, object }) => Array.isArray(choices) || object === 'chat.completion.chunk',
   openStream: () => new ChatReader(),
+  reader: chatReader,
+  faultIn,
+  chatRequest({ stream: _stream, stream_options: _options, n = 1, ...body }) {
+    if (n !== 1) throw invalid('unsupported_value', "Invalid 'n': this model gives one choice; ask again for another.")
+    return typeof body['stop'] === 'string' ? { ...body, stop: [body['stop']] } : body
+  },
+  writeAnswer: writeChat,
+  frames: chatFrames,
+  askPath: () => PATH,
+  writeRequest: writeChatRequest,
+}
+
+function faultIn(body: JsonObject, model: string): RequestFault | null {
+  const { messages } = body
+  if (model === '') return fault('you must provide a model parameter')
+  if (messages === undefined) return missing('messages')
+  if (!Array.isArray(messages)) return wrongType('messages', 'an array of objects')
+  if (messages.length === 0) {
+    const message = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
+    return fault(message, 'messages', 'empty_array')
+  }
+  return (
+    elementsFault(messages, 'messages') ??
+    limitFault(body, 'max_completion_tokens') ??
+    limitFault(body, 'max_tokens') ??
+    openaiChoiceFault(chatReader.read(body))
+  )
 }

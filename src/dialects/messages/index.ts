@@ -1,10 +1,18 @@
 /** Messages, and the count of their tokens. */
+import type { JsonObject } from '../../contract/index.ts'
+import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import { errorIn, errorType, isText, type DialectSpec } from '../dialect.ts'
+import { choiceFault, fault, type RequestFault } from '../faults.ts'
+import { isObject, listOf, textOf } from '../values.ts'
+import { messagesReader } from './read.ts'
 import { MessagesReader } from './stream.ts'
+import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
+
+const PATH = '/v1/messages'
 
 export const messages: DialectSpec = {
   name: 'messages',
-  path: '/v1/messages',
+  path: PATH,
   ownsPath: (path) => /\/v1\/messages(?:\/|$)/.test(path),
   provider: 'anthropic',
   operation: 'chat',
@@ -32,8 +40,50 @@ export const messages: DialectSpec = {
   },
   isEvent: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
   openStream: () => new MessagesReader(),
+  reader: messagesReader,
+  modelIn: (_path, { model }) => textOf(model),
+  isStreamed: (_path, { stream }) => stream === true,
+  faultIn,
+  chatRequest: (body) => chatRequestOf(messagesReader.read(body)),
+  writeAnswer: writeMessage,
+  frames: messageFrames,
+  askPath: () => PATH,
+  writeRequest: writeMessagesRequest,
 }
 
 const { openStream: _never, ...shared } = messages
 
-export const messagesCount: DialectSpec = { ...shared, name: 'count_tokens', path: '/v1/messages/count_tokens', operation: 'count_tokens' }
+export const messagesCount: DialectSpec = {
+  ...shared,
+  name: 'count_tokens',
+  path: `${PATH}/count_tokens`,
+  operation: 'count_tokens',
+  faultIn: promptFault,
+  chatRequest: (body) => chatPromptOf(messagesReader.read(body)),
+  writeCount: (tokens) => ({ input_tokens: tokens }),
+}
+
+function faultIn(body: JsonObject, model: string): RequestFault | null {
+  const limit = body['max_tokens']
+  if (model === '') return required('model')
+  if (limit === undefined) return required('max_tokens')
+  if (typeof limit !== 'number' || !Number.isInteger(limit)) return fault('max_tokens: Input should be a valid integer')
+  if (limit < 1) return fault('max_tokens: must be greater than or equal to 1')
+  return promptFault(body, model)
+}
+
+const required = (field: string): RequestFault => fault(`${field}: Field required`)
+
+function promptFault(body: JsonObject, model: string): RequestFault | null {
+  const { messages: turns } = body
+  if (model === '') return required('model')
+  if (turns === undefined) return required('messages')
+  if (!Array.isArray(turns)) return fault('messages: Input should be a valid list')
+  if (turns.length === 0) return fault('messages: at least one message is required')
+  const at = listOf(turns).findIndex((message) => !isObject(message))
+  if (at !== -1) return fault(`messages.${at}: Input should be a valid dictionary`)
+  const found = choiceFault(messagesReader.read(body))
+  if (found === null) return null
+  if (found.missing === 'named') return fault(`tool_choice: Tool '${found.name}' not found in provided tools`)
+  return fault('tool_choice: tool_choice may only be specified while providing tools')
+}

@@ -1,14 +1,20 @@
 /** Responses. */
-import { isObject } from '../../contract/index.ts'
+import { isObject, type JsonObject } from '../../contract/index.ts'
+import { chatRequestOf } from '../chat-request.ts'
 import type { DialectSpec } from '../dialect.ts'
+import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai } from '../openai.ts'
+import { responsesReader } from './read.ts'
 import { ResponsesReader } from './stream.ts'
+import { responseFrames, writeResponse, writeResponsesRequest } from './write.ts'
+
+const PATH = '/v1/responses'
 
 export const responses: DialectSpec = {
   ...openai,
   name: 'responses',
-  path: '/v1/responses',
-  ownsPath: (path) => path.endsWith('/v1/responses'),
+  path: PATH,
+  ownsPath: (path) => path.endsWith(PATH),
   facts: { maxTokens: ['max_output_tokens'], temperature: 'temperature' },
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
   finishReasons: ({ incomplete_details, status }) => [
@@ -16,4 +22,22 @@ export const responses: DialectSpec = {
   ],
   isEvent: ({ type, response }) => typeof type === 'string' && (type.startsWith('response.') || isObject(response)),
   openStream: () => new ResponsesReader(),
+  reader: responsesReader,
+  faultIn,
+  chatRequest: (body) => chatRequestOf(responsesReader.read(body)),
+  writeAnswer: writeResponse,
+  frames: responseFrames,
+  askPath: () => PATH,
+  writeRequest: writeResponsesRequest,
+}
+
+function faultIn(body: JsonObject, model: string): RequestFault | null {
+  if (model === '') return missing('model')
+  const { previous_response_id: previous, input } = body
+  // Nothing is kept between calls, so no earlier answer can be found.
+  if (typeof previous === 'string')
+    return fault(`Previous response with id '${previous}' not found.`, 'previous_response_id', 'previous_response_not_found')
+  if (input === undefined) return missing('input')
+  if (typeof input !== 'string' && !Array.isArray(input)) return wrongType('input', 'a string or an array of input items')
+  return elementsFault(input, 'input') ?? limitFault(body, 'max_output_tokens') ?? openaiChoiceFault(responsesReader.read(body))
 }

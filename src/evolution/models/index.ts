@@ -1,8 +1,8 @@
 /** The models that a step may ask: one budget of calls for all, every call kept for the step's record, and told to whoever follows it. */
 import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
+import { dialectsByApi, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { ModelRefusal, send, withoutSecret } from './send.ts'
-import { WIRES, type Answered } from './wire.ts'
 
 export { withoutSecret } from './send.ts'
 
@@ -58,7 +58,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
     if (bytes <= room) room -= bytes
   }
 
-  const call = async (question: Question): Promise<Answered> => {
+  const call = async (question: Question): Promise<ModelAnswer> => {
     spend()
     options.report.line('model', `asking ${name}`)
     const started = performance.now()
@@ -82,7 +82,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
   }
 
   /** A model that thinks may spend all it was given before the first word. */
-  const answered = async (question: Question): Promise<Answered> => {
+  const answered = async (question: Question): Promise<ModelAnswer> => {
     const first = await call(question)
     if (!isEmpty(first)) return first
     const second = await call({ ...question, tokensMax: question.tokensMax * 2 })
@@ -126,7 +126,7 @@ const paramsOf = ({ tokensMax, timeoutSeconds, tools }: Question): JsonObject =>
 
 interface Exchange {
   readonly response: JsonObject
-  readonly answer: Answered
+  readonly answer: ModelAnswer
 }
 
 /** The time limit is on the whole call, its attempts together. */
@@ -135,7 +135,7 @@ async function ask(address: ModelAddress, model: string, question: Question, sig
   const over = AbortSignal.any([signal, limit])
   try {
     const response = await asked(address, model, question, over)
-    const answer = WIRES[address.api].answerIn(response)
+    const answer = readModelAnswer(dialectsByApi[address.api], response)
     if (answer === null) throw new Error('the model answered with something that is no answer of its format')
     return { response, answer }
   } catch (error) {
@@ -147,17 +147,17 @@ const TOKENS_REFUSED = /max_(?:completion_|output_)?tokens/i
 
 /** Models differ in how many tokens they let an answer have, and in how that is said: one that refuses the number is asked without it. */
 async function asked(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<JsonObject> {
-  const wire = WIRES[address.api]
+  const dialect = dialectsByApi[address.api]
   const letter = {
-    url: `${address.url.replace(/\/+$/, '')}${wire.path}`,
-    headers: { ...credential(address), ...wire.headers },
+    url: `${address.url.replace(/\/+$/, '')}${dialect.askPath(model)}`,
+    headers: { ...credential(address), ...dialect.defaultHeaders },
     secret: address.apiKey,
   }
   try {
-    return await send({ ...letter, body: wire.bodyOf({ ...question, model }) }, signal)
+    return await send({ ...letter, body: dialect.writeRequest({ ...question, model }) }, signal)
   } catch (error) {
     if (!(error instanceof ModelRefusal) || error.status !== 400 || !TOKENS_REFUSED.test(error.message)) throw error
-    return send({ ...letter, body: wire.bodyOf({ ...question, model, tokensMax: null }) }, signal)
+    return send({ ...letter, body: dialect.writeRequest({ ...question, model, tokensMax: null }) }, signal)
   }
 }
 
@@ -172,4 +172,4 @@ function sum(usage: Usage, more: { readonly seconds: number; readonly inputToken
   }
 }
 
-const isEmpty = ({ text, calls }: Answered): boolean => text.trim() === '' && calls.length === 0
+const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0

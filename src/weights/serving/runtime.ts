@@ -1,4 +1,4 @@
-/** A runtime made of an engine: three formats in front of it, adapters served to scenarios beside it. */
+/** A runtime made of an engine: every format in front of it, adapters served to scenarios beside it. */
 import {
   invalid,
   isObject,
@@ -6,7 +6,6 @@ import {
   PRODUCT,
   upstream,
   type Capture,
-  type Dialect,
   type Engine,
   type Json,
   type JsonObject,
@@ -15,8 +14,9 @@ import {
   type RuntimeCall,
   type WholeAnswer,
 } from '../../contract/index.ts'
+import { dialects, type DialectSpec } from '../../dialects/index.ts'
 import { parseAdapterName } from '../load-id.ts'
-import { FRONTS, readCount, replyOf, writeError } from './front/index.ts'
+import { replyOf, writeRefusal } from './engine-reply.ts'
 import { untilGone } from './until-gone.ts'
 import { Weights } from './weights.ts'
 
@@ -67,13 +67,18 @@ async function infer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
     if (house.weights.heed(error)) return { kind: 'interrupted' }
     if (!isRefusal(error)) throw upstream('engine_failed', 'the engine failed without an answer; try again', { cause: error })
     if (error.kind !== 'invalid') throw error
-    return whole(400, writeError(call.dialect, 400, { message: error.message, code: error.code }))
+    return whole(400, writeRefusal(dialects[call.dialect], 400, { message: error.message, code: error.code }))
   }
 }
 
 async function answer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
   const { adapter, body } = readBody(call)
-  return call.dialect === 'count_tokens' ? count(house, call, body) : ask(house, call, call.dialect, adapter, body)
+  const dialect = dialects[call.dialect]
+  const model = dialect.modelIn(call.path, body) || (await house.modelName(call.signal))
+  const fault = dialect.faultIn(body, model)
+  if (fault !== null) throw invalid(fault.code ?? 'invalid_request_error', fault.message)
+  const { writeCount } = dialect
+  return writeCount === undefined ? ask(house, call, { dialect, adapter, model, body }) : count(house, call, { dialect, body, writeCount })
 }
 
 /** Takes the keys of the fence out: they are for this runtime, and no engine knows them. */
@@ -94,43 +99,55 @@ function parseBody(bytes: Uint8Array): JsonObject {
   throw invalid('invalid_json', 'the body must be a JSON object')
 }
 
-/** By the model's own template; an engine that cannot tell is asked for a single token, and says what the prompt came to. */
-async function count({ engine, weights, modelName }: House, { dialect, signal }: RuntimeCall, body: JsonObject): Promise<RuntimeAnswer> {
-  const chat = { ...readCount(body), model: await modelName(signal) }
-  const encoded = await weights.encode(chat, null, signal)
-  if (encoded !== null) return whole(200, { input_tokens: encoded.prompt.length })
-  const said = await engine.chat({ body: { ...chat, max_tokens: 1 }, adapter: null, signal })
-  if (said.kind === 'aborted') return { kind: 'interrupted' }
-  if (said.kind === 'refused') return whole(said.status, writeError(dialect, said.status, said.answer))
-  return whole(200, { input_tokens: said.capture.prompt.length })
+interface Counted {
+  readonly dialect: DialectSpec
+  readonly body: JsonObject
+  readonly writeCount: (tokens: number) => JsonObject
 }
 
-async function ask(
-  { engine, weights, modelName, clock }: House,
-  call: RuntimeCall,
-  dialect: Exclude<Dialect, 'count_tokens'>,
-  adapter: string | null,
-  body: JsonObject,
-): Promise<RuntimeAnswer> {
+/** By the model's own template; an engine that cannot say is asked for a single token, and counts the prompt. */
+async function count({ engine, weights, modelName }: House, { signal }: RuntimeCall, asked: Counted): Promise<RuntimeAnswer> {
+  const { dialect, body, writeCount } = asked
+  const chat = { ...dialect.chatRequest(body), model: await modelName(signal) }
+  const encoded = await weights.encode(chat, null, signal)
+  if (encoded !== null) return whole(200, writeCount(encoded.prompt.length))
+  const said = await engine.chat({ body: { ...chat, max_tokens: 1 }, adapter: null, signal })
+  if (said.kind === 'aborted') return { kind: 'interrupted' }
+  if (said.kind === 'refused') return whole(said.status, writeRefusal(dialect, said.status, said.answer))
+  return whole(200, writeCount(said.capture.prompt.length))
+}
+
+interface AskedChat {
+  readonly dialect: DialectSpec
+  readonly adapter: string | null
+  /** As the client called it. */
+  readonly model: string
+  readonly body: JsonObject
+}
+
+async function ask({ engine, weights, modelName, clock }: House, call: RuntimeCall, asked: AskedChat): Promise<RuntimeAnswer> {
+  const { dialect, adapter, model, body } = asked
   // It left the engine between the request's making and its coming here.
   if (adapter !== null && !weights.isResident(adapter)) return { kind: 'interrupted' }
-  const front = FRONTS[dialect]
-  const served = await modelName(call.signal)
-  const chat = { ...front.read(body), model: served }
+  const chat = { ...dialect.chatRequest(body), model: await modelName(call.signal) }
   const said = await engine.chat({ body: chat, adapter, signal: call.signal })
   if (said.kind === 'aborted') return { kind: 'interrupted' }
-  if (said.kind === 'refused') return whole(said.status, writeError(dialect, said.status, said.answer))
-  const model = typeof body['model'] === 'string' ? body['model'] : served
-  const written = front.write(replyOf(said.answer, said.capture, { model, createdSeconds: Math.floor(clock()), chat }), body)
-  if (body['stream'] !== true) return whole(200, written, said.capture)
+  if (said.kind === 'refused') return whole(said.status, writeRefusal(dialect, said.status, said.answer))
+  const { tools } = dialect.reader.read(body)
+  const reply = replyOf(said.answer, said.capture, { model, createdSeconds: Math.floor(clock()), chat, tools })
+  const written = dialect.writeAnswer(reply, body)
+  if (!dialect.isStreamed(call.path, body)) return whole(200, written, said.capture)
   return {
     kind: 'stream',
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    chunks: inTurn(front.frames(written, body), call.signal),
+    chunks: inTurn(dialect.frames(written, body, atOnce), call.signal),
     whole: { answer: written, capture: said.capture },
   }
 }
+
+/** The answer is whole already: each of its texts is one piece. */
+const atOnce = (text: string): readonly string[] => (text === '' ? [] : [text])
 
 async function* inTurn(frames: Iterable<Buffer>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for (const frame of frames) {

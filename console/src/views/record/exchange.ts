@@ -1,5 +1,5 @@
 /** A stored exchange as a conversation: what was asked, what was answered, how it ended; whatever is missing or misshapen is left out. */
-import { isObject, readers, unclaimedReader, type AnswerTurn, type DialectReader, type Turn } from '../../../../src/dialects/readers.ts'
+import { claimingReader, isObject, readerOf, type AnswerTurn, type DialectReader, type Turn } from '../../../../src/dialects/readers.ts'
 import { dataAt, isData, pretty, textAt, type Data } from '../../data/json.ts'
 import { shownParts, type ShownPart } from './parts.ts'
 
@@ -31,11 +31,10 @@ export function exchangeOf(payload: Data): ShownExchange {
   const request = isObject(payload) ? payload : {}
   const response = payload['response']
   const answer = isObject(response) ? response : {}
-  const format = readers.find((reader) => reader.isExchange(request, answer)) ?? null
-  const reader = format ?? unclaimedReader
+  const reader = readerOf(request)
   const { turns, tools } = reader.read(request)
   return {
-    format: format?.title ?? null,
+    format: claimingReader(request)?.title ?? null,
     asked: turns.filter(({ parts }) => parts.length > 0).map(shownTurn),
     answers: answersIn(reader, response),
     tools: tools.map(({ name, description }) => ({ name, description: description === '' ? null : description })),

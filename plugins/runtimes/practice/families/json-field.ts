@@ -1,7 +1,8 @@
 /** Reading a field out of JSON. The bare model takes the first field of that name, wherever it stands. */
 import type { Json } from '../../../../src/contract/index.ts'
 import { drawInteger, drawOne } from '../draw.ts'
-import { isDeeperThan, isList, isObject, parsed, written } from '../json.ts'
+import { isList, isObject, parsed, written } from '../../../../src/dialects/index.ts'
+import { isDeeperThan } from '../json.ts'
 import { makeTasks } from './family.ts'
 import type { Family, Problem } from './family.ts'
 

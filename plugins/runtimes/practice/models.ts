@@ -1,6 +1,6 @@
 /** The model list: OpenAI's shape, with the fields that Anthropic's clients read beside it. */
-import type { JsonObject } from '../../../../src/contract/index.ts'
-import { PRODUCT } from '../../../../src/contract/index.ts'
+import type { JsonObject } from '../../../src/contract/index.ts'
+import { PRODUCT } from '../../../src/contract/index.ts'
 
 const PRACTICE_MODEL = 'practice'
 /** The model does not change with the process, so its date is a constant and not a clock's. */
