@@ -50,12 +50,12 @@ export interface DialectSpec {
   writeRequest(question: ModelQuestion): JsonObject
 }
 
-export interface RequestFacts {
+interface RequestFacts {
   readonly maxTokens: readonly string[]
   readonly temperature: string
 }
 
-export interface AnswerMembers {
+interface AnswerMembers {
   readonly model: string
   readonly id: string
   readonly usage: string

@@ -17,7 +17,7 @@ export interface Prompt {
 export type PromptTurn = InstructionTurn | UserTurn | AssistantTurn | ToolTurn
 
 /** System and developer text, wherever in the request it stood. */
-export interface InstructionTurn {
+interface InstructionTurn {
   readonly role: 'instruction'
   readonly texts: readonly string[]
 }
@@ -26,7 +26,7 @@ export interface UserTurn {
   readonly texts: readonly string[]
   readonly images: number
 }
-export interface AssistantTurn {
+interface AssistantTurn {
   readonly role: 'assistant'
   readonly texts: readonly string[]
   readonly calls: readonly Call[]
