@@ -63,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: [],
   agent: ['client'],
   native: ['client', 'agent'],
-  console: ['src/presentation', 'client'],
+  console: ['src/presentation', 'src/dialects', 'client'],
 }
 
 /** A plug-in's own folder is its room: one plug-in never imports another, except the table that names them all. */
@@ -89,6 +89,9 @@ function importsOf(file: string): readonly string[] {
   const found = source.matchAll(/(?:from|import|resolve)\s*\(?\s*'(\.[^']+|@svc-ai\/[^']+)'/g)
   return [...found].map(([, path = '']) => (path.startsWith(SCOPE) ? path.slice(SCOPE.length) : join(dirname(file), path)))
 }
+
+/** The part of the dialects that the console bundles. */
+const READERS = /^src\/dialects\/(?:[^/]+\/read|readers\/index|reader|conversation|typed-parts|values)\.ts$/
 
 const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native,console}/src/**/*.{ts,tsx}'], {
   cwd: root,
@@ -116,8 +119,8 @@ describe('rooms', () => {
     expect(strays).toEqual([])
   })
 
-  it('of the presentation run in a browser: none of their files imports Node', () => {
-    const shared = [...files.filter((file) => roomOf(file) === 'src/presentation'), ...IN_BROWSERS]
+  it('of the presentation, and the readers of the dialects, run in a browser: none of their files imports Node', () => {
+    const shared = [...files.filter((file) => roomOf(file) === 'src/presentation' || READERS.test(file)), ...IN_BROWSERS]
     expect(shared.filter((file) => /from 'node:/.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 

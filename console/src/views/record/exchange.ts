@@ -1,5 +1,12 @@
 /** A stored exchange as a conversation: what was asked, what was answered, how it ended; whatever is missing or misshapen is left out. */
-import { claimingReader, isObject, readerOf, type AnswerTurn, type DialectReader, type Turn } from '../../../../src/dialects/readers.ts'
+import {
+  claimingReader,
+  isObject,
+  readerOf,
+  type AnswerTurn,
+  type DialectReader,
+  type Turn,
+} from '../../../../src/dialects/readers/index.ts'
 import { dataAt, isData, pretty, textAt, type Data } from '../../data/json.ts'
 import { shownParts, type ShownPart } from './parts.ts'
 

@@ -1,5 +1,5 @@
 /** The parts of a turn as a page shows them: JSON laid out, pictures told from addresses. */
-import type { Part } from '../../../../src/dialects/readers.ts'
+import type { Part } from '../../../../src/dialects/readers/index.ts'
 import { pretty, prettyText } from '../../data/json.ts'
 
 export type ShownPart =

@@ -1,10 +1,10 @@
 /** The readers of all formats, in the order in which a stored exchange is tried: the part of the table that the console bundles. */
-import { chatReader } from './chat/read.ts'
-import { messagesReader } from './messages/read.ts'
-import type { JsonObject } from '../contract/index.ts'
-import type { DialectReader } from './reader.ts'
-import { objectOf } from './values.ts'
-import { responsesReader } from './responses/read.ts'
+import { chatReader } from '../chat/read.ts'
+import { messagesReader } from '../messages/read.ts'
+import type { JsonObject } from '../../contract/index.ts'
+import type { DialectReader } from '../reader.ts'
+import { objectOf } from '../values.ts'
+import { responsesReader } from '../responses/read.ts'
 
 const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader]
 
@@ -19,6 +19,6 @@ export function claimingReader(payload: JsonObject): DialectReader | null {
   return readers.find((reader) => reader.isExchange(payload, answer)) ?? null
 }
 
-export type { AnswerTurn, Part, Turn } from './conversation.ts'
-export type { DialectReader } from './reader.ts'
-export { isObject } from './values.ts'
+export type { AnswerTurn, Part, Turn } from '../conversation.ts'
+export type { DialectReader } from '../reader.ts'
+export { isObject } from '../values.ts'
