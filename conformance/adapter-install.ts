@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { pathProblem, RESERVED_ENTRIES, type Adapter, type Files, type ModelApi } from '../src/contract/index.ts'
 import { renderTree } from '../src/harness/index.ts'
-import type { AdapterSuite } from './adapter.ts'
+import type { AdapterSuite } from './support.ts'
 
 const URL_TO_FILL_IN = 'url-to-fill-in'
 const KEY_TO_FILL_IN = 'key-to-fill-in'

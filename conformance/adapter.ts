@@ -3,16 +3,10 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRefusal, NAMED_KINDS, pathProblem, type Adapter, type Entry, type Files, type ModelAddress } from '../src/contract/index.ts'
+import { isRefusal, NAMED_KINDS, pathProblem, type Files, type ModelAddress } from '../src/contract/index.ts'
 import { kindsOf, renderTree } from '../src/harness/index.ts'
 import { apisOf, describeInstalling } from './adapter-install.ts'
-import { assertKeepable, assertPlain, assertUntouched, type Runner } from './support.ts'
-
-export interface AdapterSuite extends Runner {
-  readonly adapter: Adapter
-  /** A tree with an enabled entry of every kind it renders. */
-  readonly entries: readonly Entry[]
-}
+import { assertKeepable, assertPlain, assertUntouched, type AdapterSuite } from './support.ts'
 
 const MODEL = { url: 'http://127.0.0.1:1/first-of-this-suite', model: 'first-model-of-this-suite', apiKey: 'first-key-of-this-suite' }
 const OTHER = { url: 'http://127.0.0.1:2/other-of-this-suite', model: 'other-model-of-this-suite', apiKey: 'other-key-of-this-suite' }

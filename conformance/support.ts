@@ -1,10 +1,16 @@
 /** Shared by the suites: the test runner's interface and assertions. */
 import assert from 'node:assert/strict'
-import { checkFiles, isRefusal, type Files, type RefusalKind } from '../src/contract/index.ts'
+import { checkFiles, isRefusal, type Adapter, type Entry, type Files, type RefusalKind } from '../src/contract/index.ts'
 
 export interface Runner {
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
+}
+
+export interface AdapterSuite extends Runner {
+  readonly adapter: Adapter
+  /** A tree with an enabled entry of every kind it renders. */
+  readonly entries: readonly Entry[]
 }
 
 /** The value survives JSON, so it can cross to a thread and be stored in a row. */

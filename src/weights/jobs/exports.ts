@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { isRefusal, upstream } from '../../contract/index.ts'
+import { isRefusal, upstream, type ModelShape } from '../../contract/index.ts'
 import { ADAPTER_GGUF } from '../formats/adapter-gguf.ts'
 import { buildExport } from '../formats/export.ts'
 import { ADAPTER_WEIGHTS, type PeftAdapter } from '../formats/peft.ts'
@@ -10,10 +10,22 @@ import { checkAdapter, type Provenance } from '../formats/provenance.ts'
 import type { Job } from './job-id.ts'
 import type { Trained } from './marker.ts'
 import type { Parent } from './parent.ts'
-import type { JobPlace } from './run-job.ts'
-import { statePath } from './tinker.ts'
+import { statePath, type TrainerClient } from './tinker.ts'
 
 const EXPORTS = join('weights', 'exports')
+
+/** Where a job's adapter comes from and goes to. */
+export interface ExportPlace {
+  readonly client: TrainerClient
+  readonly scenario: string
+  /** The scenario's own. */
+  readonly directory: string
+  /** Of the base; null where the engine reads no GGUF. */
+  readonly shape: ModelShape | null
+  readonly objective: string
+  readonly parent: Parent
+  readonly signal: AbortSignal
+}
 
 export interface Checked {
   readonly adapter: PeftAdapter
@@ -24,7 +36,7 @@ export interface Checked {
 export const exportPath = (job: string): string => join(EXPORTS, job)
 
 /** Null when it is not there, or not whole. */
-export async function findExport({ id, base }: Pick<Job, 'id' | 'base'>, { directory, shape }: JobPlace): Promise<Checked | null> {
+export async function findExport({ id, base }: Pick<Job, 'id' | 'base'>, { directory, shape }: ExportPlace): Promise<Checked | null> {
   try {
     const { adapter, provenance } = await checkAdapter(join(directory, exportPath(id)), base)
     const isIt = provenance?.job === id && (shape === null || provenance.files[ADAPTER_GGUF] !== undefined)
@@ -35,7 +47,7 @@ export async function findExport({ id, base }: Pick<Job, 'id' | 'base'>, { direc
   }
 }
 
-export async function fetchExport(job: Job, model: string, { metrics, probe }: Trained, place: JobPlace): Promise<Checked> {
+export async function fetchExport(job: Job, model: string, { metrics, probe }: Trained, place: ExportPlace): Promise<Checked> {
   const { client, scenario, shape, objective, parent, signal } = place
   const archive = Readable.from(await client.archive(model, job.id, signal))
   const provenance = {

@@ -1,25 +1,16 @@
 /** One job from its first call to a checked adapter on this machine: always on a branch of its own, so that nothing is ever stepped twice. */
-import { conflict, isRefusal, type ModelShape, type Reporter } from '../../contract/index.ts'
-import { assertChanged, fetchExport, findExport } from './exports.ts'
+import { conflict, isRefusal, type Reporter } from '../../contract/index.ts'
+import { assertChanged, fetchExport, findExport, type ExportPlace } from './exports.ts'
 import type { Job } from './job-id.ts'
 import type { Marker, MarkerFile, Trained } from './marker.ts'
 import type { Parent } from './parent.ts'
 import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
 import { clearAway, keepingAlive, letGo } from './session.ts'
-import { samplerPath, statePath, type TrainerClient } from './tinker.ts'
+import { samplerPath, statePath } from './tinker.ts'
 
-export interface JobPlace {
-  readonly client: TrainerClient
+export interface JobPlace extends ExportPlace {
   readonly marker: MarkerFile
-  readonly scenario: string
-  /** The scenario's own. */
-  readonly directory: string
-  /** Of the base; null where the engine reads no GGUF. */
-  readonly shape: ModelShape | null
-  readonly objective: string
-  readonly parent: Parent
   readonly report: Reporter
-  readonly signal: AbortSignal
 }
 
 /** Its marker is at CHECKPOINT or past it, and the export lies where `exportPath` says. */
