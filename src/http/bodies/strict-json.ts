@@ -1,32 +1,27 @@
-/** Strict JSON for the service's own routes: what it lets through can be stored, compared and printed without surprise. */
+/** The JSON of request bodies: which objects each kind of route accepts, and the refusal of every other text. */
 import { isUtf8 } from 'node:buffer'
 import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
+import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules } from '../../kit/index.ts'
+
+/** Bodies of the service's own routes. */
+export const OWN: JsonRules = { depthMax: JSON_DEPTH_MAX, uniqueKeys: true }
 
 /**
- * The object a body holds. Refuses, naming the place: anything but an object, a key given twice (one of the two would be lost), a lone
- * surrogate (it has no UTF-8), a number beyond a double's range (it would come back as null), and nesting nobody could walk.
+ * The object a body holds, which can be stored, compared and printed without surprise. Refuses, naming the place: anything but an object,
+ * a key given twice (one of the two would be lost), a lone surrogate (it has no UTF-8), a number that a double cannot keep, and deep nesting.
  */
 export function parseStrictObject(bytes: Buffer): JsonObject {
-  const text = decodeUtf8(bytes)
-  const value = parseObject(text)
-  checkStructure(text)
+  requireObject(bytes, { ...OWN, exactIntegers: true })
+  const value = parseChecked(bytes)
   checkValues(value)
   return value
 }
 
-/** The object a provider's body holds. What the service does not read is the provider's to judge. */
+/** The object a provider's body holds. The provider judges the parts that the service does not read. */
 export function parseLooseObject(bytes: Buffer): JsonObject {
-  return parseObject(decodeUtf8(bytes))
-}
-
-function decodeUtf8(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw invalid('malformed_json', 'the body is not valid UTF-8; send JSON encoded as UTF-8')
-  return bytes.toString()
-}
-
-function parseObject(text: string): JsonObject {
-  const value = parse(text)
-  if (!isObject(value)) throw invalid('malformed_json', 'the body must be a JSON object')
+  if (!isUtf8(bytes)) throw refusalOf({ kind: 'not_utf8' }, OWN)
+  const value = parse(bytes.toString())
+  if (!isObject(value)) throw notAnObject()
   return value
 }
 
@@ -45,76 +40,38 @@ function placeOf(error: unknown): string {
   return position === undefined ? '' : ` (at position ${position})`
 }
 
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const COMMA = 0x2c
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-/** Whole numbers of so many digits are always kept. */
-const SAFE_DIGITS = 15
-const DIGIT_ZERO = 0x30
-const DIGIT_NINE = 0x39
+export function requireObject(bytes: Buffer, rules: JsonRules): void {
+  const fault = faultInJson(bytes, rules)
+  if (fault !== null) throw refusalOf(fault, rules)
+  if (!isObjectAt(bytes, firstOf(bytes))) throw notAnObject()
+}
 
-/** One walk over text that JSON.parse accepted: how deep it nests, whether a key stands twice in one object, whether numbers keep their digits. */
-function checkStructure(text: string): void {
-  /** The keys of each object that is open, null for a list. */
-  const open: (Set<string> | null)[] = []
-  let isKey = false
-  for (let at = 0; at < text.length; at++) {
-    const mark = text.charCodeAt(at)
-    if (mark === QUOTE) {
-      const end = endOfString(text, at)
-      if (isKey) noteKey(open.at(-1), text, at, end)
-      isKey = false
-      at = end
-    } else if (mark === OPEN_OBJECT || mark === OPEN_LIST) {
-      isKey = mark === OPEN_OBJECT
-      open.push(isKey ? new Set() : null)
-      if (open.length > JSON_DEPTH_MAX)
-        throw invalid('nested_too_deep', `the body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
-    } else if (mark === CLOSE_OBJECT || mark === CLOSE_LIST) open.pop()
-    else if (mark === COMMA) isKey = open.at(-1) !== null
-    else if (mark >= DIGIT_ZERO && mark <= DIGIT_NINE) at = endOfNumber(text, at)
+/** The object that checked bytes hold. */
+export function parseChecked(bytes: Buffer): JsonObject {
+  const value: Json = JSON.parse(bytes.toString())
+  if (!isObject(value)) throw notAnObject()
+  return value
+}
+
+const notAnObject = (): Error => invalid('malformed_json', 'the body must be a JSON object')
+
+const KEY_CHARACTERS_SHOWN = 80
+
+function refusalOf(fault: JsonFault, { depthMax }: JsonRules): Error {
+  switch (fault.kind) {
+    case 'not_utf8':
+      return invalid('malformed_json', 'the body is not valid UTF-8; send JSON encoded as UTF-8')
+    case 'malformed':
+      return invalid('malformed_json', `the body is not valid JSON (at position ${fault.at}); send one JSON object`)
+    case 'too_deep':
+      return invalid('nested_too_deep', `the body is nested deeper than ${depthMax} levels; flatten it`)
+    case 'inexact_integer':
+      return invalid('number_out_of_range', `the whole number at position ${fault.at} has more digits than a number keeps; send it as text`)
+    case 'repeated_key': {
+      const shown = fault.key.slice(0, KEY_CHARACTERS_SHOWN).toWellFormed()
+      return invalid('repeated_key', `the key ${JSON.stringify(shown)} stands twice in one object; send it once`)
+    }
   }
-}
-
-const NUMBER_REST = /[0-9.eE+-]*/y
-
-/** A whole number beyond 2^53 would come back as a neighbour of itself; fractions are the doubles that they are everywhere. */
-function endOfNumber(text: string, start: number): number {
-  NUMBER_REST.lastIndex = start
-  const [written = ''] = NUMBER_REST.exec(text) ?? []
-  if (written.length > SAFE_DIGITS && /^\d+$/.test(written) && !isKept(written))
-    throw invalid('number_out_of_range', `the whole number at position ${start} has more digits than a number keeps; send it as text`)
-  return start + written.length - 1
-}
-
-/** Beyond a double's range the value itself is refused, with its place. */
-function isKept(written: string): boolean {
-  const value = Number(written)
-  return !Number.isFinite(value) || BigInt(value) === BigInt(written)
-}
-
-/** The next quote that no odd run of backslashes stands before. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text.charCodeAt(before) === BACKSLASH) before -= 1
-  return (at - before) % 2 === 0
-}
-
-function noteKey(seen: Set<string> | null | undefined, text: string, start: number, end: number): void {
-  const written = text.slice(start + 1, end)
-  const key = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
-  if (seen?.has(key) === true) throw invalid('repeated_key', `the key "${written.slice(0, 80)}" stands twice in one object; send it once`)
-  seen?.add(key)
 }
 
 function checkValues(value: JsonObject): void {
@@ -131,7 +88,7 @@ interface Fault {
 }
 
 /**
- * The first text or number that could not be kept as it is. The path is put together on the way back, by whoever has a fault to tell.
+ * The first text or number that could not be kept as it is. The path is put together on the way back, only when there is a fault.
  * A list is walked by index: millions of small values as pairs of place and value would take many times the memory of the body.
  */
 function faultIn(value: Json): Fault | null {

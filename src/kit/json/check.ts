@@ -1,17 +1,20 @@
-/** Whether bytes are JSON, told without building what they say: memory stays at a byte per level, whatever the text holds. */
+/** Checks that bytes are JSON without building their values: memory stays at a byte per level, whatever the text holds. */
 import { isUtf8 } from 'node:buffer'
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, isSpace, MINUS, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
 
 export interface JsonRules {
   readonly depthMax: number
-  /** Whether a key may stand once in an object and not twice. */
+  /** Whether a key may stand only once in an object. */
   readonly uniqueKeys: boolean
+  /** Whether a whole number must be one that a double keeps to the last digit. Numbers beyond a double's range pass. */
+  readonly exactIntegers?: boolean
 }
 
 export type JsonFault =
   | { readonly kind: 'not_utf8' }
   /** Where the key, text, number or mark begins that does not belong there. */
   | { readonly kind: 'malformed'; readonly at: number }
+  | { readonly kind: 'inexact_integer'; readonly at: number }
   | { readonly kind: 'too_deep' }
   | { readonly kind: 'repeated_key'; readonly key: string }
 
@@ -78,6 +81,7 @@ class Check {
       } else {
         const end = endOfScalar(bytes, at, byte)
         if (end === -1) break
+        if (this.#rules.exactIntegers === true && isInexact(bytes, at, end)) return { kind: 'inexact_integer', at }
         at = end
         expected = this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
       }
@@ -172,6 +176,16 @@ function endOfNumber(bytes: Buffer, start: number): number {
   if (((bytes[at] ?? 0) | 0x20) !== 0x65) return at - 1
   at += bytes[at + 1] === MINUS || bytes[at + 1] === 0x2b ? 2 : 1
   return isDigit(bytes[at] ?? 0) ? pastDigits(bytes, at) - 1 : -1
+}
+
+/** Whole numbers of so many digits are always kept. */
+const SAFE_DIGITS = 15
+
+function isInexact(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start < SAFE_DIGITS || bytes[start] === QUOTE) return false
+  const written = bytes.toString('latin1', start, end + 1)
+  const value = Number(written)
+  return /^-?\d+$/.test(written) && Number.isFinite(value) && BigInt(value) !== BigInt(written)
 }
 
 function pastDigits(bytes: Buffer, start: number): number {

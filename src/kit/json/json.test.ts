@@ -1,10 +1,10 @@
 /** JSON as text: what is JSON and what is none, and text that is put together again digit by digit. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutOut, elementsOf, faultInJson, joined, membersOf } from '../index.ts'
+import { cutOut, elementsOf, faultInJson, joined, membersOf, type JsonRules } from '../index.ts'
 
 const RULES = { depthMax: 1000, uniqueKeys: false }
-const fault = (text: string | Buffer, rules = RULES) => faultInJson(Buffer.from(text), rules)
+const fault = (text: string | Buffer, rules: JsonRules = RULES) => faultInJson(Buffer.from(text), rules)
 
 function isJson(text: string): boolean {
   try {
@@ -55,6 +55,16 @@ describe('text', () => {
     expect(fault('{"a":{"b":1,"\\u0062":2}}', once)).toEqual({ kind: 'repeated_key', key: 'b' })
     expect(fault('{"a":[{"b":1},{"b":2}],"b":{"a":1}}', once)).toBeNull()
     expect(fault('{"a":1,"a":2}')).toBeNull()
+  })
+
+  it.each([
+    ['[9007199254740993]', 1],
+    ['{"a":-12345678901234567890}', 5],
+    ['[9007199254740994,1234567890123456.5,1e300,"9007199254740993"]', null],
+    [`[1${'0'.repeat(400)}]`, null],
+  ])('may be required to hold only whole numbers that a double keeps: %s', (text, at) => {
+    expect(fault(text)).toBeNull()
+    expect(fault(text, { ...RULES, exactIntegers: true })).toEqual(at === null ? null : { kind: 'inexact_integer', at })
   })
 })
 
