@@ -15,9 +15,8 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'tiny-model')
 const TRAINER = join(ROOT, 'trainer', 'svc_trainer')
 /** What its weights depend on; the rest of the trainer may change without training it anew. */
 const MADE_BY = ['adam.py', 'llama.py', 'safetensors.py', 'tiny.py', 'tiny_text.py']
-/** What the file for llama.cpp depends on, and what a folder from such a file does. */
-const FORMATS = join(ROOT, 'src', 'weights', 'formats')
-const LAID_OUT_BY = ['dequantise.ts', 'from-gguf.ts', 'gguf-read.ts', 'llama-names.ts', 'llama-tensors.ts', 'tensor.ts']
+/** The sources of both conversions: to the file for llama.cpp, and from such a file to a folder. */
+const CONVERSION = [join(ROOT, 'scripts', 'tiny-model'), join(ROOT, 'src', 'weights', 'formats')]
 const GGUF = 'model.gguf'
 const GGUF_MADE_BY = 'model.gguf.made-by'
 
@@ -55,8 +54,7 @@ function optionsOf(args) {
 async function trained(options) {
   const made = MADE_BY.map((name) => join(TRAINER, name))
   const folder = join(CACHE, digestOf(made, options.join('\0')))
-  const formats = readdirSync(FORMATS).filter((name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name))
-  const exporter = digestOf(formats.map((name) => join(FORMATS, name)))
+  const exporter = digestOf(conversionFiles())
   if (!isWhole(folder, exporter)) await inTurn(folder, () => makeBoth(folder, exporter, options))
   return folder
 }
@@ -66,19 +64,22 @@ async function laidOut(file, options) {
   const { sha256OfFile } = await import('../src/weights/formats/files.ts')
   const digest = await sha256OfFile(file)
   if (digest === null) throw new Error('--gguf must name a file that is there')
-  const folder = join(
-    CACHE,
-    digestOf(
-      LAID_OUT_BY.map((name) => join(FORMATS, name)),
-      digest,
-    ),
-  )
+  const folder = join(CACHE, digestOf(conversionFiles(), digest))
   if (!existsSync(folder)) await inTurn(folder, () => layOut(folder, file, digest, sha256OfFile))
   return folder
 }
 
 function inTurn(folder, work) {
   return alone(`${folder}.making`, work, (pid) => say(`waiting for process ${pid}, which makes the same model …`))
+}
+
+function conversionFiles() {
+  const isSource = (name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name)
+  return CONVERSION.flatMap((folder) =>
+    readdirSync(folder)
+      .filter(isSource)
+      .map((name) => join(folder, name)),
+  )
 }
 
 function digestOf(files, more = '') {
@@ -96,7 +97,7 @@ function isWhole(folder, exporter) {
 async function makeBoth(folder, exporter, options) {
   if (!existsSync(folder)) await train(folder, options)
   if (isWhole(folder, exporter)) return
-  const { exportModelGguf } = await import('../src/weights/formats/model-gguf.ts')
+  const { exportModelGguf } = await import('./tiny-model/model-gguf.ts')
   await exportModelGguf(folder, join(folder, GGUF))
   writeFileSync(join(folder, GGUF_MADE_BY), exporter)
 }
@@ -115,7 +116,7 @@ async function train(folder, options) {
 
 async function layOut(folder, file, digest, sha256OfFile) {
   if (existsSync(folder)) return
-  const { importModelGguf } = await import('../src/weights/formats/from-gguf.ts')
+  const { importModelGguf } = await import('./tiny-model/from-gguf.ts')
   const beside = `${folder}.partial`
   rmSync(beside, { recursive: true, force: true })
   try {

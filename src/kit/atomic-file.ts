@@ -1,14 +1,15 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
 import { mkdir, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { hasCode } from './error-code.ts'
 import { newId } from './ids.ts'
 
-export async function writeAtomicFile(path: string, text: string, mode = 0o644): Promise<void> {
+export async function writeAtomicFile(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   const folder = dirname(path)
   await makeFolder(folder)
   const beside = join(folder, `.${basename(path)}.${newId()}`)
   try {
-    await writeSynced(beside, text, mode)
+    await writeSynced(beside, content, mode)
     await rename(beside, path)
   } catch (error) {
     await rm(beside, { force: true })
@@ -21,7 +22,7 @@ export async function removeFile(path: string): Promise<void> {
   try {
     await unlink(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    if (hasCode(error, 'ENOENT')) return
     throw error
   }
   await sync(dirname(path))
@@ -34,10 +35,10 @@ export async function makeFolder(folder: string): Promise<void> {
   for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
 }
 
-async function writeSynced(path: string, text: string, mode: number): Promise<void> {
+async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const file = await open(path, 'wx', mode)
   try {
-    await file.writeFile(text)
+    await file.writeFile(content)
     await file.sync()
   } finally {
     await file.close()

@@ -1,8 +1,9 @@
 /**
  * Kit: small tools that know no noun of the service.
- * Does not import anything of the house, and does not grow past eight files beside its folder of JSON.
+ * Does not import any other room. Plug-ins may use it, as `svc/kit`.
  */
 export { makeFolder, removeFile, sync, writeAtomicFile } from './atomic-file.ts'
+export { hasCode, isMissing } from './error-code.ts'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {

@@ -1,10 +1,10 @@
 /** Files of adapters and models: read whole only when they are no longer than they may be, and written so that they last. */
 import { createHash } from 'node:crypto'
-import { open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import { open, type FileHandle } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { newId, sync } from '../../kit/index.ts'
+import { isMissing } from '../../kit/index.ts'
 
 const JSON_BYTES_MAX = 1024 * 1024
 
@@ -42,19 +42,6 @@ export async function readJsonObject(path: string, code: string): Promise<JsonOb
   throw invalid(code, `${basename(path)} must be a JSON object`)
 }
 
-/** Under its name it is whole or not there, whenever this ends. */
-export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const beside = `${path}.tmp-${newId()}`
-  try {
-    await writeFile(beside, bytes, { flush: true })
-    await rename(beside, path)
-  } catch (error) {
-    await rm(beside, { force: true })
-    throw error
-  }
-  await sync(dirname(path))
-}
-
 /** Undefined for what is no JSON. */
 export function parseJson(text: string): Json | undefined {
   try {
@@ -81,8 +68,4 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
     if (isMissing(error)) return null
     throw error
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }

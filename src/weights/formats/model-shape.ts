@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, unsupported, type ModelShape } from '../../contract/index.ts'
-import { isMissing, readJsonObject } from './files.ts'
+import { isMissing } from '../../kit/index.ts'
+import { readJsonObject } from './files.ts'
 import { readGgufFile } from './gguf-read.ts'
 
 const CODE = 'bad_model'

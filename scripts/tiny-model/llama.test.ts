@@ -2,14 +2,14 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
-import { sharedFolder } from '../../../test/support/folder.ts'
-import { withLlama } from '../../../test/weights/support/llama.ts'
-import type { Engine } from '../../contract/index.ts'
-import { adapterGguf } from './adapter-gguf.ts'
+import { openLlamaEngine } from '../../plugins/runtimes/llama/engine.ts'
+import { sharedFolder } from '../../test/support/folder.ts'
+import { withLlama } from '../../test/weights/support/llama.ts'
+import type { Engine } from '../../src/contract/index.ts'
+import { adapterGguf } from '../../src/weights/formats/adapter-gguf.ts'
 import { exportModelGguf } from './model-gguf.ts'
-import { readModelShape } from './model-shape.ts'
-import { readAdapter } from './peft.ts'
+import { readModelShape } from '../../src/weights/formats/model-shape.ts'
+import { readAdapter } from '../../src/weights/formats/peft.ts'
 
 /** Made by fixtures/make.py: a random model, an adapter for it, and the whole distribution after one prompt, with and without. */
 const TINY = join(import.meta.dirname, 'fixtures/tiny')

@@ -2,15 +2,14 @@
 import { constants } from 'node:fs'
 import { copyFile, open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invalid, unsupported, type JsonObject, type Refusal } from '../../contract/index.ts'
+import { invalid, unsupported, type JsonObject, type Refusal } from '../../src/contract/index.ts'
 import { storageOf, type Storage } from './dequantise.ts'
-import { makeFolder } from '../../kit/index.ts'
-import { writeWhole } from './files.ts'
-import { readGgufFile, type GgufHead } from './gguf-read.ts'
-import { architectureOf } from './llama-names.ts'
+import { makeFolder, writeAtomicFile } from '../../src/kit/index.ts'
+import { readGgufFile, type GgufHead } from '../../src/weights/formats/gguf-read.ts'
+import { architectureOf } from '../../src/weights/formats/llama-names.ts'
 import { llamaTensors, type LlamaExtents } from './llama-tensors.ts'
-import { safetensorsHead } from './safetensors.ts'
-import { bytesOf, elementsOf } from './tensor.ts'
+import { safetensorsHead } from '../../src/weights/formats/safetensors.ts'
+import { bytesOf, elementsOf } from '../../src/weights/formats/tensor.ts'
 
 const CODE = 'bad_model'
 const ARCHITECTURE = 'llama'
@@ -25,8 +24,7 @@ export async function importModelGguf(ggufFile: string, directory: string): Prom
   // Not a link: whoever downloads the file anew would write over the bytes that this folder was made of.
   await copyFile(ggufFile, served, constants.COPYFILE_FICLONE)
   await writeWeights(served, parts, join(directory, 'model.safetensors'))
-  for (const [name, content] of Object.entries(files))
-    await writeWhole(join(directory, name), Buffer.from(JSON.stringify(content, null, 1)))
+  for (const [name, content] of Object.entries(files)) await writeAtomicFile(join(directory, name), JSON.stringify(content, null, 1))
 }
 
 interface Part {

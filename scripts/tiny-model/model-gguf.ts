@@ -1,12 +1,13 @@
 /** A small model of bytes, from its Hugging Face folder to the one file that llama.cpp loads. */
 import { join } from 'node:path'
-import { invalid, isObject, isRefusal, unsupported, type Json, type JsonObject, type Refusal } from '../../contract/index.ts'
-import { readJsonObject, readWhole, writeWhole } from './files.ts'
-import { writeGguf, type GgufTensor, type GgufValue } from './gguf.ts'
-import { architectureOf, type Architecture } from './llama-names.ts'
+import { invalid, isObject, isRefusal, unsupported, type Json, type JsonObject, type Refusal } from '../../src/contract/index.ts'
+import { writeAtomicFile } from '../../src/kit/index.ts'
+import { readJsonObject, readWhole } from '../../src/weights/formats/files.ts'
+import { writeGguf, type GgufTensor, type GgufValue } from '../../src/weights/formats/gguf.ts'
+import { architectureOf, type Architecture } from '../../src/weights/formats/llama-names.ts'
 import { llamaTensors, type LlamaExtents, type LlamaTensor } from './llama-tensors.ts'
-import { readSafetensors } from './safetensors.ts'
-import { bytesOf, floatsOf, type Tensor } from './tensor.ts'
+import { readSafetensors } from '../../src/weights/formats/safetensors.ts'
+import { bytesOf, floatsOf, type Tensor } from '../../src/weights/formats/tensor.ts'
 
 const CODE = 'bad_model'
 /** A small model is held in memory whole. */
@@ -26,7 +27,7 @@ export async function exportModelGguf(directory: string, outFile: string): Promi
   if (typeof chat_template !== 'string') throw invalid(CODE, 'chat_template of tokenizer_config.json must be a template')
   const weights = weightsIn(await readWhole(join(directory, 'model.safetensors'), MODEL_BYTES_MAX, CODE))
   const metadata = new Map([...modelKeys(config), ...tokenizerKeys(chat_template)])
-  await writeWhole(outFile, writeGguf({ metadata, tensors: tensorsOf(config, weights) }))
+  await writeAtomicFile(outFile, writeGguf({ metadata, tensors: tensorsOf(config, weights) }))
 }
 
 interface Config extends LlamaExtents {

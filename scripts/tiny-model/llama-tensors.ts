@@ -1,5 +1,5 @@
 /** What a plain Llama consists of: every tensor by its name here and there, and its shape. */
-import { llamaName } from './llama-names.ts'
+import { llamaName } from '../../src/weights/formats/llama-names.ts'
 
 export interface LlamaExtents {
   readonly vocabulary: number

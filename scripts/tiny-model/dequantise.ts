@@ -1,6 +1,6 @@
 /** The numbers of a tensor in a GGUF file, whichever way they are stored there. */
-import { unsupported } from '../../contract/index.ts'
-import { floatsOf } from './tensor.ts'
+import { unsupported } from '../../src/contract/index.ts'
+import { floatsOf } from '../../src/weights/formats/tensor.ts'
 
 export interface Storage {
   /** Rows are divided into blocks of so many numbers. */

@@ -2,12 +2,12 @@
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Json } from '../../contract/index.ts'
-import { readGgufFile } from './gguf-read.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import type { Json } from '../../src/contract/index.ts'
+import { readGgufFile } from '../../src/weights/formats/gguf-read.ts'
 import { exportModelGguf } from './model-gguf.ts'
-import { readModelShape } from './model-shape.ts'
-import { writeSafetensors, readSafetensors } from './safetensors.ts'
+import { readModelShape } from '../../src/weights/formats/model-shape.ts'
+import { writeSafetensors, readSafetensors } from '../../src/weights/formats/safetensors.ts'
 
 const TINY = join(import.meta.dirname, 'fixtures/tiny/model')
 
