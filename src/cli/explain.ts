@@ -4,6 +4,7 @@ import { debuglog } from 'node:util'
 import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { isRefusal } from '../contract/index.ts'
+import { codeOf } from '../kit/index.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface Explained {
@@ -43,7 +44,7 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
   debug('%o', error)
   if (error instanceof ConfigProblem) return error.problems.map(halves)
   if (!(error instanceof Error)) return [{ found: String(error) }]
-  if (!isRefusal(error)) return [KNOWN[codeOf(error)]?.(error, loaded) ?? { found: firstLine(error) }]
+  if (!isRefusal(error)) return [KNOWN[codeOf(error) ?? '']?.(error, loaded) ?? { found: firstLine(error) }]
   const { found, fix } = halves(firstLine(error))
   return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }
@@ -51,8 +52,6 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
 export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: Surroundings): void {
   for (const { found, fix } of explain(error, loaded)) surroundings.err(fix === undefined ? found : `${found}: ${fix}`)
 }
-
-export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /** Messages of the service end in the fix, after the last semicolon. */
 export function halves(message: string): Explained {

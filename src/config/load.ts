@@ -20,6 +20,7 @@ import { discoverUpstream, probeOllama } from './upstream.ts'
 import type { Probe, ResolvedUpstream } from './upstream.ts'
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
+import { codeOf } from '../kit/index.ts'
 
 export interface Sources {
   /** The configuration file; without one only defaults, environment and command line count. */
@@ -64,7 +65,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code = codeOf(error) ?? 'unreadable'
     const reason = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`
     throw new ConfigProblem([`${file}: ${reason}; name the configuration with -c FILE`])
   }

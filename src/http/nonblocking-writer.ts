@@ -1,6 +1,7 @@
 /** Writes lines to a descriptor and never waits for its reader: lines without room are dropped and counted, and a notice says how many. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { hasCode } from '../kit/index.ts'
 
 const WRITE_AFTER_MS = 20
 const WRITE_AFTER_BYTES = 64 * 1024
@@ -52,7 +53,7 @@ export function openWriter(descriptor: number, notice: (lines: number) => string
       unreported = 0
       later(WRITE_AFTER_MS)
     } catch (error) {
-      if (isCode(error, 'EAGAIN')) {
+      if (hasCode(error, 'EAGAIN')) {
         isBlocked = true
         later(TRY_AGAIN_MS)
         return
@@ -125,8 +126,6 @@ function nonblocking(descriptor: number): number {
 
 /** Kept, since a collected stream closes its descriptor. */
 const held: Socket[] = []
-
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
 
 function linesIn(text: string | Buffer): number {
   let lines = 0

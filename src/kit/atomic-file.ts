@@ -4,7 +4,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from './error-code.ts'
 import { newId } from './ids.ts'
 
-export async function writeAtomicFile(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
+export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
+
+export async function writeAtomicFile(path: string, content: FileContent, mode = 0o644): Promise<void> {
   const folder = dirname(path)
   await makeFolder(folder)
   const beside = join(folder, `.${basename(path)}.${newId()}`)
@@ -35,7 +37,8 @@ export async function makeFolder(folder: string): Promise<void> {
   for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
 }
 
-async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+/** A new file; there must be none of that name. */
+export async function writeSynced(path: string, content: FileContent, mode = 0o644): Promise<void> {
   const file = await open(path, 'wx', mode)
   try {
     await file.writeFile(content)

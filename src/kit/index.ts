@@ -2,8 +2,8 @@
  * Kit: small tools that know no noun of the service.
  * Does not import any other room. Plug-ins may use it, as `svc/kit`.
  */
-export { makeFolder, removeFile, sync, writeAtomicFile } from './atomic-file.ts'
-export { hasCode, isMissing } from './error-code.ts'
+export { makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
+export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {
@@ -21,7 +21,8 @@ export {
 } from './json/parts.ts'
 export { Lane } from './lane.ts'
 export { screenText } from './screen.ts'
+export { Slots } from './slots.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints } from './text.ts'
-export { within } from './within.ts'
+export { orAborted, within } from './within.ts'
 export { wordsOf } from './words.ts'

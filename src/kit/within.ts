@@ -1,13 +1,19 @@
-/** Waits for somebody else's work no longer than so many seconds. What is late goes on, and nobody waits for it any more. */
+/** Waits for work only so long: for a number of seconds, or until a signal aborts. The work goes on, and its outcome is then ignored. */
 
 export async function within<T>(seconds: number, work: Promise<T>): Promise<T> {
-  const { promise: tooLate, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer after ${seconds} s`)), seconds * 1000)
-  // Once nobody waits for it any more, its failure is nobody's either.
-  work.catch(() => undefined)
-  try {
-    return await Promise.race([work, tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new Error(`no answer after ${seconds} s`)), seconds * 1000)
+  return orAborted(work, late.signal).finally(() => clearTimeout(timer))
+}
+
+/** Fails with the signal's reason, or with the error made of it, as soon as the signal aborts. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal, errorOf = (reason: unknown): unknown => reason): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const stop = (): void => reject(errorOf(signal.reason))
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  // A failure that nobody waits for must not end the process.
+  promise.catch(() => undefined)
+  return promise
 }

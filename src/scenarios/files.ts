@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { unavailable, type Commit, type JsonObject, type ModelSettings } from '../contract/index.ts'
-import { removeFile, writeAtomicFile } from '../kit/index.ts'
+import { hasCode, removeFile, writeAtomicFile } from '../kit/index.ts'
 import { parseModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
@@ -25,7 +25,7 @@ export class ScenarioFiles {
       const settings: JsonObject = JSON.parse(await readFile(join(this.folderOf(created), MODEL_FILE), 'utf8'))
       return parseModelSettings(settings)
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
+      if (hasCode(cause, 'ENOENT')) return null
       throw unavailable('settings_failed', 'the model settings of this scenario cannot be read; check the disk of the records', { cause })
     }
   }

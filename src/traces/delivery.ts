@@ -1,5 +1,6 @@
 /** Sends one batch to the collector, with retries. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../kit/index.ts'
 
 export interface Destination {
   readonly endpoint: string
@@ -119,7 +120,7 @@ function retryAfter({ headers }: Response): number {
 function unreachable(error: unknown): Error {
   const { cause } = error instanceof Error ? error : {}
   const reason = cause instanceof Error ? cause : error
-  const code = reason instanceof Error && 'code' in reason ? String(reason.code) : ''
+  const code = codeOf(reason) ?? ''
   const words = reason instanceof Error ? reason.message : String(reason)
   return new Error(`the collector could not be reached (${words || code})`)
 }

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { invalid } from '../../../src/contract/index.ts'
-import { exists, replaceSynced, syncFolder } from './files/disk.ts'
+import { sync, writeAtomicFile } from '../../../src/kit/index.ts'
+import { exists } from './files/disk.ts'
 import { git } from './process.ts'
 import { notARepository } from './refusals.ts'
 
@@ -36,7 +37,7 @@ export async function openRepository(path: string): Promise<void> {
   if (/^\s*objectformat\s*=\s*(?!sha1)/im.test(settings)) {
     throw invalid('bad_repository', "repository holds SHA-256 objects; configure one of git's default SHA-1 format")
   }
-  if (!settings.includes(MARK)) await replaceSynced(join(path, 'config'), settings + SETTINGS)
+  if (!settings.includes(MARK)) await writeAtomicFile(join(path, 'config'), settings + SETTINGS)
 }
 
 async function isRepository(path: string): Promise<boolean> {
@@ -50,10 +51,10 @@ async function createRepository(path: string): Promise<void> {
   const beside = `${path}.${randomUUID()}`
   try {
     await git(['init', '--quiet', '--bare', '--template=', '--object-format=sha1', '--initial-branch=main', beside])
-    await replaceSynced(join(beside, 'config'), (await readFile(join(beside, 'config'), 'utf8')) + SETTINGS)
-    await replaceSynced(join(beside, 'HEAD'), await readFile(join(beside, 'HEAD'), 'utf8'))
+    await writeAtomicFile(join(beside, 'config'), (await readFile(join(beside, 'config'), 'utf8')) + SETTINGS)
+    await writeAtomicFile(join(beside, 'HEAD'), await readFile(join(beside, 'HEAD'), 'utf8'))
     await rename(beside, path)
-    await syncFolder(dirname(path))
+    await sync(dirname(path))
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
     if (await isRepository(path)) return

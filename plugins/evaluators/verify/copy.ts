@@ -2,6 +2,7 @@
 import { constants, type Dirent } from 'node:fs'
 import { chmod, copyFile, lchown, lstat, mkdir, opendir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
+import { hasCode } from '../../../src/kit/index.ts'
 
 /** The default limits of a workspace. */
 const LIMITS = { bytesMax: 512 * 1024 * 1024, entriesMax: 20_000 }
@@ -72,13 +73,13 @@ async function copyLink(from: string, path: string, target: string): Promise<voi
 }
 
 /** Errors that an agent can cause; others are the machine's and are thrown. */
-const UNREADABLE: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO'])
+const UNREADABLE = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO']
 
 async function unlessUnreadable<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof Error && 'code' in error && UNREADABLE.has(error.code)) return null
+    if (hasCode(error, ...UNREADABLE)) return null
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** The steps of every episode: make the folder, run the command, clean up its files, read the trajectory, inspect, remove the folder. */
 import { isRefusal, unavailable, type Episode, type Files, type ModelAddress, type Play } from '../../../src/contract/index.ts'
+import { codeOf, orAborted } from '../../../src/kit/index.ts'
 import type { CommandEnd } from './supervise.ts'
 import { makePlain } from './disk.ts'
 import { fillFolder, makeFolder, removeFolder, type Folder } from './folder.ts'
@@ -21,9 +22,9 @@ export async function playEpisode(play: Play, signal: AbortSignal, { model, limi
     await written(fillFolder(folder, files, play.workspace))
     const ended = await run(folder, files)
     const past = makePlain(folder, limits)
-    const trajectory = await unlessAborted(play.readTrajectory(folder.root), signal)
+    const trajectory = await orAborted(play.readTrajectory(folder.root), signal)
     const episode = { ...(past !== null && { ended: past }), ...ended, trajectory }
-    if (play.inspect !== undefined) await unlessAborted(play.inspect(folder.workspace, episode), signal)
+    if (play.inspect !== undefined) await orAborted(play.inspect(folder.workspace, episode), signal)
     return episode
   } finally {
     await removeFolder(folder.path)
@@ -36,20 +37,7 @@ export async function written<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (isRefusal(error)) throw error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = codeOf(error) ?? 'unknown'
     throw unavailable('episode_folder', `the folder of an episode cannot be written (${code}); check the disk of the temporary folder`)
-  }
-}
-
-/** Stops waiting on an abort. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(signal.reason)
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }

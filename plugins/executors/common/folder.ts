@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { checkFiles, childEnvironment, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
+import { hasCode } from '../../../src/kit/index.ts'
 
 const run = (program: string, args: readonly string[]): Promise<unknown> =>
   promisify(execFile)(program, args, { env: childEnvironment(process.env) })
@@ -69,6 +70,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+    return !hasCode(error, 'ESRCH')
   }
 }

@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { unavailable, type Episode, type EpisodeEnd } from '../../../src/contract/index.ts'
+import { codeOf } from '../../../src/kit/index.ts'
 
 const PRINTED_BYTES_MAX = 16 * 1024 * 1024
 /** How long to wait for the last output; another process may hold the pipe open. */
@@ -89,7 +90,7 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
     if (typeof code === 'number') return code
     return EXIT_SIGNALLED + (Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = codeOf(error) ?? ''
     if (NO_ROOM.has(code)) throw unavailable('no_process', `this machine has no room for another process (${code}); raise its limits`)
     return null
   }

@@ -1,5 +1,6 @@
 /** Walks a folder with any file names, without following links. */
 import { lstatSync, opendirSync, type Stats } from 'node:fs'
+import { hasCode } from '../../../src/kit/index.ts'
 
 const DEPTH_MAX = 64
 /** Leaves room for any file name within the system's 4096 bytes. */
@@ -43,14 +44,12 @@ function* namesIn(folder: string): Generator<string> {
 /** Latin-1 keeps every byte of a name. */
 const bytes = (path: string): Buffer => Buffer.from(path, 'latin1')
 
-const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ESRCH'])
-
 /** Null when the file or process is gone or not readable. */
 export function unlessGone<T>(look: () => T): T | null {
   try {
     return look()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && GONE.has(error.code)) return null
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ESRCH')) return null
     throw error
   }
 }

@@ -1,6 +1,7 @@
 /** Runs the agent turn by turn until it calls finish or reaches its limits. */
 import type { Brief, ChatCall, ChatMessage, Model } from '../../../src/contract/index.ts'
 import type { Drafted } from '../../../src/evolution/index.ts'
+import { orAborted } from '../../../src/kit/index.ts'
 import { messagesOf } from './prompt.ts'
 import { openTools, TOOLS, type Toolbox } from './tools.ts'
 import { openWorkspace } from './workspace.ts'
@@ -52,16 +53,16 @@ async function converse(
   let idle = 0
   for (let turn = 1; turn <= turnsMax && !tools.isFinished; turn += 1) {
     over.throwIfAborted()
-    const { text, calls } = await until(
-      over,
+    const { text, calls } = await orAborted(
       model.turn(shortened(messages), TOOLS, { tokensMax: TURN_TOKENS_MAX, timeoutSeconds: TURN_SECONDS_MAX }),
+      over,
     )
     messages.push({ role: 'assistant', content: text, calls })
     idle = calls.length === 0 ? idle + 1 : 0
     if (idle === IDLE_TURNS_MAX) return `the model called no tool ${IDLE_TURNS_MAX} times in a row`
     if (calls.length === 0) messages.push({ role: 'user', content: 'Go on with the tools. Call finish when the work is done.' })
     for (const [index, call] of calls.entries()) {
-      messages.push({ role: 'tool', call_id: call.id, content: await until(over, resultOf(tools, call, index)) })
+      messages.push({ role: 'tool', call_id: call.id, content: await orAborted(resultOf(tools, call, index), over) })
     }
   }
   return tools.isFinished ? null : `not done after ${turnsMax} turns`
@@ -74,20 +75,6 @@ async function resultOf(tools: Toolbox, call: ChatCall, index: number): Promise<
     return await tools.run(call)
   } catch (error) {
     return `it failed: ${error instanceof Error ? error.message : 'for an unknown reason'}`
-  }
-}
-
-/** Rejects when aborted, and ignores the pending result. */
-async function until<T>(over: AbortSignal, pending: Promise<T>): Promise<T> {
-  const { promise: ended, reject } = Promise.withResolvers<never>()
-  const end = (): void => reject(over.reason)
-  if (over.aborted) end()
-  over.addEventListener('abort', end, { once: true })
-  pending.catch(() => undefined)
-  try {
-    return await Promise.race([pending, ended])
-  } finally {
-    over.removeEventListener('abort', end)
   }
 }
 

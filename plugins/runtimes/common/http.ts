@@ -1,6 +1,7 @@
 /** Calls to an engine over HTTP: whole answers, a time limit on each, and one sort of failure. */
 import { Pool } from 'undici'
 import { isObject, isRefusal, upstream, UPSTREAM_ANSWER_BYTES_MAX, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { codeOf } from '../../../src/kit/index.ts'
 import type { EngineSettings } from './settings.ts'
 
 export interface Reply {
@@ -96,6 +97,6 @@ const tooLate = (seconds: number): Error =>
 
 /** Without the engine's address: that is the operator's to know. */
 function unreachable(error: unknown): Error {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer'
+  const code = codeOf(error) ?? 'no answer'
   return upstream('engine_unreachable', `the engine could not be reached or broke off (${code}); see whether it runs`, { cause: error })
 }

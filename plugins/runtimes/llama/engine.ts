@@ -21,7 +21,7 @@ import { scoresOf } from './evaluate.ts'
 import { adapterLost, checkTokens, generate, type Adapter, type Decoder, type Running } from './generate.ts'
 import { Seats } from './seats.ts'
 import type { Settings } from './settings.ts'
-import { Slots } from './slots.ts'
+import { Slots } from '../../../src/kit/index.ts'
 import { ChatTemplate } from './template.ts'
 
 /** What an adapter folder holds for this engine. */

@@ -4,7 +4,7 @@ import { BATCH_TOKENS } from './base.ts'
 import type { EvaluateItem, EvaluateOutput } from './library.ts'
 import { isGreedy, type Outlook } from './sample.ts'
 import type { Seat } from './seats.ts'
-import type { Slots } from './slots.ts'
+import type { Slots } from '../../../src/kit/index.ts'
 
 export interface Ask {
   readonly seat: Seat
@@ -79,7 +79,7 @@ async function evaluate(
     const options = { temperature, topK: 0, topP: 1, minP: 0 } as const
     return [token, { generateNext: { logits: { filter: wanted.filter }, totalLogitWeight: true, options } }]
   })
-  return ask.turns.during(ask.signal, () => ask.seat.evaluate(piece, items))
+  return ask.turns.run(() => ask.seat.evaluate(piece, items), ask.signal)
 }
 
 /** The weight is the sum over all tokens, measured against the greatest logit. */

@@ -5,7 +5,7 @@ import type { Base } from './base.ts'
 import { outlookOf } from './evaluate.ts'
 import { draw, pick, type Pick } from './sample.ts'
 import type { Place, Seat, Seats } from './seats.ts'
-import type { Slots } from './slots.ts'
+import type { Slots } from '../../../src/kit/index.ts'
 
 /** What `move` changes while a generation runs: the name, and the file it stands for. */
 export interface Adapter {

@@ -1,7 +1,7 @@
 /** Contexts of the base model, each with one adapter or none: as many as generate at once, kept for whoever comes next. */
 import { BATCH_TOKENS, noRoom, type Base } from './base.ts'
 import type { EvaluateItem, EvaluateOutput, LlamaContext, LlamaSequence } from './library.ts'
-import { Slots } from './slots.ts'
+import { Slots } from '../../../src/kit/index.ts'
 
 /** One context, and what it holds. */
 export class Seat {
@@ -85,7 +85,7 @@ export class Seats {
 
   /** Waits for a free place, and holds it for as long as the work takes. */
   during<T>(signal: AbortSignal, work: (place: Place) => Promise<T>): Promise<T> {
-    return this.#slots.during(signal, async () => {
+    return this.#slots.run(async () => {
       const place = new Place(this)
       try {
         return await work(place)
@@ -95,7 +95,7 @@ export class Seats {
       } finally {
         await place.leave()
       }
-    })
+    }, signal)
   }
 
   async sit(adapter: string | null, transcript: readonly number[]): Promise<Seat> {

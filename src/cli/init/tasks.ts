@@ -4,6 +4,7 @@ import { relative, resolve, sep } from 'node:path'
 import { parse } from 'yaml'
 import { oneLine } from '../screen/text.ts'
 import type { InitChoice, Misfit, InitQuestion } from './ask.ts'
+import { codeOf, isMissing } from '../../kit/index.ts'
 
 /** `folder`: the configuration's folder, which paths in it are relative to. */
 export function tasksQuestion(folder: string): InitQuestion {
@@ -51,6 +52,5 @@ function readList(text: string): unknown {
 const literal = (task: unknown): unknown => (typeof task === 'string' ? task.replaceAll('${', () => '$${') : task)
 
 function wordsOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-  return code === 'ENOENT' || code === 'ENOTDIR' ? 'is not there' : `cannot be read (${code})`
+  return isMissing(error) ? 'is not there' : `cannot be read (${codeOf(error) ?? 'unreadable'})`
 }

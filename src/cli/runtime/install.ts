@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { childEnvironment, LLAMA_PACKAGE, PACKAGE_SOURCES, unavailable, unsupported } from '../../contract/index.ts'
+import { hasCode } from '../../kit/index.ts'
 
 const run = promisify(execFile)
 
@@ -82,7 +83,7 @@ async function install(into: string, lock: string, binary: string, environment: 
 }
 
 function notInstalled(error: unknown): Error {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+  if (hasCode(error, 'ENOENT'))
     return unavailable('no_npm', 'the runtime is installed with npm, which is not on PATH; install npm and run the same command again')
   const said =
     error instanceof Error && 'stderr' in error ? String(error.stderr).trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n') : ''

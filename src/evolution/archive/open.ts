@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, open, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, type StepArchive, type StepFile } from '../../contract/index.ts'
+import { hasCode, isMissing } from '../../kit/index.ts'
 
 export const STEP_FILE_BYTES_MAX = 4 * 1024 * 1024
 const STEP_LISTED_ENTRIES_MAX = 1000
@@ -43,11 +44,9 @@ async function lookAt(folder: string, path: string): Promise<Stats | null> {
   return found
 }
 
-/** ENOTDIR and ENAMETOOLONG also mean that no such file can exist. */
-const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'])
-
+/** ENAMETOOLONG also means that no such file can exist. */
 function nullWhenMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && MISSING.has(error.code)) return null
+  if (isMissing(error) || hasCode(error, 'ENAMETOOLONG')) return null
   throw error
 }
 

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Json, JsonObject } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
+import { hasCode, wordsOf } from '../../kit/index.ts'
 import { STEP_FILE_BYTES_MAX } from './open.ts'
 import { pruneRecords } from './prune.ts'
 import { redacted } from './redact.ts'
@@ -58,7 +58,7 @@ async function freshFolder(folder: string, step: number): Promise<string> {
   throw new Error(`step ${step} was tried more than ${ATTEMPTS_MAX} times`)
 }
 
-const isThere = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EEXIST'
+const isThere = (error: unknown): boolean => hasCode(error, 'EEXIST')
 
 class Recording implements StepRecord {
   readonly name: string

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../../contract/index.ts'
 import type { NewProposal } from '../../harness/index.ts'
-import { Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
+import { hasCode, Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
 import { readProposal, type KeptProposal } from './proposal.ts'
 
 /** How often a proposal is tried when its steps write no row. */
@@ -150,7 +150,7 @@ export class Inbox {
       await rename(this.#path(from, id), path)
       return true
     } catch (error) {
-      if (isMissing(error)) return false
+      if (hasCode(error, 'ENOENT')) return false
       throw error
     }
   }
@@ -174,12 +174,10 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (isMissing(error)) return []
+    if (hasCode(error, 'ENOENT')) return []
     throw error
   }
 }
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 /** Other files in the inbox are not ours. */
 const PROPOSAL_FILE = /^(\d{20}-[0-9a-f]{8})\.json$/

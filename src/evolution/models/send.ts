@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Agent, fetch } from 'undici'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { firstCodePoints } from '../../kit/index.ts'
+import { codeOf, firstCodePoints } from '../../kit/index.ts'
 
 export interface Letter {
   readonly url: string
@@ -66,7 +66,7 @@ async function attemptOf({ url, headers, body, secret }: Letter, signal: AbortSi
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof TooLong) throw error
-    return { status: null, restSeconds: null, text: codeOf(error) }
+    return { status: null, restSeconds: null, text: connectionCode(error) }
   }
 }
 
@@ -96,9 +96,9 @@ function secondsIn(header: string | null): number | null {
 }
 
 /** Of a connection that failed, the code alone: the words name addresses. */
-function codeOf(error: unknown): string {
+function connectionCode(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'the connection broke off'
+  return codeOf(cause) ?? 'the connection broke off'
 }
 
 function answerOf(text: string): JsonObject {

@@ -2,6 +2,7 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Files } from '../../contract/index.ts'
+import { isMissing } from '../../kit/index.ts'
 
 /** Null when there is no such file. */
 export async function textAt(path: string, bytesMax: number): Promise<string | null> {
@@ -9,7 +10,7 @@ export async function textAt(path: string, bytesMax: number): Promise<string | n
     if ((await lstat(path)).size > bytesMax) throw new Error(`a file is larger than ${bytesMax} bytes`)
     return decoder.decode(await readFile(path))
   } catch (error) {
-    if (isNotThere(error)) return null
+    if (isMissing(error)) return null
     throw error
   }
 }
@@ -17,7 +18,7 @@ export async function textAt(path: string, bytesMax: number): Promise<string | n
 /** Null when there is no such folder. */
 export async function filesBelow(folder: string, bytesMax: number): Promise<Files | null> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (isNotThere(error)) return null
+    if (isMissing(error)) return null
     throw error
   })
   if (found === null) return null
@@ -43,6 +44,3 @@ function textOf(name: string, bytes: Uint8Array): string {
     throw new Error(`${JSON.stringify(name)} is not text; let the task create it with a command`, { cause: error })
   }
 }
-
-const isNotThere = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')

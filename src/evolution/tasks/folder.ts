@@ -40,8 +40,7 @@ async function readTask(directory: string, name: string): Promise<Task> {
 
 const refused = (name: string, problem: string): Refusal => invalid('task_invalid', `${KEY}: task ${name}: ${problem}`)
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error && typeof error.code === 'string' ? error.code : error.message) : String(error)
+const codeOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
 
 /** Combines the task file with the folder's other files; a field may come from only one of them. */
 async function fieldsIn(folder: string, name: string): Promise<JsonObject> {

@@ -2,6 +2,7 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { isMissing } from '../../kit/index.ts'
 
 /** Agents write the logs, and they are read into memory. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024
@@ -39,7 +40,7 @@ export async function filesBelow(folder: string): Promise<readonly string[]> {
 }
 
 function noneThere(error: unknown): never[] {
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
+  if (isMissing(error)) return []
   throw error
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
+import { hasCode, wordsOf } from '../../kit/index.ts'
 import { StepFailure, timeoutMs, tookTooLong, type StepLimits, type StoredOrder, type TrainerSpec } from './host.ts'
 import { isFromTrainerThread, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
@@ -119,7 +119,7 @@ export class HostedThread {
   }
 
   #uncaught(error: unknown): StepFailure {
-    const isHeap = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    const isHeap = hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY')
     if (isHeap) return this.#heldTooMuch()
     return new StepFailure(`the trainer left an error uncaught: ${wordsOf(error)}`, { cause: error })
   }

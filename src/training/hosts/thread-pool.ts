@@ -1,7 +1,8 @@
 /** Trainers in threads: a bounded number, each for one trainer, kept warm for a while. */
 import { keyOf, stopping, type TrainerSpec, type TrainerHost } from './host.ts'
 import { HostedThread } from './thread-outside.ts'
-import { inTurnsOf, orAborted, Turns, type StartStep } from './turns.ts'
+import { inTurnsOf, type StartStep } from './turns.ts'
+import { orAborted, Slots } from '../../kit/index.ts'
 
 export interface ThreadHostSettings {
   /** How many turns, and how many threads alive, busy and idle together. */
@@ -15,7 +16,7 @@ export interface ThreadHostSettings {
 const IDLE_SECONDS = 30
 
 export function makeThreadHost({ threads, entry, idleSeconds = IDLE_SECONDS }: ThreadHostSettings): TrainerHost {
-  const turns = new Turns(threads)
+  const turns = new Slots(threads)
   const pool = new Pool(threads, entry, idleSeconds)
   return {
     inTurn: inTurnsOf(turns, pool.start),

@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult, type Trainer } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
+import { orAborted, Slots, wordsOf } from '../../kit/index.ts'
 import { keyOf, StepFailure, stopping, timeoutMs, tookTooLong, type StoredOrder, type TrainerSpec, type TrainerHost } from './host.ts'
 import { readOrder } from './order.ts'
 import { LimitedReporter } from './reporter.ts'
 import { parseResult } from './result.ts'
-import { inTurnsOf, orAborted, Turns, type StartedStep, type StartStep } from './turns.ts'
+import { inTurnsOf, type StartedStep, type StartStep } from './turns.ts'
 
 export interface WeightLane {
   /** A host in this lane that opens each trainer once. */
@@ -18,7 +18,7 @@ type OpenTrainer = (trainer: TrainerSpec) => Trainer | Promise<Trainer>
 
 /** One for the whole process; closing any of its hosts closes the lane. */
 export function makeWeightLane(): WeightLane {
-  const turns = new Turns(1)
+  const turns = new Slots(1)
   const closing = new AbortController()
   /** There is one turn, so only the latest step may still run. */
   let latestEnded: Promise<void> = Promise.resolve()

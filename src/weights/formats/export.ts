@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ADAPTER_CONFIG_FILE, isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
-import { makeFolder, sync, newId } from '../../kit/index.ts'
+import { codeOf, hasCode, makeFolder, newId, sync } from '../../kit/index.ts'
 import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
 import { sha256OfFile } from './files.ts'
 import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter } from './peft.ts'
@@ -103,8 +103,7 @@ async function land(beside: string, order: ExportOrder): Promise<void> {
   }
 }
 
-const isTaken = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST' || error.code === 'ENOTDIR')
+const isTaken = (error: unknown): boolean => hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')
 
 /** Of calls that were killed, and of what made way. A call that is still at it then finds the export there. */
 async function removeLeftovers(directory: string): Promise<void> {
@@ -120,7 +119,7 @@ async function digestOf(directory: string): Promise<string> {
 }
 
 function diskRefusal(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (!DISK_ERRORS.has(code)) return error
   const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full: free some space there' : 'cannot be written: mend that'
   return unavailable('export_failed', `the disk that adapters are exported to ${reason} (${String(code)}); the step is tried again`, {

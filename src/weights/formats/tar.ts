@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { invalid, pathProblem, type Refusal } from '../../contract/index.ts'
+import { codeOf } from '../../kit/index.ts'
 
 /** A stream is destroyed when unpacking ends, well or not. */
 export type Archive = Uint8Array | Readable
@@ -213,7 +214,7 @@ async function* joined(first: Buffer, parts: AsyncIterator<Uint8Array>): AsyncGe
 }
 
 function asRefusal(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (typeof code === 'string' && code.startsWith('Z_')) return broken('its compression is damaged')
   return PATH_ERRORS.has(code) ? broken('the path of a file is there twice, or no disk takes it') : error
 }

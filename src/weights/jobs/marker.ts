@@ -3,7 +3,7 @@ import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Examination } from '../../contract/index.ts'
-import { writeAtomicFile } from '../../kit/index.ts'
+import { hasCode, writeAtomicFile } from '../../kit/index.ts'
 import { trainerMetrics, type TrainerMetrics } from './tinker.ts'
 
 /**
@@ -49,7 +49,7 @@ export function markerIn(directory: string): MarkerFile {
 }
 
 function unlessMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+  if (hasCode(error, 'ENOENT')) return null
   throw error
 }
 

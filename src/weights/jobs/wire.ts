@@ -14,7 +14,7 @@ import {
   type JsonObject,
   type Refusal,
 } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
+import { codeOf, wordsOf } from '../../kit/index.ts'
 
 export interface TrainerAddress {
   readonly url: string
@@ -206,7 +206,7 @@ export class Wire {
   }
 
   #unreachable(error: unknown): Refusal {
-    const said = `the trainer at ${this.#host} could not be reached or broke off (${codeOf(error)})`
+    const said = `the trainer at ${this.#host} could not be reached or broke off (${connectionCode(error)})`
     return unavailable('trainer_unreachable', `${said}; start it with \`svc trainer start\``, { cause: error })
   }
 
@@ -261,7 +261,7 @@ function detailIn(text: string): string {
 }
 
 /** Of a connection that failed, the code alone: the words name addresses. */
-function codeOf(error: unknown): string {
+function connectionCode(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'the connection broke off'
+  return codeOf(cause) ?? 'the connection broke off'
 }

@@ -1,16 +1,6 @@
-/** Waits for something no longer than its client does. */
+/** Waits for work no longer than its client does. */
 import { unavailable } from '../../contract/index.ts'
+import { orAborted } from '../../kit/index.ts'
 
-export async function untilGone<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: gone, reject } = Promise.withResolvers<never>()
-  const leave = (): void => reject(unavailable('client_gone', 'the client closed the connection', { cause: signal.reason }))
-  // Once the client is gone nobody hears how the work ended.
-  work.catch(() => undefined)
-  signal.addEventListener('abort', leave, { once: true })
-  if (signal.aborted) leave()
-  try {
-    return await Promise.race([gone, work])
-  } finally {
-    signal.removeEventListener('abort', leave)
-  }
-}
+export const untilGone = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  orAborted(work, signal, (cause) => unavailable('client_gone', 'the client closed the connection', { cause }))

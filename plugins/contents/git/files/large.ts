@@ -8,13 +8,13 @@ import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { invalid, isRefusal, printPointer, unavailable } from '../../../../src/contract/index.ts'
 import type { Pointer } from '../../../../src/contract/index.ts'
-import { isMissing, makeFolder, syncFile, syncFolder, writeSynced } from './disk.ts'
+import { hasCode, isMissing, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { Workbench } from './workbench.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 const READ_ONLY = 0o444
 /** The file system cannot give the file a second name: another disk, too many names, or none at all. */
-const UNLINKABLE: ReadonlySet<unknown> = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'])
+const UNLINKABLE = ['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
 
 export class LargeFiles {
   readonly #repository: string
@@ -44,9 +44,9 @@ export class LargeFiles {
     try {
       await link(kept, path)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && UNLINKABLE.has(error.code))) throw error
+      if (!hasCode(error, ...UNLINKABLE)) throw error
       await copyFile(kept, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-      await syncFile(path)
+      await sync(path)
     }
   }
 
@@ -62,7 +62,7 @@ export class LargeFiles {
         await rename(beside, path)
       })
     }
-    await syncFolder(dirname(path))
+    await sync(dirname(path))
   }
 
   #path({ sha256 }: Pointer): string {

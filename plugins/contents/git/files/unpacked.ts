@@ -2,7 +2,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPointer } from '../../../../src/contract/index.ts'
-import { exists, makeFolder, syncFolder, writeSynced } from './disk.ts'
+import { makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
+import { exists } from './disk.ts'
 import type { LargeFiles } from './large.ts'
 import type { Workbench } from './workbench.ts'
 
@@ -43,7 +44,7 @@ export class Unpacked {
       await this.#fill(beside, contentId)
       await nameOnce(beside, folder)
     })
-    await syncFolder(dirname(folder))
+    await sync(dirname(folder))
     return folder
   }
 
@@ -64,7 +65,7 @@ export class Unpacked {
         await this.#place(text, file)
       }
     }
-    await Promise.all(Array.from(made, syncFolder))
+    await Promise.all(Array.from(made, sync))
   }
 
   async #place(text: Buffer, file: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from './disk.ts'
+import { isMissing } from '../../../../src/kit/index.ts'
 
 /** How often something half-built may vanish under its builder because another process opened the repository and swept. */
 const ATTEMPTS_MAX = 5

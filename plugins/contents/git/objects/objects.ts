@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../../src/contract/index.ts'
-import { exists, isMissing, makeFolder, syncFolder, writeSynced } from '../files/disk.ts'
+import { isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
+import { exists } from '../files/disk.ts'
 import type { Workbench } from '../files/workbench.ts'
 import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
 import { readPacked } from './packed.ts'
-import { Slots } from './slots.ts'
 
 /** Files open at once, over all writers and readers of one store. */
 const OPEN_FILES_MAX = 16
@@ -72,7 +72,7 @@ export class Objects {
         await rename(beside, path)
       })
     }
-    await syncFolder(folder)
+    await sync(folder)
   }
 
   #path(id: string): string {

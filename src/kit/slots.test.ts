@@ -1,24 +1,22 @@
 import { expect, it } from 'vitest'
 import { Slots } from './slots.ts'
 
-const never = new AbortController().signal
-
 /** Work that lasts until it is told to end. */
-function held(slots: Slots, signal = never): { readonly outcome: Promise<void>; readonly begun: Promise<void>; end(): void } {
+function held(slots: Slots, signal?: AbortSignal): { readonly outcome: Promise<void>; readonly begun: Promise<void>; end(): void } {
   const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const outcome = slots.during(signal, () => {
+  const outcome = slots.run(() => {
     begin.resolve()
     return end.promise
-  })
+  }, signal)
   return { outcome, begun: begin.promise, end: end.resolve }
 }
 
-it('no more are inside than there are places, and those who wait come in the order they came', async () => {
+it('no more run at once than there are slots, and the others follow in the order they asked', async () => {
   const slots = new Slots(1)
   const order: number[] = []
   const first = held(slots)
   await first.begun
-  const others = [1, 2, 3].map((one) => slots.during(never, () => Promise.resolve(order.push(one))))
+  const others = [1, 2, 3].map((one) => slots.run(() => Promise.resolve(order.push(one))))
   expect([slots.taken, slots.waiting]).toEqual([1, 3])
   first.end()
   await Promise.all(others)
@@ -26,7 +24,7 @@ it('no more are inside than there are places, and those who wait come in the ord
   expect([slots.taken, slots.waiting]).toEqual([0, 0])
 })
 
-it('whoever gives up while waiting leaves the queue, and the next comes in', async () => {
+it('an abort while waiting leaves the queue, and the next one runs', async () => {
   const slots = new Slots(1)
   const first = held(slots)
   await first.begun
@@ -41,19 +39,19 @@ it('whoever gives up while waiting leaves the queue, and the next comes in', asy
   await third.outcome
 })
 
-it('work that fails gives its place back', async () => {
+it('work that fails gives its slot back', async () => {
   const slots = new Slots(1)
-  await expect(slots.during(never, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
-  expect(await slots.during(never, () => Promise.resolve('in'))).toBe('in')
+  await expect(slots.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  expect(await slots.run(() => Promise.resolve('in'))).toBe('in')
 })
 
-it('a shut door lets nobody in, and is shut once those inside are out', async () => {
+it('shut slots are given to nobody, and are shut once all are given back', async () => {
   const slots = new Slots(2)
   const first = held(slots)
   await first.begun
   const events: string[] = []
   const shut = slots.shut().then(() => events.push('shut'))
-  const second = slots.during(never, () => Promise.resolve(events.push('second')))
+  const second = slots.run(() => Promise.resolve(events.push('second')))
   first.end()
   await shut
   expect([slots.isShut, events]).toEqual([true, ['shut']])
