@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { define, type JsonObject } from '../../src/contract/index.ts'
+import { isMissing } from '../../src/kit/index.ts'
 
 const TRAJECTORY = 'trajectory.jsonl'
 
@@ -37,6 +38,6 @@ export default define('adapter', {
 
 /** An agent that never started has no log. */
 function noneWritten(error: unknown): string {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+  if (isMissing(error)) return ''
   throw error
 }

@@ -3,8 +3,8 @@
  * that a crash never leaves part of a file. It never removes anything, reads checkpoints into memory, and does not lock its folder, so it is
  * only an example.
  */
-import { hash, randomUUID } from 'node:crypto'
-import { link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { link, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import {
   canonicalJson,
@@ -23,6 +23,7 @@ import {
   type Release,
   type SealMark,
 } from '../../src/contract/index.ts'
+import { hasCode, sync, writeAtomicFile } from '../../src/kit/index.ts'
 
 const FOLDERS = ['contents', 'large', 'releases', 'pointers', 'unpacked'] as const
 /** Only such ids become paths. */
@@ -90,7 +91,7 @@ class FolderContents implements ContentStore {
 
   async point(scenario: string, release: Release): Promise<void> {
     await this.hold(release)
-    await replace(this.#pointer(`scenarios/${scenario}`), JSON.stringify({ scenario, release_id: release.release_id }))
+    await writeAtomicFile(this.#pointer(`scenarios/${scenario}`), JSON.stringify({ scenario, release_id: release.release_id }))
   }
 
   /** Nothing is ever removed, so there is nothing to do. */
@@ -105,7 +106,7 @@ class FolderContents implements ContentStore {
     // Linked, since a rename would overwrite an archive. After a crash it has both names, and the next attempt removes one.
     await link(from, to).catch(archiveExists)
     await rm(from)
-    await syncFolder(dirname(to))
+    await sync(dirname(to))
     return name
   }
 
@@ -183,38 +184,19 @@ async function checkpointFiles(path: string): Promise<readonly (readonly [name: 
 
 /** An existing file has the same bytes, since its name is their hash; its name may not be synced yet. */
 async function keep(path: string, bytes: string | Buffer): Promise<void> {
-  if (await isThere(path)) await syncFolder(dirname(path))
-  else await replace(path, bytes)
-}
-
-async function replace(path: string, bytes: string | Buffer): Promise<void> {
-  const beside = `${path}.${randomUUID()}`
-  try {
-    await writeFile(beside, bytes, { flag: 'wx', mode: READ_ONLY, flush: true })
-    await rename(beside, path)
-  } catch (error) {
-    await rm(beside, { force: true })
-    throw error
-  }
-  await syncFolder(dirname(path))
-}
-
-async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path)
-  await folder.sync()
+  if (await isThere(path)) await sync(dirname(path))
+  else await writeAtomicFile(path, bytes, READ_ONLY)
 }
 
 const textOf = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(nullWhenMissing)
 const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(nullWhenMissing)) !== null
 
 function nullWhenMissing(error: unknown): null {
-  if (isCode(error, 'ENOENT')) return null
+  if (hasCode(error, 'ENOENT')) return null
   throw error
 }
 
 function archiveExists(error: unknown): never {
-  if (isCode(error, 'EEXIST')) throw conflict('archive_exists', 'an archive of this name exists already; choose another')
+  if (hasCode(error, 'EEXIST')) throw conflict('archive_exists', 'an archive of this name exists already; choose another')
   throw error
 }
-
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
