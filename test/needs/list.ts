@@ -34,7 +34,7 @@ const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const
 const OTHERS = {
   /** The second package makes the first fast: without it every product of matrices is computed by the slowest of programs. */
   torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: TRAINED },
-  llama: { packages: [], tests: [...TRAINED, 'src/weights/formats/llama.test.ts'] },
+  llama: { packages: [], tests: [...TRAINED, 'scripts/tiny-model/llama.test.ts'] },
   'tiny model': { packages: [], tests: TRAINED },
 } as const satisfies Readonly<Record<string, Need>>
 
