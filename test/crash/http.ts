@@ -49,6 +49,24 @@ export function ask(address: string, { method, path, scenario, body, leaveAfter 
   return promise
 }
 
+/** A cut answer fails too. */
+export async function get(address: string, path: string, scenario?: string): Promise<JsonObject> {
+  const heard = await ask(address, { method: 'GET', path, ...(scenario !== undefined && { scenario }) })
+  if (heard.status !== 200 || !heard.isWhole) throw new Error(`GET ${path} answered ${heard.status}`)
+  return objectIn(heard)
+}
+
+/** All rows of a list that comes in pages: each page names the number that the next begins after. */
+export async function pages(address: string, path: string, list: string, next: string, first = 0): Promise<readonly JsonObject[]> {
+  const rows: JsonObject[] = []
+  for (let after: Json | undefined = first; typeof after === 'number';) {
+    const page = await get(address, `${path}${after}`)
+    rows.push(...listIn(page, list))
+    after = page[next]
+  }
+  return rows
+}
+
 export function objectIn({ text, isWhole }: Heard): JsonObject {
   const value: Json = isWhole && text.startsWith('{') ? JSON.parse(text) : {}
   return isObject(value) ? value : {}

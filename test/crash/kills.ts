@@ -1,54 +1,54 @@
-/** When the service is killed: while it starts, at some moment of its work, or right after an answer of the model or an acknowledgement. */
-import { setTimeout as sleep } from 'node:timers/promises'
+/** When the service is killed: some time into its start, or some time after something happened for the nth time. */
 import type { Victim } from './child.ts'
 import type { Random } from './random.ts'
 
-export type Kill = { readonly who: Victim } & Moment
-type Moment =
-  | { readonly when: 'starting'; readonly afterMs: number }
-  | { readonly when: 'working'; readonly afterMs: number }
-  | { readonly when: 'answered' | 'acknowledged'; readonly count: number }
-
-const STARTING_MS_MAX = 900
-const WORKING_MS_MAX = 900
-const COUNT_MAX = 120
-
-export function drawKill(random: Random): Kill {
-  return { who: random.pick(['service', 'family']), ...drawMoment(random) }
+export interface Kill {
+  readonly who: Victim
+  /** The event that is counted; 'starting' for the start itself. */
+  readonly when: string
+  /** 0 for a kill while the service starts. */
+  readonly count: number
+  readonly afterMs: number
 }
 
-function drawMoment(random: Random): Moment {
-  const chance = random.fraction()
-  if (chance < 0.12) return { when: 'starting', afterMs: random.between(0, STARTING_MS_MAX) }
-  if (chance < 0.5) return { when: 'working', afterMs: random.between(1, WORKING_MS_MAX) }
-  return { when: chance < 0.75 ? 'answered' : 'acknowledged', count: random.between(1, COUNT_MAX) }
+export const drawVictim = (random: Random): Victim => random.pick<Victim>(['service', 'family'])
+
+export function describe({ who, when, count, afterMs }: Kill): string {
+  if (count === 0) return `(${who}) ${afterMs} ms into its start`
+  return `(${who}) ${afterMs} ms after the ${count}. ${when}`
 }
 
-/** Counts what happens and resolves when the moment has come. */
+/** Counts events and resolves when the moment has come. */
 export class Trigger {
   readonly #kill: Kill
   readonly #reached = Promise.withResolvers<void>()
-  /** Set when the kill is on its way. */
+  /** Set before the kill: from then on an answer may break off. */
   isOver = false
   #seen = 0
 
   constructor(kill: Kill) {
     this.#kill = kill
+    if (kill.count === 0) this.#later()
   }
 
-  /** Something happened: the moment may be now. */
-  happened(what: Kill['when']): void {
-    if (this.#kill.when !== what || !('count' in this.#kill)) return
+  happened(what: string): void {
+    if (this.#kill.when !== what) return
     this.#seen += 1
-    if (this.#seen >= this.#kill.count) this.now()
+    if (this.#seen === this.#kill.count) this.#later()
   }
 
-  /** Something is wrong already: there is nothing more to wait for. */
+  #later(): void {
+    if (this.#kill.afterMs === 0) this.now()
+    else setTimeout(() => this.now(), this.#kill.afterMs)
+  }
+
+  /** Something is wrong already, or the moment does not come. */
   now(): void {
+    this.isOver = true
     this.#reached.resolve()
   }
 
-  moment(): Promise<void> {
-    return 'afterMs' in this.#kill ? Promise.race([sleep(this.#kill.afterMs), this.#reached.promise]) : this.#reached.promise
+  get moment(): Promise<void> {
+    return this.#reached.promise
   }
 }

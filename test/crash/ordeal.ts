@@ -1,125 +1,144 @@
-/** One service, killed and started again on the same data: each round is a start, a check of everything clients were told, traffic, and a kill. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { settingsOf } from '../support/settings.ts'
-import type { Upstream } from '../support/upstream.ts'
-import { startChild, type Child, type Place } from './child.ts'
-import { scriptOf } from './exchanges.ts'
-import { History, type Sent } from './history.ts'
-import { drawKill, Trigger, type Kill } from './kills.ts'
-import { judge, settleRecords, settleScenarios, type Violation } from './oracle.ts'
+/** One service, killed and started again on the same data: each round is a start, a check of everything, traffic, and a kill. */
+import type { Child, Place } from './child.ts'
+import { examine } from './examine.ts'
+import { describe, Trigger, type Kill } from './kills.ts'
+import { violation, type Oracle, type Trial, type Violation } from './oracle.ts'
 import { randomOf, type Random } from './random.ts'
-import { listScenarios, takeSnapshot } from './snapshot.ts'
-import { canBeSentAgain, Client } from './traffic.ts'
 
-const CLIENTS = 10
-/** Bodies known from before that are read again at each restart, so that a round does not grow with the run; the last check reads all. */
-const READ_AGAIN_SHARE = 0.02
-
-export interface Outcome {
-  readonly kills: number
-  readonly acknowledged: number
-  readonly removed: number
-  /** How many rows and bodies were judged, over all restarts. */
-  readonly rows: number
-  readonly bodies: number
+/** One life of the service, from a start to a kill. */
+export interface Life {
+  readonly round: number
+  readonly random: Random
+  readonly trigger: Trigger
 }
 
-export class Ordeal {
-  readonly #place: Place
-  readonly #upstream: Upstream
+/** A service under test: its settings, its clients, and the checks of what it holds. */
+export interface World {
+  readonly place: Place
+  readonly violations: Violation[]
+  /** Events that the log of a sound machine never has, whatever is killed. */
+  readonly never: readonly string[]
+  /** The rule that damage to the store breaks, and the one that damage to the releases breaks. */
+  readonly rules: { readonly store: string; readonly releases: string }
+  drawKill(random: Random): Kill
+  /** Counts events beside those that the service and the clients report. Returns what ends it. */
+  watch?(trigger: Trigger): () => void
+  start(onSaid: (line: string) => void): Child
+  /** Checks what the last kill left, then sends traffic until the trigger is over. */
+  live(address: string, life: Life): Promise<void>
+  afterKill?(random: Random): Promise<void>
+  /** The last start: settles and checks everything. */
+  conclude(address: string): Promise<void>
+  afterStop?(): void
+  /** The service ended by itself. */
+  surprise(what: string): void
+  progress(): string
+  outcome(): object
+  summary(kills: number): string
+  close?(): Promise<void>
+}
+
+export function ordealOracle(
+  usual: Pick<Oracle, 'kills' | 'shortKills'>,
+  open: (directory: string, seed: string) => Promise<World>,
+): Oracle {
+  return {
+    ...usual,
+    async open(directory, { seed, kills }) {
+      const world = await open(directory, seed)
+      return new Ordeal(world, seed, kills)
+    },
+  }
+}
+
+class Ordeal implements Trial {
+  readonly #world: World
   readonly #random: Random
-  readonly #history = new History()
-  /** Ids whose bodies were judged before. */
-  readonly #judged = new Set<string>()
-  readonly violations: Violation[] = []
-  /** What was on its way when the last kill came, and is safe to send again. */
-  #interrupted: readonly Sent[] = []
-  #kills = 0
-  #rows = 0
-  #bodies = 0
+  readonly kills: number
+  #done = 0
 
-  constructor(place: Place, upstream: Upstream, seed: string) {
-    this.#place = place
-    this.#upstream = upstream
+  constructor(world: World, seed: string, rounds: number) {
+    this.#world = world
     this.#random = randomOf(seed)
+    this.kills = rounds
   }
 
-  outcome(): Outcome {
-    const { acknowledged, removed } = this.#history
-    return { kills: this.#kills, acknowledged, removed: removed.length, rows: this.#rows, bodies: this.#bodies }
+  outcome(): object {
+    return { kills: this.#done, ...this.#world.outcome() }
   }
 
-  /** Answers a line about how it went. */
-  async round(round: number, rounds: number): Promise<string> {
-    const random = this.#random.branch(`round-${round}`)
-    const kill = drawKill(random)
-    const child = this.#start()
+  summary(): string {
+    return this.#world.summary(this.#done)
+  }
+
+  async endure(say: (line: string) => void): Promise<readonly Violation[]> {
+    const { violations } = this.#world
     try {
-      if (kill.when === 'starting') await sleep(kill.afterMs)
-      else await this.#live(child, kill, random)
+      for (let round = 1; round <= this.kills && violations.length === 0; round += 1) say(await this.#round(round))
+      if (violations.length === 0) await this.#finish()
+    } catch (error) {
+      violations.push(violation('answer', error instanceof Error ? error.message : String(error)))
+    }
+    violations.push(...(await this.#remains()))
+    await this.#world.close?.()
+    return violations
+  }
+
+  async #round(round: number): Promise<string> {
+    const world = this.#world
+    const random = this.#random.branch(`round-${round}`)
+    const kill = world.drawKill(random)
+    const trigger = new Trigger(kill)
+    const stopWatching = world.watch?.(trigger)
+    const child = world.start((line) => trigger.happened(line))
+    const life = this.#live(child, { round, random, trigger })
+    try {
+      const death = await Promise.race([trigger.moment, child.ended])
+      if (death !== undefined) world.surprise(`the service ended by itself, with ${death}`)
     } finally {
+      trigger.now()
+      stopWatching?.()
       child.kill(kill.who)
       await child.ended
+      await life
     }
-    this.#kills += 1
-    const { acknowledged, removed } = this.#history
-    return `${round}/${rounds} killed ${describe(kill)}: ${acknowledged} acknowledged, ${removed.length} archived, ${this.violations.length} broken`
+    this.#done += 1
+    await world.afterKill?.(random)
+    return `${round}/${this.kills} killed ${describe(kill)}: ${world.progress()}, ${world.violations.length} broken`
   }
 
-  /** The last start: everything is read, and the service stops when asked to. */
-  async finish(): Promise<void> {
-    const child = this.#start()
+  /** Ends when the trigger is over, or ends the round itself when something is broken. */
+  async #live(child: Child, life: Life): Promise<void> {
     try {
-      await this.#check(await ready(child), () => true)
+      await this.#world.live(await ready(child), life)
+    } catch (error) {
+      if (!life.trigger.isOver) this.#world.violations.push(violation('answer', String(error)))
+    }
+    life.trigger.now()
+  }
+
+  async #finish(): Promise<void> {
+    const { violations } = this.#world
+    const child = this.#world.start(() => undefined)
+    try {
+      await this.#world.conclude(await ready(child))
     } finally {
       child.stop()
     }
     const code = await child.ended
-    if (code !== 0) this.violations.push({ rule: 'answer', detail: `the service ended with ${code} when asked to stop` })
+    if (code !== 0) violations.push(violation('answer', `the service ended with ${code} when asked to stop`))
+    if (violations.length === 0) this.#world.afterStop?.()
   }
 
-  #start(): Child {
-    return startChild(this.#place, { settings: settingsOf(this.#place, this.#upstream.url) })
-  }
-
-  async #live(child: Child, kill: Kill, random: Random): Promise<void> {
-    const address = await ready(child)
-    await this.#check(address, () => random.fraction() < READ_AGAIN_SHARE)
-    if (this.violations.length > 0) return
-    const trigger = new Trigger(kill)
-    this.#upstream.answer(scriptOf(() => trigger.happened('answered')))
-    this.#upstream.received.length = 0
-    const working = this.#clients(address, trigger, random).map((client, index) =>
-      client.work(this.#interrupted.filter((_, at) => at % CLIENTS === index)),
-    )
-    const death = await Promise.race([trigger.moment(), child.ended])
-    if (death !== undefined) this.#history.surprise(`the service ended by itself, with ${death}`)
-    trigger.isOver = true
-    child.kill(kill.who)
-    await Promise.all(working)
-    const open = this.#history.all().filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
-    this.#interrupted = [...Map.groupBy(open, ({ batch, mark }) => batch ?? mark).values()].flatMap(([first]) => first ?? [])
-  }
-
-  #clients(address: string, trigger: Trigger, random: Random): readonly Client[] {
-    const told = { onAcknowledged: () => trigger.happened('acknowledged'), onSurprise: () => trigger.now(), isOver: () => trigger.isOver }
-    return Array.from({ length: CLIENTS }, (_, index) => {
-      const part = { label: `${this.#kills}-${index}`, own: `own-${index}`, random: random.branch(`${index}`), ...told }
-      return new Client(address, this.#history, part)
-    })
-  }
-
-  async #check(address: string, readAgain: () => boolean): Promise<void> {
-    const names = await listScenarios(address)
-    settleScenarios(this.#history, names)
-    const snapshot = await takeSnapshot(address, this.#place, names, (id) => !this.#judged.has(id) || readAgain())
-    this.violations.push(...judge(this.#history, snapshot))
-    settleRecords(this.#history, snapshot)
-    for (const { rows, payloads } of snapshot.scenarios) {
-      this.#rows += rows.length
-      this.#bodies += payloads.size
-      for (const id of payloads.keys()) this.#judged.add(id)
-    }
+  /** The store's own check, git's, and the log. */
+  async #remains(): Promise<readonly Violation[]> {
+    const { place, never, rules } = this.#world
+    const { damage, fsck, logged } = await examine(place, never)
+    return [
+      ...damage.map((detail) => violation(rules.store, detail)),
+      ...fsck.map((detail) => violation(rules.releases, detail)),
+      ...logged.map((detail) => violation('answer', detail)),
+    ]
   }
 }
 
@@ -127,8 +146,4 @@ async function ready(child: Child): Promise<string> {
   const address = await child.address
   if (address === null) throw new Error('the service did not start again; its log is beside its data')
   return address
-}
-
-function describe(kill: Kill): string {
-  return `(${kill.who}) ${'count' in kill ? `at the ${kill.count}. time something was ${kill.when}` : `${kill.afterMs} ms into ${kill.when}`}`
 }

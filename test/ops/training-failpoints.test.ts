@@ -9,7 +9,7 @@ import { REF, type JsonObject, type TrainingMode } from '../../src/contract/inde
 import { startService } from '../../src/main.ts'
 import { placeIn, startChild, type Child } from '../crash/child.ts'
 import { listIn, textIn } from '../crash/http.ts'
-import { checkRepository } from '../crash/snapshot.ts'
+import { checkRepository } from '../crash/examine.ts'
 import type { Point } from '../fixtures/dying-points.ts'
 import { LOADED } from '../fixtures/dying-recipes.ts'
 import { sharedFolder, temporaryFolder } from '../support/folder.ts'

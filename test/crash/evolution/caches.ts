@@ -3,8 +3,8 @@ import { readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../random.ts'
 import { namesIn } from './inbox.ts'
-import type { Scene } from './scene.ts'
-import { violation, type Violation } from './seen.ts'
+import { violation, type Violation } from '../oracle.ts'
+import type { Scene } from './cast.ts'
 
 /** Takes the end of the last line away from each. Answers how many lines that cost. */
 export function tearCaches(scene: Scene, random: Random): number {

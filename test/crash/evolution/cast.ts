@@ -1,7 +1,23 @@
 /** The scenarios of the ordeal, and how the service under test is set up for them: one goes by evidence, one publishes whatever runs. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { ROMAN_RULE, ROMAN_TASKS, romanPrompt } from '../../support/romans.ts'
 import { settingsOf, type Settings } from '../../support/settings.ts'
-import type { Scene } from './scene.ts'
+import { placeIn, type Place } from '../child.ts'
+
+/** The folders of one run: the service's data, the inboxes and step records of its scenarios, and its temporary files. */
+export interface Scene extends Place {
+  readonly proposals: string
+  readonly steps: string
+  readonly temporary: string
+}
+
+export function sceneIn(directory: string): Scene {
+  const below = (name: string): string => join(directory, name)
+  const scene = { ...placeIn(directory), proposals: below('proposals'), steps: below('steps'), temporary: below('temporary') }
+  for (const folder of [scene.proposals, scene.steps, scene.temporary]) mkdirSync(folder)
+  return scene
+}
 
 /** Recipes and scenarios have the same names. */
 export const NAMES = ['careful', 'eager'] as const

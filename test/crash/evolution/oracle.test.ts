@@ -1,7 +1,7 @@
 /** The oracle of the evolution ordeal can fail: each way in which evolution may break its promises, told to it, is reported. */
 import { describe, expect, it } from 'vitest'
 import type { Entry, JsonObject, Mutation, RequestType } from '../../../src/contract/index.ts'
-import { Book } from './book.ts'
+import { Book } from './seen.ts'
 import { judge, judgeEnd, judgeInbox } from './oracle.ts'
 import type { Lying, Row, Seen } from './seen.ts'
 

@@ -4,9 +4,9 @@ import native from '../../../plugins/adapters/native/index.ts'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { admit } from '../../../src/harness/index.ts'
 import { textIn } from '../http.ts'
-import type { Book } from './book.ts'
+import { violation, type Violation } from '../oracle.ts'
 import { NAMES } from './cast.ts'
-import { violation, type Lying, type Row, type Seen, type Violation } from './seen.ts'
+import type { Book, Lying, Row, Seen } from './seen.ts'
 
 /** What holds at every moment, also while steps land. */
 export function judge(book: Book, seen: Seen): readonly Violation[] {

@@ -1,7 +1,7 @@
 /** Finds what runs in sandboxes of this run: the folder of its episode, which nobody else has, is mounted there. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Scene } from './scene.ts'
+import type { Scene } from './cast.ts'
 
 export function sandboxed({ temporary }: Pick<Scene, 'temporary'>): readonly number[] {
   const mark = `${basename(dirname(temporary))}/${basename(temporary)}/`

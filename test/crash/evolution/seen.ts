@@ -1,6 +1,6 @@
 /** What was read back of scenarios that evolve, and what may be wrong with it. */
 import type { Entry, JsonObject, Mutation, RequestType } from '../../../src/contract/index.ts'
-import type { Name } from './cast.ts'
+import { NAMES, type Name } from './cast.ts'
 
 export interface Row {
   readonly step: number
@@ -34,25 +34,33 @@ export interface Lying {
   readonly file: JsonObject | null
 }
 
-export interface Violation {
-  readonly rule:
-    | 'answer'
-    | 'lost'
-    | 'row changed'
-    | 'gap'
-    | 'failed'
-    | 'consumed twice'
-    | 'from nowhere'
-    | 'proposal'
-    | 'counts'
-    | 'tree'
-    | 'head'
-    | 'step record'
-    | 'unfinished'
-    | 'process'
-    | 'folder'
-    | 'cache'
-  readonly detail: string
+export interface Sent {
+  readonly id: string
+  readonly route: '/svc/report' | '/svc/train'
+  readonly body: JsonObject
+  /** False: nobody heard of it, and it is sent again after the restart. */
+  isKept: boolean
 }
 
-export const violation = (rule: Violation['rule'], detail: string): Violation => ({ rule, detail })
+class Life {
+  readonly sent: Sent[] = []
+  /** Ids of the proposals that were admitted. One whose answer nobody heard may be in the inbox or not. */
+  readonly admitted: string[] = []
+  /** Oldest first. */
+  rows: readonly Row[] = []
+}
+
+/** What the clients sent and heard, and every row as it was first read: none of it may ever become untrue. */
+export class Book {
+  readonly lives: Readonly<Record<Name, Life>> = { careful: new Life(), eager: new Life() }
+  /** Answers that no client may get. */
+  readonly surprises: string[] = []
+
+  get acknowledged(): number {
+    return NAMES.reduce((sum, name) => sum + this.lives[name].sent.filter(({ isKept }) => isKept).length, 0)
+  }
+
+  get admitted(): number {
+    return NAMES.reduce((sum, name) => sum + this.lives[name].admitted.length, 0)
+  }
+}

@@ -1,8 +1,8 @@
 /** Reads back what evolution made, over the service's own routes. */
 import native from '../../../plugins/adapters/native/index.ts'
-import type { Entry, Files, Json, JsonObject, RequestType } from '../../../src/contract/index.ts'
+import type { Entry, Files, JsonObject, RequestType } from '../../../src/contract/index.ts'
 import { entriesIn, parseMutations } from '../../../src/harness/index.ts'
-import { ask, listIn, objectIn, textIn, textsIn } from '../http.ts'
+import { get, listIn, pages, textIn, textsIn } from '../http.ts'
 import { NAMES, type Name } from './cast.ts'
 import type { Row, Seen } from './seen.ts'
 
@@ -48,22 +48,6 @@ export class Reader {
     const files: Files = Object(manifest['files'])
     this.#trees.set(release, entriesIn(native.plugin, files))
   }
-}
-
-async function get(address: string, path: string, scenario?: Name): Promise<JsonObject> {
-  const heard = await ask(address, { method: 'GET', path, ...(scenario !== undefined && { scenario }) })
-  if (heard.status !== 200) throw new Error(`GET ${path} answered ${heard.status}`)
-  return objectIn(heard)
-}
-
-async function pages(address: string, path: string, list: string, next: string): Promise<readonly JsonObject[]> {
-  const rows: JsonObject[] = []
-  for (let after: Json | undefined = 0; typeof after === 'number';) {
-    const page = await get(address, `${path}${after}`)
-    rows.push(...listIn(page, list))
-    after = page[next]
-  }
-  return rows
 }
 
 /** The creation has no row among the commits. */

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject, Mutation } from '../../../src/contract/index.ts'
 import { ROMAN_LESSON, ROMANS_ASKED, romanPrompt } from '../../support/romans.ts'
-import { ask, objectIn, textIn, type Heard } from '../http.ts'
-import type { Part } from '../part.ts'
-import type { Book, Sent } from './book.ts'
+import { CrashClient, type Part } from '../client.ts'
+import { objectIn } from '../http.ts'
+import type { Book, Sent } from './seen.ts'
 import { NAMES, type Name } from './cast.ts'
 
 const PAUSE_MS_MAX = 200
@@ -12,20 +12,16 @@ const PAUSE_MS_MAX = 200
 const WAITING_MAX = 3
 const [FIRST_ASKED = '', ...OTHERS_ASKED] = Object.keys(ROMANS_ASKED)
 
-export class Client {
-  readonly #address: string
+export class Client extends CrashClient<Part> {
   readonly #book: Book
-  readonly #part: Part
-  #count = 0
 
   constructor(address: string, book: Book, part: Part) {
-    this.#address = address
+    super(address, part)
     this.#book = book
-    this.#part = part
   }
 
   async work(): Promise<void> {
-    const { random, isOver } = this.#part
+    const { random, isOver } = this.part
     while (!isOver()) {
       await this.#next(random.pick(NAMES))
       await sleep(random.between(0, PAUSE_MS_MAX))
@@ -35,20 +31,20 @@ export class Client {
   /** Makes the scenarios unless they are there, and sends again what nobody heard of. */
   async resume(): Promise<void> {
     for (const name of NAMES) {
-      const heard = await this.#ask('POST', '/svc/scenarios', { name, recipe: name })
-      if (heard.status !== 200 && heard.status !== 201) this.#refused(`the creation of ${name}`, heard)
+      const heard = await this.post('/svc/scenarios', { name, recipe: name })
+      if (heard.status !== 200 && heard.status !== 201) this.refused(`the creation of ${name}`, heard)
       for (const sent of this.#book.lives[name].sent.filter(({ isKept }) => !isKept)) await this.#post(name, sent)
     }
   }
 
   async instruct(name: Name): Promise<void> {
-    const id = this.#id()
+    const id = this.newId()
     const body = { agent_record_id: id, text: `${ROMAN_LESSON} (${id})`, session: 's', release_id: 'r' }
     await this.#send(name, { id, route: '/svc/train', body, isKept: false })
   }
 
   async #next(name: Name): Promise<void> {
-    const chance = this.#part.random.fraction()
+    const chance = this.part.random.fraction()
     if (chance < 0.35) return this.#propose(name)
     if ((await this.#waiting(name)) >= WAITING_MAX) return
     if (chance < 0.85) await this.#report(name)
@@ -56,40 +52,39 @@ export class Client {
   }
 
   async #waiting(name: Name): Promise<number> {
-    const status = objectIn(await this.#ask('GET', '/svc/status'))
+    const status = objectIn(await this.get('/svc/status'))
     const { buffered_units = 0, pending_instructions = 0 }: JsonObject = Object(Object(Object(status['scenarios'])[name])['processor'])
     return Number(buffered_units) + Number(pending_instructions)
   }
 
   async #report(name: Name): Promise<void> {
-    const content = romanPrompt(this.#part.random.pick([FIRST_ASKED, ...OTHERS_ASKED]))
-    const heard = await this.#ask('POST', '/v1/chat/completions', { model: 'practice', messages: [{ role: 'user', content }] }, name)
+    const content = romanPrompt(this.part.random.pick([FIRST_ASKED, ...OTHERS_ASKED]))
+    const heard = await this.post('/v1/chat/completions', { model: 'practice', messages: [{ role: 'user', content }] }, name)
     const exchange = heard.headers['x-svc-agent-record-id']
-    if (heard.status !== 200 || typeof exchange !== 'string') return this.#refused(`${name}: a call of the model`, heard)
-    const id = this.#id()
+    if (heard.status !== 200 || typeof exchange !== 'string') return this.refused(`${name}: a call of the model`, heard)
+    const id = this.newId()
     const body = { agent_record_id: id, references: [exchange], score: 0, feedback: 'The numeral is wrong.' }
     await this.#send(name, { id, route: '/svc/report', body, isKept: false })
   }
 
   /** Not sent again: whether one that nobody heard of was taken, nobody can know. Some are admitted now, and no longer when their turn comes. */
   async #propose(name: Name): Promise<void> {
-    const id = this.#id()
-    const heard = await this.#ask(
-      'POST',
+    const id = this.newId()
+    const heard = await this.post(
       '/svc/harness/proposals',
       { mutations: [{ ...this.#mutation(id) }], reason: 'tried', session: id, release_id: 'r' },
       name,
     )
     const { admitted, proposal_id } = objectIn(heard)
-    if (heard.status !== 200 || !heard.isWhole) return this.#refused(`${name}: a proposal`, heard)
+    if (heard.status !== 200 || !heard.isWhole) return this.refused(`${name}: a proposal`, heard)
     if (admitted !== true || typeof proposal_id !== 'string') return
     this.#book.lives[name].admitted.push(proposal_id)
-    this.#part.onAcknowledged()
+    this.part.onAcknowledged()
   }
 
   #mutation(id: string): Mutation {
     const options = { name: 'rules', config: { text: `${ROMAN_LESSON} (${id})` } }
-    const { random } = this.#part
+    const { random } = this.part
     if (random.fraction() < 0.5) return { op: 'create', id: `own-${id.replaceAll('.', '-')}`, options }
     const shared = `shared-${random.between(1, 4)}`
     return random.fraction() < 0.5 ? { op: 'create', id: shared, options } : { op: 'remove', id: shared }
@@ -101,27 +96,9 @@ export class Client {
   }
 
   async #post(name: Name, sent: Sent): Promise<void> {
-    const heard = await this.#ask('POST', sent.route, sent.body, name)
-    if (heard.status !== 200) return this.#refused(`${name}: ${sent.id}`, heard)
+    const heard = await this.post(sent.route, sent.body, name)
+    if (heard.status !== 200) return this.refused(`${name}: ${sent.id}`, heard)
     sent.isKept = true
-    this.#part.onAcknowledged()
-  }
-
-  #ask(method: string, path: string, body?: JsonObject, scenario?: Name): Promise<Heard> {
-    return ask(this.#address, { method, path, ...(scenario !== undefined && { scenario }), ...(body !== undefined && { body }) })
-  }
-
-  #id(): string {
-    this.#count += 1
-    return `${this.#part.label}.${this.#count}`
-  }
-
-  #refused(what: string, heard: Heard): void {
-    if (!heard.isWhole && this.#part.isOver()) return
-    const how = heard.isWhole
-      ? `answered with ${heard.status} ${textIn(objectIn(heard), 'error')}`
-      : `cut off, after status ${heard.status}`
-    this.#book.surprises.push(`${what} was ${how}: ${heard.text.slice(0, 300)}`)
-    this.#part.onSurprise()
+    this.part.onAcknowledged()
   }
 }

@@ -1,5 +1,5 @@
 /** What the clients sent and heard, and every row as it was first read: none of it may ever become untrue. */
-import type { RequestType } from '../../../src/contract/index.ts'
+import type { JsonObject, RequestType } from '../../../src/contract/index.ts'
 import type { Row } from './seen.ts'
 
 /**
@@ -13,7 +13,7 @@ export interface Sent {
   readonly id: string
   readonly type: RequestType
   /** As posted, to the route of its type. */
-  readonly body: Readonly<Record<string, unknown>>
+  readonly body: JsonObject
   fate: Fate
 }
 

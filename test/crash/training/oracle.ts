@@ -1,8 +1,9 @@
 /** Judges what training made of what the clients sent. Pure: a book and what was seen in, every broken promise out. */
+import { violation, type Violation } from '../oracle.ts'
 import type { Book, Life } from './book.ts'
 import { partOf } from './cast.ts'
 import { judgeLedgers } from './ledgers.ts'
-import { violation, type Row, type Seen, type SeenRecord, type Snapshot, type Violation } from './seen.ts'
+import { type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
 
 /** What holds at every moment, also while steps land. */
 export function judge(book: Book, snapshot: Snapshot): readonly Violation[] {

@@ -44,23 +44,3 @@ export interface Snapshot {
 }
 
 export const ledgerKey = (release: string, component: string): string => `${release}/${component}`
-
-export interface Violation {
-  readonly rule:
-    | 'answer'
-    | 'scenario'
-    | 'lost'
-    | 'row changed'
-    | 'gap'
-    | 'consumed twice'
-    | 'from nowhere'
-    | 'unreadable'
-    | 'ledger'
-    | 'unfinished'
-    | 'head'
-    | 'pointer'
-    | 'hold'
-  readonly detail: string
-}
-
-export const violation = (rule: Violation['rule'], detail: string): Violation => ({ rule, detail })

@@ -1,10 +1,10 @@
 /** Reads back what training made, over the service's own routes and from the repository itself. */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { REF, type Json, type JsonObject, type RequestType, type TrainingMode } from '../../../src/contract/index.ts'
+import { REF, type JsonObject, type RequestType, type TrainingMode } from '../../../src/contract/index.ts'
 import { LEDGER } from '../../fixtures/training/play.ts'
 import type { Place } from '../child.ts'
-import { ask, listIn, objectIn, textIn, textsIn } from '../http.ts'
+import { get, listIn, pages, textIn, textsIn } from '../http.ts'
 import { partOf } from './cast.ts'
 import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
 
@@ -76,22 +76,6 @@ export class Reader {
       if (typeof found === 'string') this.#ledgers.set(ledgerKey(release, component), found.split('\n').slice(0, -1))
     }
   }
-}
-
-async function get(address: string, path: string): Promise<JsonObject> {
-  const heard = await ask(address, { method: 'GET', path })
-  if (heard.status !== 200) throw new Error(`GET ${path} answered ${heard.status}`)
-  return objectIn(heard)
-}
-
-async function pages(address: string, path: string, list: string, next: string, first: number): Promise<readonly JsonObject[]> {
-  const rows: JsonObject[] = []
-  for (let after: Json | undefined = first; typeof after === 'number';) {
-    const page = await get(address, `${path}${after}`)
-    rows.push(...listIn(page, list))
-    after = page[next]
-  }
-  return rows
 }
 
 function modeIn(listed: JsonObject): TrainingMode | null {

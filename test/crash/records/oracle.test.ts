@@ -1,6 +1,6 @@
 /** The crash test's oracle can fail: each way a store may break its promises, told to it, is reported. */
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import type { JsonObject } from '../../../src/contract/index.ts'
 import { answerOf, requestOf, textOf } from './exchanges.ts'
 import { History, type Sent } from './history.ts'
 import { judge, settleRecords, settleScenarios, type SeenRow, type SeenScenario, type Snapshot } from './oracle.ts'

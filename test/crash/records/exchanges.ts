@@ -1,11 +1,11 @@
 /** The model behind the service under test: what it says depends on the request's mark alone, so every stored answer can be judged. */
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isObject, type Dialect, type Json, type JsonObject } from '../../src/contract/index.ts'
-import { data, DONE, named } from '../support/frames.ts'
-import { sendJson, type Received, type Script } from '../support/upstream.ts'
-import { textIn } from './http.ts'
-import { randomOf } from './random.ts'
+import { isObject, type Dialect, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { data, DONE, named } from '../../support/frames.ts'
+import { sendJson, type Received, type Script } from '../../support/upstream.ts'
+import { textIn } from '../http.ts'
+import { randomOf } from '../random.ts'
 
 /** Every body carries one, in a field that no format knows: it is how a stored record is told from all others. */
 export const MARK = 'mark'

@@ -1,5 +1,5 @@
 /** What the clients sent and what they heard: the side of the story that must still be true after every crash. */
-import type { Dialect, JsonObject } from '../../src/contract/index.ts'
+import type { Dialect, JsonObject } from '../../../src/contract/index.ts'
 
 /**
  * - open: on its way, or its connection broke: it may be stored or not.

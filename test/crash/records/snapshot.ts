@@ -4,9 +4,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { isObject, REF, type Json, type JsonObject } from '../../src/contract/index.ts'
-import type { Place } from './child.ts'
-import { ask, listIn, objectIn, textIn, textsIn } from './http.ts'
+import { isObject, REF, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import type { Place } from '../child.ts'
+import { ask, get, listIn, objectIn, pages, textIn, textsIn } from '../http.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
 
 const PAGE_ROWS = 100
@@ -14,9 +14,7 @@ const READS_AT_ONCE = 16
 const ARCHIVES = 'archived'
 
 export async function listScenarios(address: string): Promise<readonly string[]> {
-  const heard = await ask(address, { method: 'GET', path: '/svc/scenarios' })
-  if (heard.status !== 200) throw new Error(`GET /svc/scenarios answered ${heard.status}`)
-  return listIn(objectIn(heard), 'scenarios').map((row) => textIn(row, 'scenario'))
+  return listIn(await get(address, '/svc/scenarios'), 'scenarios').map((row) => textIn(row, 'scenario'))
 }
 
 /** Rows are always all listed; `wants` says which of them are read whole. */
@@ -33,7 +31,7 @@ export async function takeSnapshot(
 
 async function readScenario(address: string, name: string, wants: (id: string) => boolean): Promise<SeenScenario> {
   const base = `/svc/scenarios/${encodeURIComponent(name)}`
-  const rows = await readRows(address, base)
+  const rows = (await pages(address, `${base}/records?limit=${PAGE_ROWS}&after_sequence=`, 'records', 'next_after_sequence')).map(seenRow)
   const wanted = rows.map(({ agent_record_id: id }) => id).filter(wants)
   const payloads = new Map<string, JsonObject>()
   for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
@@ -43,22 +41,9 @@ async function readScenario(address: string, name: string, wants: (id: string) =
     }
     await Promise.all(wanted.slice(at, at + READS_AT_ONCE).map(read))
   }
-  const releases = listIn(objectIn(await ask(address, { method: 'GET', path: `${base}/releases` })), 'releases')
+  const releases = listIn(await get(address, `${base}/releases`), 'releases')
   const chain = releases.map(({ step = null, operation = null }) => ({ step, operation })).toReversed()
   return { name, rows, payloads, releases: chain }
-}
-
-async function readRows(address: string, base: string): Promise<readonly SeenRow[]> {
-  const rows: SeenRow[] = []
-  for (let after: number | null = 0; after !== null;) {
-    const heard = await ask(address, { method: 'GET', path: `${base}/records?limit=${PAGE_ROWS}&after_sequence=${after}` })
-    if (heard.status !== 200) throw new Error(`${base}/records answered ${heard.status}`)
-    const page = objectIn(heard)
-    rows.push(...listIn(page, 'records').map(seenRow))
-    const next: Json | undefined = page['next_after_sequence']
-    after = typeof next === 'number' ? next : null
-  }
-  return rows
 }
 
 function seenRow(row: JsonObject): SeenRow {
@@ -96,17 +81,4 @@ const run = promisify(execFile)
 async function readArchivedRefs({ repository }: Place): Promise<readonly string[]> {
   const { stdout } = await run('git', [`--git-dir=${repository}`, 'for-each-ref', '--format=%(refname)', REF.archived])
   return stdout.split('\n').filter((line) => line !== '')
-}
-
-/** What git itself finds wrong with the repository; empty when it is whole. */
-export async function checkRepository({ repository }: Place): Promise<string> {
-  try {
-    const { stdout, stderr } = await run('git', [`--git-dir=${repository}`, 'fsck', '--full', '--strict', '--no-dangling'])
-    return `${stdout}${stderr}`
-      .split('\n')
-      .filter((line) => /error|missing|broken|corrupt/i.test(line))
-      .join('; ')
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
 }

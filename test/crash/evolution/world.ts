@@ -1,0 +1,194 @@
+/** A service that evolves harnesses: each proposal is settled once, and a kill leaves no process, folder or torn file that matters. */
+import { watch } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startChild, type Child } from '../child.ts'
+import { drawVictim, Trigger, type Kill } from '../kills.ts'
+import { violation, type Violation } from '../oracle.ts'
+import { ordealOracle, type Life, type World } from '../ordeal.ts'
+import { randomOf, type Random } from '../random.ts'
+import { judgeCaches, tearCaches } from './caches.ts'
+import { castSettings, NAMES, sceneIn, type Scene } from './cast.ts'
+import { namesIn, readInboxes } from './inbox.ts'
+import { judge, judgeEnd, judgeInbox, judgeWork } from './oracle.ts'
+import { sandboxed } from './processes.ts'
+import { Book, type Seen } from './seen.ts'
+import { Reader } from './snapshot.ts'
+import { Client } from './traffic.ts'
+
+/** A moment that does not come is not waited for longer than this. */
+const ROUND_MS_MAX = 8000
+const LOOK_AGAIN_MS = 100
+/** What has not come to rest by then is stuck: a step takes seconds, and few are left over by a crash. */
+const PATIENCE_LOOKS = 1800
+/** A sandbox dies with the service; on a busy machine it takes the kernel a moment. */
+const DYING_LOOKS = 50
+const TORN_SHARE = 0.5
+const STARTING_MS_MAX = 2500
+const EPISODE_MS_MAX = 500
+const LATE_MS_MAX = 60
+
+export const oracle = ordealOracle({ kills: 60, shortKills: 6 }, (directory, seed) =>
+  Promise.resolve(new EvolutionWorld(sceneIn(directory), randomOf(seed))),
+)
+
+class EvolutionWorld implements World {
+  readonly place: Scene
+  /** On a sound machine nothing but the kills goes wrong, and no step fails to land. */
+  readonly never = ['failure', 'background_error']
+  readonly rules = { store: 'lost', releases: 'tree' }
+  readonly violations: Violation[] = []
+  readonly #random: Random
+  readonly #book = new Book()
+  readonly #reader = new Reader()
+  #leftovers: readonly string[] = []
+  #torn = 0
+  /** How many kills ended episodes that were being played. */
+  #midEpisode = 0
+
+  constructor(place: Scene, random: Random) {
+    this.place = place
+    this.#random = random
+  }
+
+  /**
+   * - episode: the folder of an episode came or went.
+   * - claimed: a proposal was taken from the inbox, or left its step.
+   * - settling: a step has reported everything, and its row is about to be written.
+   */
+  drawKill(random: Random): Kill {
+    const who = drawVictim(random)
+    const chance = random.fraction()
+    const afterMs = random.fraction() < 0.5 ? 0 : random.between(1, LATE_MS_MAX)
+    if (chance < 0.15) return { who, when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
+    if (chance < 0.3) return { who, when: 'acknowledged', count: random.between(1, 12), afterMs }
+    if (chance < 0.6) return { who, when: 'episode', count: random.between(1, 40), afterMs: random.between(0, EPISODE_MS_MAX) }
+    if (chance < 0.75) return { who, when: 'claimed', count: random.between(1, 6), afterMs }
+    return { who, when: 'settling', count: random.between(1, 4), afterMs }
+  }
+
+  watch(trigger: Trigger): () => void {
+    const watching = (folder: string, event: string, isIt: (name: string) => boolean) =>
+      watch(folder, { recursive: event !== 'episode' }, (_event, name) => {
+        if (name !== null && isIt(name)) trigger.happened(event)
+        // A folder that went while it was looked at shows nothing any more.
+      }).on('error', () => undefined)
+    const watchers = [
+      watching(this.place.temporary, 'episode', (name) => name.startsWith('svc-episode-')),
+      watching(this.place.proposals, 'claimed', (name) => name.includes('/claimed/')),
+      watching(this.place.steps, 'settling', (name) => name.endsWith('/proposer.json')),
+    ]
+    return () => watchers.forEach((watcher) => watcher.close())
+  }
+
+  start(): Child {
+    return startChild(this.place, { settings: castSettings(this.place), environment: { TMPDIR: this.place.temporary } })
+  }
+
+  async live(address: string, { round, random, trigger }: Life): Promise<void> {
+    this.#checkLeftovers()
+    if (this.violations.length > 0) return
+    const client = this.#client(address, `${round}-0`, random.branch('0'), trigger)
+    await client.resume()
+    if (trigger.isOver) return
+    await this.#look(address)
+    if (this.violations.length > 0) return
+    const timer = setTimeout(() => trigger.now(), ROUND_MS_MAX)
+    await client.work()
+    clearTimeout(timer)
+  }
+
+  /** What a kill leaves: no process, folders for the next start to remove, every proposal, and perhaps half a line in a cache. */
+  async afterKill(random: Random): Promise<void> {
+    let alive = sandboxed(this.place)
+    for (let look = 0; look < DYING_LOOKS && alive.length > 0; look += 1) {
+      await sleep(LOOK_AGAIN_MS)
+      alive = sandboxed(this.place)
+    }
+    this.violations.push(...alive.map((pid) => violation('process', `${pid} of an episode outlives the service`)))
+    this.#leftovers = namesIn(this.place.temporary)
+    this.#midEpisode += this.#leftovers.some((name) => name.startsWith('svc-episode-')) ? 1 : 0
+    this.violations.push(...judgeInbox(this.#book, readInboxes(this.place.proposals)))
+    if (random.fraction() < TORN_SHARE) this.#torn += tearCaches(this.place, random)
+  }
+
+  async conclude(address: string): Promise<void> {
+    this.#checkLeftovers()
+    const trigger = new Trigger({ who: 'service', when: 'never', count: 1, afterMs: 0 })
+    const client = this.#client(address, 'last', this.#random, trigger)
+    await client.resume()
+    await this.#settle(address)
+    if (this.violations.length > 0) return
+    // What the latest step of each has claimed is put away by the next one.
+    for (const name of NAMES) await client.instruct(name)
+    await this.#settle(address)
+    if (this.violations.length > 0) return
+    this.#reader.forgetTrees()
+    this.violations.push(...judgeEnd(this.#book, await this.#look(address), readInboxes(this.place.proposals)))
+  }
+
+  afterStop(): void {
+    const left = namesIn(this.place.temporary).map((name) => violation('folder', `${name} is left after a stop`))
+    this.violations.push(...judgeCaches(this.place, this.#torn), ...left)
+  }
+
+  surprise(what: string): void {
+    this.#book.surprises.push(what)
+  }
+
+  progress(): string {
+    const { rows, published } = this.outcome()
+    return `${rows} rows, ${published} published`
+  }
+
+  outcome() {
+    const rows = NAMES.flatMap((name) => this.#book.lives[name].rows)
+    const published = rows.filter(({ step, release }) => step > 0 && release !== null).length
+    const { acknowledged, admitted } = this.#book
+    return { acknowledged, admitted, rows: rows.length, published, midEpisode: this.#midEpisode }
+  }
+
+  summary(kills: number): string {
+    const { midEpisode, acknowledged, admitted, rows, published } = this.outcome()
+    const endured = `${kills} kills (${midEpisode} while episodes ran), ${acknowledged} acknowledged`
+    return `${endured}, ${admitted} proposals admitted, ${rows} rows, ${published} published`
+  }
+
+  /** After a start nothing is left of what the last kill cut off. */
+  #checkLeftovers(): void {
+    const still = namesIn(this.place.temporary).filter((name) => this.#leftovers.includes(name))
+    this.violations.push(...still.map((name) => violation('folder', `${name} was left by a kill and is there after the next start`)))
+  }
+
+  #client(address: string, label: string, random: Random, trigger: Trigger): Client {
+    return new Client(address, this.#book, {
+      label,
+      random,
+      isOver: () => trigger.isOver,
+      onAcknowledged: () => trigger.happened('acknowledged'),
+      onSurprise: (what) => {
+        this.surprise(what)
+        trigger.now()
+      },
+    })
+  }
+
+  /** What was read once may never be read otherwise. */
+  async #look(address: string): Promise<readonly Seen[]> {
+    const all = await this.#reader.read(address)
+    for (const seen of all) {
+      this.violations.push(...judge(this.#book, seen))
+      this.#book.lives[seen.name].rows = seen.rows
+    }
+    return all
+  }
+
+  async #settle(address: string): Promise<void> {
+    let left: readonly Violation[] = []
+    for (let look = 0; look < PATIENCE_LOOKS; look += 1) {
+      left = (await this.#look(address)).flatMap((seen) => judgeWork(this.#book, seen))
+      if (left.length === 0 || this.violations.length > 0) return
+      await sleep(LOOK_AGAIN_MS)
+    }
+    this.violations.push(...left)
+  }
+}

@@ -1,0 +1,138 @@
+/** A service that only records, with clients of every format: nothing they were told may become untrue. */
+import { settingsOf } from '../../support/settings.ts'
+import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { placeIn, startChild, type Child, type Place } from '../child.ts'
+import { drawVictim, type Kill } from '../kills.ts'
+import type { Violation } from '../oracle.ts'
+import { ordealOracle, type Life, type World } from '../ordeal.ts'
+import type { Random } from '../random.ts'
+import { scriptOf } from './exchanges.ts'
+import { History, type Sent } from './history.ts'
+import { judge, settleRecords, settleScenarios } from './oracle.ts'
+import { listScenarios, takeSnapshot } from './snapshot.ts'
+import { canBeSentAgain, Client } from './traffic.ts'
+
+const CLIENTS = 10
+/** Bodies known from before that are read again at each restart, so that a round does not grow with the run; the last check reads all. */
+const READ_AGAIN_SHARE = 0.02
+const STARTING_MS_MAX = 900
+const WORKING_MS_MAX = 900
+const COUNT_MAX = 120
+const TRAFFIC_BEGINS = 'start of traffic'
+
+export const oracle = ordealOracle(
+  { kills: 50, shortKills: 12 },
+  async (directory) => new RecordsWorld(placeIn(directory), await startUpstream()),
+)
+
+class RecordsWorld implements World {
+  readonly place: Place
+  readonly never = ['failure']
+  readonly rules = { store: 'altered', releases: 'release chain' }
+  readonly violations: Violation[] = []
+  readonly #upstream: Upstream
+  readonly #history = new History()
+  /** Ids whose bodies were judged before. */
+  readonly #judged = new Set<string>()
+  /** What was on its way when the last kill came, and is safe to send again. */
+  #interrupted: readonly Sent[] = []
+  #rows = 0
+  #bodies = 0
+
+  constructor(place: Place, upstream: Upstream) {
+    this.place = place
+    this.#upstream = upstream
+  }
+
+  drawKill(random: Random): Kill {
+    const who = drawVictim(random)
+    const chance = random.fraction()
+    if (chance < 0.12) return { who, when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
+    if (chance < 0.5) return { who, when: TRAFFIC_BEGINS, count: 1, afterMs: random.between(1, WORKING_MS_MAX) }
+    return { who, when: chance < 0.75 ? 'answered' : 'acknowledged', count: random.between(1, COUNT_MAX), afterMs: 0 }
+  }
+
+  start(): Child {
+    return startChild(this.place, { settings: settingsOf(this.place, this.#upstream.url) })
+  }
+
+  async live(address: string, life: Life): Promise<void> {
+    const { random, trigger } = life
+    await this.#check(
+      address,
+      () => random.fraction() < READ_AGAIN_SHARE,
+      () => trigger.isOver,
+    )
+    if (this.violations.length > 0 || trigger.isOver) return
+    this.#upstream.answer(scriptOf(() => trigger.happened('answered')))
+    this.#upstream.received.length = 0
+    trigger.happened(TRAFFIC_BEGINS)
+    const working = Array.from({ length: CLIENTS }, (_, index) =>
+      this.#client(address, index, life).work(this.#interrupted.filter((_sent, at) => at % CLIENTS === index)),
+    )
+    await Promise.all(working)
+    const open = this.#history.all().filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
+    this.#interrupted = [...Map.groupBy(open, ({ batch, mark }) => batch ?? mark).values()].flatMap(([first]) => first ?? [])
+  }
+
+  conclude(address: string): Promise<void> {
+    return this.#check(
+      address,
+      () => true,
+      () => false,
+    )
+  }
+
+  surprise(what: string): void {
+    this.#history.surprise(what)
+  }
+
+  progress(): string {
+    const { acknowledged, removed } = this.#history
+    return `${acknowledged} acknowledged, ${removed.length} archived`
+  }
+
+  /** Rows and bodies are counted over all restarts. */
+  outcome() {
+    const { acknowledged, removed } = this.#history
+    return { acknowledged, removed: removed.length, rows: this.#rows, bodies: this.#bodies }
+  }
+
+  summary(kills: number): string {
+    const { acknowledged, rows, bodies } = this.outcome()
+    return `${kills} kills, ${acknowledged} acknowledged, ${rows} rows and ${bodies} bodies judged`
+  }
+
+  close(): Promise<void> {
+    return this.#upstream.close()
+  }
+
+  #client(address: string, index: number, { round, random, trigger }: Life): Client {
+    return new Client(address, this.#history, {
+      label: `${round}-${index}`,
+      own: `own-${index}`,
+      random: random.branch(`${index}`),
+      isOver: () => trigger.isOver,
+      onAcknowledged: () => trigger.happened('acknowledged'),
+      onSurprise: (what) => {
+        this.surprise(what)
+        trigger.now()
+      },
+    })
+  }
+
+  async #check(address: string, readAgain: () => boolean, isOver: () => boolean): Promise<void> {
+    const names = await listScenarios(address)
+    const snapshot = await takeSnapshot(address, this.place, names, (id) => !this.#judged.has(id) || readAgain())
+    // A snapshot that the kill cut off shows less than there is.
+    if (isOver()) return
+    settleScenarios(this.#history, names)
+    this.violations.push(...judge(this.#history, snapshot))
+    settleRecords(this.#history, snapshot)
+    for (const { rows, payloads } of snapshot.scenarios) {
+      this.#rows += rows.length
+      this.#bodies += payloads.size
+      for (const id of payloads.keys()) this.#judged.add(id)
+    }
+  }
+}
