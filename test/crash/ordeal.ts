@@ -30,8 +30,6 @@ export interface World {
   /** The last start: settles and checks everything. */
   conclude(address: string): Promise<void>
   afterStop?(): void
-  /** The service ended by itself. */
-  surprise(what: string): void
   progress(): string
   outcome(): object
   summary(kills: number): string
@@ -94,7 +92,7 @@ class Ordeal implements Trial {
     const life = this.#live(child, { round, random, trigger })
     try {
       const death = await Promise.race([trigger.moment, child.ended])
-      if (death !== undefined) world.surprise(`the service ended by itself, with ${death}`)
+      if (death !== undefined) world.violations.push(violation('answer', `the service ended by itself, with ${death}`))
     } finally {
       trigger.now()
       stopWatching?.()

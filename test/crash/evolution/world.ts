@@ -131,10 +131,6 @@ class EvolutionWorld implements World {
     this.violations.push(...judgeCaches(this.place, this.#torn), ...left)
   }
 
-  surprise(what: string): void {
-    this.#book.surprises.push(what)
-  }
-
   progress(): string {
     const { rows, published } = this.outcome()
     return `${rows} rows, ${published} published`
@@ -166,7 +162,7 @@ class EvolutionWorld implements World {
       isOver: () => trigger.isOver,
       onAcknowledged: () => trigger.happened('acknowledged'),
       onSurprise: (what) => {
-        this.surprise(what)
+        this.#book.surprises.push(what)
         trigger.now()
       },
     })

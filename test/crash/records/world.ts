@@ -83,10 +83,6 @@ class RecordsWorld implements World {
     )
   }
 
-  surprise(what: string): void {
-    this.#history.surprise(what)
-  }
-
   progress(): string {
     const { acknowledged, removed } = this.#history
     return `${acknowledged} acknowledged, ${removed.length} archived`
@@ -115,7 +111,7 @@ class RecordsWorld implements World {
       isOver: () => trigger.isOver,
       onAcknowledged: () => trigger.happened('acknowledged'),
       onSurprise: (what) => {
-        this.surprise(what)
+        this.#history.surprise(what)
         trigger.now()
       },
     })

@@ -97,10 +97,6 @@ class TrainingWorld implements World {
     await this.#rest(address, () => false)
   }
 
-  surprise(what: string): void {
-    this.#book.surprise(what)
-  }
-
   progress(): string {
     return `${this.#book.acknowledged} acknowledged, ${this.#rows} rows`
   }
@@ -124,7 +120,7 @@ class TrainingWorld implements World {
       isOver: () => trigger.isOver,
       onAcknowledged: () => trigger.happened('acknowledged'),
       onSurprise: (what) => {
-        this.surprise(what)
+        this.#book.surprise(what)
         trigger.now()
       },
     })
