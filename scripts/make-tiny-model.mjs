@@ -73,8 +73,9 @@ function inTurn(folder, work) {
   return alone(`${folder}.making`, work, (pid) => say(`waiting for process ${pid}, which makes the same model …`))
 }
 
+const isSource = (name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name)
+
 function conversionFiles() {
-  const isSource = (name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name)
   return CONVERSION.flatMap((folder) =>
     readdirSync(folder)
       .filter(isSource)
