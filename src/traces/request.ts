@@ -34,7 +34,7 @@ interface Failure {
   readonly words: string
 }
 
-export class RequestTrace {
+export class RequestSpans {
   readonly #scribe: SpanSink
   readonly #context: TraceContext
   readonly #id = newSpanId()

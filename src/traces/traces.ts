@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { begunContext, continuedContext } from './context.ts'
 import { Exporter, type SpanCounts, type ExportPace } from './exporter.ts'
-import { RequestTrace } from './request.ts'
+import { RequestSpans } from './request.ts'
 import type { SpanSink } from './span.ts'
 import { StepSpans } from './step.ts'
 
@@ -22,7 +22,7 @@ export interface TraceSettings {
 }
 
 export interface Traces {
-  request(headers: IncomingHttpHeaders): RequestTrace
+  request(headers: IncomingHttpHeaders): RequestSpans
   readonly step: (scenario: string, component: string, requestId: string | null) => StepSpans
   /** SpanCounts of delivered and dropped spans. */
   readonly spans: SpanCounts
@@ -34,7 +34,7 @@ export function openTraces({ sampleRatio, isWithContent, ...destination }: Trace
   const exporter = new Exporter(destination)
   const scribe: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
   return {
-    request: (headers) => new RequestTrace(scribe, continuedContext(headers, sampleRatio)),
+    request: (headers) => new RequestSpans(scribe, continuedContext(headers, sampleRatio)),
     step: (scenario, component, requestId) => new StepSpans(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
     spans: exporter.counts,
     close: () => exporter.close(),
