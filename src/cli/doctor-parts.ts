@@ -27,11 +27,11 @@ const CORRECT_IT = 'correct the configuration, or the plug-in (docs/extend)'
 
 export function findingsOfParts(parts: readonly PartFound[]): readonly Finding[] {
   return parts.flatMap(({ part: check, problems, warnings }): readonly Finding[] => {
-    const told: readonly Finding[] = [
+    const findings: readonly Finding[] = [
       ...problems.map(({ found, fix = CORRECT_IT }) => ({ check, state: 'problem', found, fix }) as const),
       ...warnings.map((message) => ({ check, state: 'warning', ...halves(message) }) as const),
     ]
-    return told.length > 0 ? told : [{ check, state: 'ok', found: 'loaded' }]
+    return findings.length > 0 ? findings : [{ check, state: 'ok', found: 'loaded' }]
   })
 }
 

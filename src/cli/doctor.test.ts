@@ -228,7 +228,7 @@ describe('what the configuration names', () => {
     expect(find('recipe ./spins.mjs')).toMatchObject({ state: 'problem', found: expect.stringContaining('it is still loading after 1 s') })
   })
 
-  test('is a store that cannot be loaded: it is told once, and not opened', async () => {
+  test('is a store that cannot be loaded: it is reported once, and not opened', async () => {
     const { findings } = await examine(['--storage.record_backend', './absent.mjs'], {}, examineParts)
     expect(findings.filter(({ check }) => check.startsWith('store'))).toMatchObject([{ check: 'store ./absent.mjs', state: 'problem' }])
   })

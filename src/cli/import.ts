@@ -104,14 +104,19 @@ const KINDS = ['inference', 'report', 'train', 'steps', 'releases', 'consumed'] 
 
 function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
   const lines = scenarios.flatMap((tally) => tableOf(tally, isTrial))
-  const told = remarks.map(({ scenario, kind, text }) => {
-    const who = scenario === null ? '' : `${shown(JSON.stringify(scenario))}: `
-    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${who}${shown(text)}`
+  const remarkLines = remarks.map(({ scenario, kind, text }) => {
+    const prefix = scenario === null ? '' : `${shown(JSON.stringify(scenario))}: `
+    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${prefix}${shown(text)}`
   })
   const problems = remarks.filter(({ kind }) => kind === 'problem').length
   const outcome = problems === 0 ? 'nothing is missing' : `${several(problems, 'line')} above say what is missing`
   const what = isTrial ? 'could be imported; nothing was written' : 'imported'
-  return [...lines, ...told, ...(told.length > 0 ? [''] : []), `${several(scenarios.length, 'scenario')} ${what}: ${outcome}`].join('\n')
+  return [
+    ...lines,
+    ...remarkLines,
+    ...(remarkLines.length > 0 ? [''] : []),
+    `${several(scenarios.length, 'scenario')} ${what}: ${outcome}`,
+  ].join('\n')
 }
 
 function tableOf({ scenario, imported_as: name, source, destination }: Tally, isTrial: boolean): readonly string[] {

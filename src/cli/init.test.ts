@@ -134,7 +134,7 @@ describe('what was written is taken by a service', () => {
 })
 
 describe('somebody at a terminal', () => {
-  test('is asked three questions and told what comes next', async () => {
+  test('is asked three questions and shown the next commands', async () => {
     const ran = await init([], ['', 'native', ''])
     expect(ran.exit).toBe(0)
     expect(ran.questions).toHaveLength(3)
@@ -182,7 +182,7 @@ describe('without a terminal', () => {
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: record-only'])
   })
 
-  test('options answer, and nobody has to be asked', async () => {
+  test('options answer, and no question is asked', async () => {
     const ran = await init(['--model', 'practice', '--adapter', 'none'])
     expect([ran.err, ran.questions]).toEqual([[], []])
   })
@@ -237,7 +237,7 @@ describe('a file that is there', () => {
     expect(readdirSync(folder)).toEqual(['svc.yaml'])
   })
 
-  test('two at once: one is written, whole, and the other is told', async () => {
+  test('two at once: one is written completely, and the other is refused', async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'svc.yaml')
     const one = (adapter: string) => runCli(['init', '-o', file, '--yes', '--adapter', adapter], fakeSurroundings({}, KEYS))

@@ -30,11 +30,11 @@ export async function init(options: InitOptions, surroundings: Surroundings): Pr
   refuseKeys(options)
   if (!force && existsSync(output)) throw isThereProblem(output)
   const answers = await answersTo(options, dirname(resolve(output)), surroundings)
-  if (answers.some(({ how }) => how === 'nobody')) surroundings.err('there is no terminal to ask questions on: the defaults are used')
+  if (answers.some(({ how }) => how === 'no terminal')) surroundings.err('there is no terminal to ask questions on: the defaults are used')
   const settings = Object.fromEntries(answers.flatMap((each) => Object.entries(each.settings)))
-  const told = answers.map(({ words }) => words).join('; ')
-  const loaded = await writeChecked(output, fileText(told, settings), { force, environment: surroundings.environment })
-  surroundings.out([`${output} is written: ${told}.`, '', ...nextCommands(output, loaded)].join('\n'))
+  const summary = answers.map(({ words }) => words).join('; ')
+  const loaded = await writeChecked(output, fileText(summary, settings), { force, environment: surroundings.environment })
+  surroundings.out([`${output} is written: ${summary}.`, '', ...nextCommands(output, loaded)].join('\n'))
   return EXIT.fine
 }
 

@@ -52,7 +52,7 @@ describe('svc runtime', () => {
     expect(listed).toMatchObject([{ runtime: 'llama', version: LLAMA_PACKAGE.version, installed: true, folder }])
   })
 
-  it('adds it once, and anew when told to', async () => {
+  it('adds it once, and again with --force', async () => {
     const { run, seen, folder } = machine()
     await run('runtime', 'add', 'llama')
     expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 0, out: expect.stringContaining('is installed') })

@@ -44,7 +44,7 @@ async function atTerminal(args: readonly string[], keysAt: readonly (readonly [s
   return { code, screen }
 }
 
-test('tables are painted and fit the terminal, unless nobody wants colours', async () => {
+test('tables are coloured and fit the terminal, unless colours are off', async () => {
   const { code, screen } = await atTerminal(['releases'])
   expect(code).toBe(0)
   expect(screen).toContain('\u001b[32mpublished\u001b[0m')

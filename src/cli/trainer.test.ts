@@ -55,7 +55,7 @@ function machine(more: Readonly<Record<string, string>> = {}) {
 }
 
 describe('svc trainer start', () => {
-  it('runs the trainer that comes with the service, says where it is, and ends with it when told to stop', async () => {
+  it('runs the trainer that comes with the service, prints its address, and ends with it on a signal', async () => {
     const made = machine()
     const { run, home, state, printed, complaints, seen } = made
     writeFileSync(join(home, 'tools', 'torch'), '')

@@ -91,7 +91,7 @@ test('without a file paths start from the working directory; what is no path sta
   expect(config.recipes['record-only']?.evolution).toMatchObject({ binary: 'codex', evaluator_module: 'scores' })
 })
 
-test('data that lies in the working directory and not beside the file is told with what to move, and is not passed over', async () => {
+test('data in the working directory instead of the folder of the file is reported with what to move, and not ignored', async () => {
   const place = temporaryFolder()
   const path = join(place, 'svc.yaml')
   writeFileSync(path, '')

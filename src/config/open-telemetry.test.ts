@@ -6,7 +6,7 @@ import { ConfigProblem } from './problem.ts'
 const read = (environment: Environment, text = '') => readConfig({ text, environment, file: 'svc.yaml' })
 
 describe("OpenTelemetry's variables", () => {
-  test('stand in for keys that nobody set, the one for traces first', () => {
+  test('fill keys that are not set, the one for traces first', () => {
     const { config, origins } = read({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://all',
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces/v1/traces/',

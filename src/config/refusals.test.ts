@@ -155,7 +155,7 @@ describe('console origins', () => {
   })
 })
 
-describe('the open door', () => {
+describe('a public address without a token', () => {
   test.each(['127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1', 'localhost'])('%s needs no token', (host) => {
     expect(problemsOf(`svc: {host: "${host}"}`)).toEqual([])
   })

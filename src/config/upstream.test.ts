@@ -138,7 +138,7 @@ describe('the probe', () => {
     ).toBeNull()
   })
 
-  test('answers null where nobody listens', async () => {
+  test('answers null where no server listens', async () => {
     expect(await probeOllama('http://127.0.0.1:1')).toBeNull()
   })
 })

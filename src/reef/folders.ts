@@ -21,16 +21,16 @@ export interface ImportServices extends Pick<ImportParts, 'recipe' | 'newId'> {
   openContents(): Promise<ContentStore>
 }
 
-export async function importInto(house: ImportServices, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
-  const { storage, recipe, newId } = house
+export async function importInto(services: ImportServices, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+  const { storage, recipe, newId } = services
   if (storage.record_backend === 'memory')
     throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
   await refuseOriginal(storage)
   const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
   if (wish.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
-  const store = await house.openStore()
+  const store = await services.openStore()
   try {
-    const contents = await house.openContents()
+    const contents = await services.openContents()
     try {
       const places = { store, contents, writeModel: modelWriter(storage) }
       const report = await importReef({ ...common, places, begun: () => beginImport(storage) })

@@ -51,7 +51,7 @@ describe('a listed catalog', () => {
     expect(at(history, 4)).not.toHaveProperty('composed_release_id')
   })
 
-  it('names a step that came to nothing by the listed release it ran on', () => {
+  it('names a step without a release by the listed release it ran on', () => {
     expect(at(history, 3)).toMatchObject({ release_id: 'b', composed_release_id: 'c', result: 'rejected' })
   })
 
@@ -95,7 +95,7 @@ describe('a listed catalog', () => {
     expect(listed([...history, held, promoted]).map(({ step }) => step)).toEqual([0, 1, 3, 4])
   })
 
-  it('begins with the release a scenario was created from, whoever published that', () => {
+  it('begins with the release a scenario was created from, also one of another scenario', () => {
     const forked = row(0, { operation: 'create', release: release('x', 'somewhere else', 'h7', 'w7') })
     expect(listed([forked])).toMatchObject([{ release_id: 'x', parent_release_id: 'somewhere else' }])
   })

@@ -38,7 +38,7 @@ const open = (from: Services): Promise<Registry> => Registry.open(from, ROOM)
 const SEED = { release: null, recipe: null }
 
 describe('creating', () => {
-  it('tries again for whoever waited when the first attempt failed', async () => {
+  it('retries for waiting callers when the first attempt failed', async () => {
     const attempt = Promise.withResolvers<string>()
     const write = vi.spyOn(services.contents, 'write').mockReturnValueOnce(attempt.promise)
     const registry = await open(services)
@@ -104,7 +104,7 @@ describe('loading', () => {
     expect(bound).toBe(0)
   })
 
-  it('that failed at the start is no longer told of once the scenario is removed', async () => {
+  it('that failed at the start is no longer reported once the scenario is removed', async () => {
     await (await open(services)).create('a', SEED, () => null)
     const registry = await open({ ...services, recipes: new Map() })
     await registry.preload(new AbortController().signal)

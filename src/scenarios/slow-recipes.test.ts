@@ -1,4 +1,4 @@
-/** Recipes that never answer: how long a scenario waits for them, and that nobody else does. */
+/** Recipes that never answer: how long their scenario waits, and that no other scenario does. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
@@ -103,7 +103,7 @@ describe('a recipe that never answers', () => {
     await registry.close()
   })
 
-  it('when a new head is to be made ready holds up its landing alone: the row counts in the end, and the status tells', async () => {
+  it('when a new head is prepared delays only its own landing: the row counts in the end, and the status says why', async () => {
     const load = vi.fn<() => Promise<void>>(never).mockResolvedValueOnce(undefined)
     const registry = await registryWith({
       bind: bindingWith({ surface: { loader: { load } }, processors: { '': processorOf(RECORDS, { name: 'slow' }) } }),
@@ -131,7 +131,7 @@ describe('a recipe that never answers', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('broken on purpose'))],
-  ])('or %s when its scenario is let go of keeps nobody from stopping', async (_what, broken) => {
+  ])('or %s when its scenario is closed does not keep the service from stopping', async (_what, broken) => {
     const close = vi.fn<Binding['close']>(broken)
     const registry = await registryWith({ bind: bindingWith({ close }) })
     await registry.create('slow', SLOW, () => null)

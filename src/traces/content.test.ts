@@ -4,7 +4,7 @@ import { inputMessages, instructionsOf, outputMessages } from './content.ts'
 const said = (printed: string | null): unknown => JSON.parse(printed ?? 'null')
 
 describe('what was asked', () => {
-  it('in chat completions: texts, parts, calls of tools and what they came to', () => {
+  it('in chat completions: texts, parts, tool calls and their results', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
     const image = { type: 'image_url', image_url: { url: 'http://i' } }
     const messages = [

@@ -65,7 +65,7 @@ describe('a collector that takes what comes', () => {
     await until(() => desk.exporter.counts.exported === 2)
   })
 
-  it('is told times by the clock on the wall, also after the machine slept', async () => {
+  it('gets wall-clock times, also after the machine slept', async () => {
     const there = await collector()
     const desk = open(there.url, QUICK)
     const morning = Date.UTC(2100, 0, 1)

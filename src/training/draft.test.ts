@@ -1,4 +1,4 @@
-/** What a step came to, as its row: every verdict, every failure, and what the row tells beside it. */
+/** The outcome of a step as a row: every verdict, every failure, and the further metrics. */
 import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX, type Content, type JsonObject, type TrainRequest } from '../contract/index.ts'
 import { draftOf, type Circumstances, type Settled } from './draft.ts'
@@ -105,7 +105,7 @@ describe('a failure', () => {
     })
   })
 
-  it('tells what the method says of it, but for what the house says itself', () => {
+  it('keeps the method's metrics, except the names reserved by the service', () => {
     const told = new StepFailure('it broke', { metrics: { failed_stage: 'evaluating', skipped: 'other', error: 'other' } })
     expect(draftOf(told, around()).metrics).toEqual({ failed_stage: 'evaluating', skipped: 'step failed', error: 'it broke' })
   })
@@ -159,7 +159,7 @@ describe('the request in a row', () => {
   })
 })
 
-describe("the house's own words", () => {
+describe("metrics reserved by the service", () => {
   it("are not the method's to write: neither that a step failed, nor whose request it was, nor where it landed", () => {
     const forged = {
       skipped: 'step failed',
@@ -174,7 +174,7 @@ describe("the house's own words", () => {
   })
 })
 
-describe('a row also tells', () => {
+describe('a row also records', () => {
   it('what was set aside since the last one, each once', () => {
     expect(draftOf({ kind: 'reject' }, around({ aside: ['useless', 'x'] })).consumed_ids).toEqual(['x', 'report', 'useless'])
     expect(draftOf(new StepFailure('x'), around({ aside: ['useless'] })).consumed_ids).toEqual(['useless'])

@@ -52,7 +52,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
   const held = meant === 'published' && content !== null ? commandReason(merged) : null
   const outcome = held === null ? meant : 'pending'
   const consumed_ids = [...new Set([...consumed, ...aside])]
-  const told = {
+  const recorded = {
     ...metrics,
     ...(held !== null && { held_because: held }),
     ...(skipped !== null && { skipped }),
@@ -60,7 +60,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
   }
-  return { component, outcome, content, live: around.live, consumed_ids, metrics: told, state: { ...memory(consumed_ids, state) } }
+  return { component, outcome, content, live: around.live, consumed_ids, metrics: recorded, state: { ...memory(consumed_ids, state) } }
 }
 
 interface ResultParts extends Pick<StepDraft, 'outcome' | 'content'> {

@@ -178,8 +178,8 @@ export class Feed {
   #setAside(id: string, reason: string): void {
     this.#held.delete(id)
     this.#aside.add(id)
-    const told = this.#asideCounts.has(reason) || this.#asideCounts.size < ASIDE_REASONS_MAX ? reason : 'other reasons'
-    this.#asideCounts.set(told, (this.#asideCounts.get(told) ?? 0) + 1)
+    const key = this.#asideCounts.has(reason) || this.#asideCounts.size < ASIDE_REASONS_MAX ? reason : 'other reasons'
+    this.#asideCounts.set(key, (this.#asideCounts.get(key) ?? 0) + 1)
   }
 }
 

@@ -24,7 +24,7 @@ describe('a request', () => {
     expect(progressOf('i', [row(1, 'other', 'published')], [new LiveStep('other', clock), new LiveStep(null, clock)])).toEqual(view)
   })
 
-  it('is where its step says, with what the step told so far', () => {
+  it('is in the phase of its step, with the step's reports so far', () => {
     const step = new LiveStep('i', clock)
     expect(progressOf('i', [], [step])).toMatchObject({ state: 'running', started_at: 17.5, episodes_total: null })
     step.phase('proposing', { step_record: 'steps/3' })
@@ -36,7 +36,7 @@ describe('a request', () => {
   })
 
   it.each<StepOutcome>(['published', 'pending', 'rejected', 'skipped', 'failed'])(
-    'whose row is %s is settled, whoever still holds it',
+    'whose row is %s is settled, even if a step still holds it',
     (state) => {
       const step = new LiveStep('i', clock)
       step.line('model', 'asked')

@@ -100,8 +100,8 @@ export function errorIn({ outcome, metrics }: Commit): string | null {
 
 /** The failure that a method reports in its metrics. */
 export function failureIn({ error, proposal_notes: notes }: JsonObject): string | null {
-  const told = [error, isObject(notes) ? notes['failure'] : undefined]
-  return told.filter((text) => typeof text === 'string').find((text) => text.trim() !== '') ?? null
+  const texts = [error, isObject(notes) ? notes['failure'] : undefined]
+  return texts.filter((text) => typeof text === 'string').find((text) => text.trim() !== '') ?? null
 }
 
 export interface Budgets {

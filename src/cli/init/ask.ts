@@ -24,7 +24,7 @@ export interface Misfit {
 }
 
 export interface InitAnswer extends InitChoice {
-  readonly how: 'option' | 'person' | 'default' | 'nobody'
+  readonly how: 'option' | 'person' | 'default' | 'no terminal'
 }
 
 const PROMPT = '> '
@@ -43,7 +43,7 @@ async function askFor(question: InitQuestion, surroundings: Surroundings): Promi
   for (;;) {
     const said = await surroundings.ask(asked)
     if (said === null && surroundings.isTerminal) throw new ConfigProblem(['no answer, so nothing is written; --yes takes the defaults'])
-    if (said === null) return { ...fitting(question, await question.read('')), how: 'nobody' }
+    if (said === null) return { ...fitting(question, await question.read('')), how: 'no terminal' }
     const chosen = await question.read(said.trim())
     if (!isMisfit(chosen)) return { ...chosen, how: 'person' }
     surroundings.out(`  ${chosen.problem}`)

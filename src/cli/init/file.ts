@@ -40,17 +40,17 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'evolution.executor': 'sandbox',
 }
 
-export function fileText(told: string, settings: Readonly<Record<string, unknown>>): string {
+export function fileText(summary: string, settings: Readonly<Record<string, unknown>>): string {
   const keys = allKeys()
   const sections = Map.groupBy(USUAL, (path) => path.split('.', 1).join(''))
   const blocks = [...sections].map(([section, paths]) => {
     const lines = paths.map((path) => keyLines(path, settings, keys))
     return section === paths[0] ? lines.join('\n') : [`${section}:`, ...lines].join('\n')
   })
-  return `${[HEAD(told), ...blocks].join('\n\n')}\n`
+  return `${[HEAD(summary), ...blocks].join('\n\n')}\n`
 }
 
-const HEAD = (told: string): string => `# Written by \`${PRODUCT} init\`: ${told}.
+const HEAD = (summary: string): string => `# Written by \`${PRODUCT} init\`: ${summary}.
 # Commented lines are defaults, or examples where there is none. docs/configuration.md has every key; \`${PRODUCT} config schema\` is for
 # your editor, \`${PRODUCT} doctor -c FILE\` says what is still missing.`
 

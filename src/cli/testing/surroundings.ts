@@ -1,4 +1,4 @@
-/** Surroundings for tests: what was printed, a service and a store that do as they are told, and signals on demand. */
+/** Surroundings for tests: captured output, a fake service and store, and signals on demand. */
 import type { Damage, Store } from '../../contract/index.ts'
 import type { ServiceModule, StopSignal, Surroundings } from '../surroundings.ts'
 

@@ -1,4 +1,4 @@
-/** What is played and what is said, against a service of the test's own making: one that learns when it is told to. */
+/** The demo against a fake service that improves on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'

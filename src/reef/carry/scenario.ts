@@ -107,8 +107,8 @@ async function carryHistory(
   await history.begin(manifest, await beginningEntries(found, manifest), await begunAt(found, manifest))
   for await (const line of linesOf(found)) {
     if ('problem' in line) {
-      const told = line.isTorn ? 'is torn: the step it began never happened' : `${line.problem}: it is left out`
-      carrier.remarks.add(line.isTorn ? 'note' : 'problem', found.scenario, 'log', `line ${line.line} of its commit log ${told}`)
+      const problem = line.isTorn ? 'is torn: the step it began never happened' : `${line.problem}: it is left out`
+      carrier.remarks.add(line.isTorn ? 'note' : 'problem', found.scenario, 'log', `line ${line.line} of its commit log ${problem}`)
       continue
     }
     if (line.commit.scenario !== found.scenario) {

@@ -14,7 +14,7 @@ describe('a report out of a thread', () => {
     ])
   })
 
-  it('that is ill-formed is left out and harms nobody', async () => {
+  it('that is ill-formed is left out and does no harm', async () => {
     const report = heard()
     await oneStep(threadHost(), trainerOf('one'), orderTo('reportIllFormed'), report)
     expect(report.said).toEqual([['phase', 'proposing', {}]])
@@ -52,7 +52,7 @@ function throwing(message: string): never {
 }
 
 describe('reporter', () => {
-  it('passes fifty a second on, and tells of the others when the next second begins', () => {
+  it('passes fifty a second on, and reports the number of the others when the next second begins', () => {
     let now = 0
     const report = heard()
     const reporter = new LimitedReporter(report, () => now)
@@ -74,7 +74,7 @@ describe('reporter', () => {
     expect(report.said.slice(50)).toEqual([['phase', 'evaluating', { step_record: 'steps/7', episodes_total: 4 }]])
   })
 
-  it('tells of what it left out even when the trainer says nothing more', async () => {
+  it('reports what it left out even when the trainer reports nothing more', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const reporter = new LimitedReporter({ line: () => undefined, phase: resolve })
     for (let line = 1; line <= 50; line += 1) reporter.line('agent', String(line))

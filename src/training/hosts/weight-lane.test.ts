@@ -95,7 +95,7 @@ describe('the weight lane', () => {
     await expect(failing).rejects.toMatchObject({ name: 'StepFailure', message: 'no runtime trains here' })
   })
 
-  it('fails a step that takes too long, tells the trainer so, and goes on without it', async () => {
+  it('fails a step that takes too long, aborts the trainer, and continues without it', async () => {
     const told: unknown[] = []
     const { host } = hostOf((_order, _report, signal) => {
       signal.addEventListener('abort', () => told.push(signal.reason))

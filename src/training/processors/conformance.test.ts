@@ -1,4 +1,4 @@
-/** Every processor of the house is held to the suite, the one of reports with and without groups. */
+/** Every built-in processor passes the conformance suite, the one of reports with and without groups. */
 import { describe, it } from 'vitest'
 import { processorConformance } from '../../../conformance/index.ts'
 import type { Processor } from '../../contract/index.ts'

@@ -124,7 +124,7 @@ describe('a step of several releases', () => {
     expect(processor.status()).toMatchObject(MIXED)
   })
 
-  it('fails again for whoever is handed the same records after a restart, as long as no row has taken them', () => {
+  it('fails again on the same records after a restart, as long as no row has consumed them', () => {
     const records = [slot('a', 0, '00'), slot('b', 0, '01', ['two']), ...SLOTS.map((at) => slot(`1-${at}`, 1, at, ['two']))]
     const [before, after] = [grid(), grid()]
     for (const record of records) before.ingest(record)
