@@ -6,9 +6,7 @@ import { complain } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
 import type { ConfigOptions, StopSignal, Surroundings } from './surroundings.ts'
-import { calmLog } from './welcome/calm-log.ts'
-import { demoState, welcome } from './welcome/index.ts'
-import { withPractice } from './welcome/load.ts'
+import { calmLog, demoState, welcome, withPractice } from './welcome/index.ts'
 
 export interface ServeCommandOptions extends ConfigOptions {
   readonly printConfig?: boolean

@@ -2,8 +2,7 @@
 import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CONTRACT } from '../contract/index.ts'
-import type { Kind, Kinds, Plugin, Ready } from '../contract/index.ts'
+import { CONTRACT, isRefusal, type JsonObject, type Kind, type Kinds, type Plugin, type Ready, type Recipe } from '../contract/index.ts'
 import { nearest } from './nearest.ts'
 import { ConfigProblem } from './problem.ts'
 
@@ -122,3 +121,27 @@ function addressOf(kind: Kind, reference: string, known: readonly string[], base
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? (error.message.split('\n', 1)[0] ?? error.name) : String(error))
+
+export interface RecipeAddress {
+  readonly name: string
+  readonly baseDirectory: string
+  /** The recipe's name in the configuration; absent: the plug-in's. */
+  readonly label?: string
+}
+
+/** Loads a recipe by its configured name and makes it from its settings where needed. */
+export async function loadRecipe(
+  { name, baseDirectory, label = name }: RecipeAddress,
+  config: JsonObject,
+  builtins: Builtins,
+  warn: (message: string) => void = () => undefined,
+): Promise<Recipe> {
+  const plugin = await loadPlugin('recipe', name, builtins, baseDirectory)
+  if (!('make' in plugin)) return plugin
+  try {
+    const plugins = <K extends Kind>(kind: K, part: string): Promise<Kinds[K]> => loadPlugin(kind, part, builtins, baseDirectory)
+    return await plugin.make(config, { plugin: plugins, baseDirectory, warn })
+  } catch (error) {
+    throw isRefusal(error) ? new ConfigProblem([`recipe ${label}: ${error.message}`]) : error
+  }
+}

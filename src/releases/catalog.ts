@@ -7,7 +7,7 @@
  *
  * A step that made no release (rejected, skipped, failed) shows the head it ran on.
  */
-import type { Commit, Json, JsonObject, Release, ReleaseRow } from '../contract/index.ts'
+import type { Commit, CommitRow, Json, JsonObject, Release, ReleaseRow } from '../contract/index.ts'
 import { ROW_METRICS } from '../contract/wire/index.ts'
 import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
@@ -67,4 +67,18 @@ function rowOf(commit: Commit, release: Release, marks: { readonly restorable: b
 
 function lift(metrics: JsonObject): Readonly<Record<string, Json>> {
   return Object.fromEntries(ROW_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))
+}
+
+/** A commit as the commits route shows it, without the method's state. */
+export function commitRow(commit: Commit): CommitRow {
+  return {
+    step: commit.step,
+    operation: commit.operation,
+    operation_verified: commit.state['operation_verified'] !== false,
+    recorded_at: commit.recorded_at,
+    artifact_ref: commit.release?.release_id ?? null,
+    pending: commit.pending,
+    consumed_ids: commit.consumed_ids.toSorted(),
+    metrics: commit.metrics,
+  }
 }

@@ -1,7 +1,6 @@
 /** Releases of several components: one folder each. A step changes its own component and leaves the others. */
 import { conflict, unavailable, type Files, type Release, type TrainerPlan } from '../contract/index.ts'
-import type { ConfiguredRecipe, Services } from './services.ts'
-import { reach } from './reach.ts'
+import { reach, type ConfiguredRecipe, type Services } from './services.ts'
 
 /** The content of a release that is not sealed yet. */
 export type ReleaseContent = Pick<Release, 'content_id' | 'components'>

@@ -1,8 +1,16 @@
-import { invalid, unknown, type Commit, type Recipe, type Release, type ModelSettings } from '../contract/index.ts'
+import { countCodePoints } from '../kit/index.ts'
+import {
+  invalid,
+  SCENARIO_NAME_CHARACTERS_MAX,
+  unknown,
+  type Commit,
+  type Recipe,
+  type Release,
+  type ModelSettings,
+} from '../contract/index.ts'
 import { adopt, componentsOf, writeSeed } from './composed.ts'
-import { recipeOf, type Services } from './services.ts'
+import { reach, recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'
-import { reach } from './reach.ts'
 
 export interface NewScenario {
   /** The release to start from; null for the recipe's seed. */
@@ -43,4 +51,18 @@ async function existingRelease(services: Services, releaseId: string, components
   const release = await reach(services.contents.find(releaseId))
   if (release !== null) return adopt(services, components, release)
   throw unknown('unknown_release', 'release_id: names no release of this deployment; the releases of a scenario list those there are')
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/]/
+
+/** Answers the trimmed name, or throws a refusal that says where the name came from. */
+export function scenarioName(text: string, from: string): string {
+  const name = text.trim()
+  const isAllowed = name !== '' && name !== '.' && name !== '..' && !FORBIDDEN.test(name) && name.isWellFormed()
+  if (isAllowed && countCodePoints(name) <= SCENARIO_NAME_CHARACTERS_MAX) return name
+  throw invalid(
+    'bad_scenario_name',
+    `${from} must name a scenario: 1 to ${SCENARIO_NAME_CHARACTERS_MAX} characters, no control characters, no '/', not '.' or '..'`,
+  )
 }

@@ -3,9 +3,8 @@ import { isEngineAway, POINT_SECONDS_MAX, unavailable, type Commit, type Release
 import { within, wordsOf } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { SKIPPED, type StepDraft } from '../training/index.ts'
-import type { Services } from './services.ts'
+import { reach, type Services } from './services.ts'
 import { composeWith, type ReleaseContent } from './composed.ts'
-import { reach } from './reach.ts'
 import type { Scenario } from './scenario.ts'
 import { liveMetrics, livePath, liveRelease, nextLoadId, weightsAt } from './weights.ts'
 

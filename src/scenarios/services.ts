@@ -1,4 +1,5 @@
 /** What all scenarios share: stores, runtime, recipes, clock, trainer hosts and the log. */
+import { isRefusal, unavailable } from '../contract/index.ts'
 import type { Commit, ContentStore, Gateway, JsonObject, ModelAddress, Recipe, Runtime, Store, TrainingMode } from '../contract/index.ts'
 import type { Budgets, StepLimits, StepTrace, TrainerSpec, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
@@ -39,4 +40,16 @@ export function recipeOf(services: Services, name: string, refuse: () => Error):
   const configured = services.recipes.get(name)
   if (configured === undefined) throw refuse()
   return configured
+}
+
+/** Calls the artifact store. An error that is not a refusal means that the store cannot be reached now. */
+export async function reach<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (isRefusal(error)) throw error
+    throw unavailable('artifact_store_failed', 'the artifact store cannot be reached; check its disk, then send the request again', {
+      cause: error,
+    })
+  }
 }

@@ -20,8 +20,7 @@ import { isRestorable } from '../releases/index.ts'
 import { contentOf, plansOf } from './composed.ts'
 import { createdWith } from './files.ts'
 import { LIVE_METRIC } from './history.ts'
-import type { Services } from './services.ts'
-import { reach } from './reach.ts'
+import { reach, type Services } from './services.ts'
 import type { Scenario } from './scenario.ts'
 
 /** The load id of the head, or of the row that is landing. Its sequence counts changes of the weights. */

@@ -105,7 +105,7 @@ describe('a failure', () => {
     })
   })
 
-  it('keeps the method's metrics, except the names reserved by the service', () => {
+  it('keeps the metrics of the method, except the names reserved by the service', () => {
     const told = new StepFailure('it broke', { metrics: { failed_stage: 'evaluating', skipped: 'other', error: 'other' } })
     expect(draftOf(told, around()).metrics).toEqual({ failed_stage: 'evaluating', skipped: 'step failed', error: 'it broke' })
   })
@@ -159,7 +159,7 @@ describe('the request in a row', () => {
   })
 })
 
-describe("metrics reserved by the service", () => {
+describe('metrics reserved by the service', () => {
   it("are not the method's to write: neither that a step failed, nor whose request it was, nor where it landed", () => {
     const forged = {
       skipped: 'step failed',

@@ -24,7 +24,7 @@ describe('a request', () => {
     expect(progressOf('i', [row(1, 'other', 'published')], [new LiveStep('other', clock), new LiveStep(null, clock)])).toEqual(view)
   })
 
-  it('is in the phase of its step, with the step's reports so far', () => {
+  it('is in the phase of its step, with the reports of the step so far', () => {
     const step = new LiveStep('i', clock)
     expect(progressOf('i', [], [step])).toMatchObject({ state: 'running', started_at: 17.5, episodes_total: null })
     step.phase('proposing', { step_record: 'steps/3' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { calmLog } from './calm-log.ts'
+import { calmLog } from './index.ts'
 
 test('what went well is silent; what did not is one line that no stranger can paint', () => {
   const said: string[] = []

@@ -1,14 +1,35 @@
 /** The welcome: runs the demo scenario on a started service and prints the result. */
-import type { LoadedConfig } from '../../config/index.ts'
+import { fileURLToPath } from 'node:url'
+import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { paint } from '../screen/paint.ts'
-import { cut, oneLine } from '../screen/text.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { cut, oneLine, shown } from '../screen/text.ts'
+import type { ServiceOptions } from '../../main.ts'
+import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 import { demoStateOf, PRACTICE, practise, type DemoState, type DemoResult } from './practise.ts'
 import { objectOf, textOf, type ServiceAddress } from './service.ts'
 
+const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100
+
+/** Null where a real model would answer, which may cost money, and where recipes are configured. */
+export async function withPractice(
+  plain: LoadedConfig,
+  { config, commandLine }: ConfigOptions,
+  environment: Environment,
+): Promise<LoadedConfig | null> {
+  if (config !== undefined || plain.upstream.runtime !== 'practice') return null
+  try {
+    // Data and plug-ins are in the user's folder, not in this file's.
+    const { baseDirectory } = plain
+    return await loadConfig({ file: FILE, baseDirectory, commandLine, environment, probe: () => Promise.resolve(null) })
+  } catch (error) {
+    // Recipe sections on the command line do not go with these recipes.
+    if (error instanceof ConfigProblem) return null
+    throw error
+  }
+}
 
 /** The state of the demo. A failure is reported when the demo begins. */
 export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
@@ -50,4 +71,16 @@ function whyOf({ metrics }: JsonObject): { readonly rule: string; readonly reaso
   const { config } = objectOf(objectOf(mutation)['options'])
   const [reason = ''] = textOf(objectOf(selection)['reason']).split(':', 1)
   return { rule: cut(oneLine(textOf(objectOf(config)['text'])), RULE_CHARACTERS_MAX), reason: oneLine(reason) }
+}
+
+/** The log during the welcome: only warnings and errors, one line each. Successes are on the console. */
+export function calmLog(tell: (line: string) => void): NonNullable<ServiceOptions['log']> {
+  return {
+    write(level, event, { message, ...fields }) {
+      if (level === 'info') return
+      const more = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`
+      tell(shown(`${event}${typeof message === 'string' ? `: ${message}` : ''}${more}`))
+    },
+    flush: () => undefined,
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCommandLine, loadConfig } from '../../config/index.ts'
-import { withPractice } from './load.ts'
+import { withPractice } from './index.ts'
 
 async function practising(args: readonly string[], environment: Readonly<Record<string, string>> = {}, config?: string) {
   const commandLine = readCommandLine(args)
