@@ -2,25 +2,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { trainee } from '../../test/spec/support/trainee.ts'
 import { program } from '../../test/support/programs.ts'
 import { until } from '../../test/support/wait.ts'
-import { world, type World } from '../../test/support/world.ts'
+import { sharedWorld } from '../../test/support/shared-world.ts'
 import { HOLDING, typeCommand } from './testing/service.ts'
 
 const SVC = join(import.meta.dirname, '../../test/support/svc.ts')
 const CTRL_C = '\u0003'
 
-let here: World
+const here = sharedWorld({ settings: HOLDING })
 beforeAll(async () => {
-  here = await world({ settings: HOLDING })
   await here.exchange('support')
   await trainee(here, 'support').ask('Be brief.')
   await trainee(here, 'support').row(1)
   await typeCommand(here.address, ['promote', 'v1'])
 })
-afterAll(() => here.close())
 
 /** Types the keys once the terminal shows that text; answers everything it showed, and the exit code. */
 async function atTerminal(args: readonly string[], keysAt: readonly (readonly [shown: string, keys: string])[] = [], more = {}) {

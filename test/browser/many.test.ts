@@ -1,8 +1,9 @@
 /** The console with a hundred thousand records, and with traffic that does not wait for anybody. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { inference, named, rowsOf } from '../spec/support/speak.ts'
-import { send, world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { send } from '../support/world.ts'
 import { browserOfFile, type Visit } from './support/browser.ts'
 import { startLoad } from './support/load.ts'
 import { serving } from './support/service.ts'
@@ -14,16 +15,14 @@ const ROWS_DRAWN_MAX = 120
 const REQUESTS_OF_A_JUMP_MAX = 12
 
 const visit = browserOfFile()
-let here: World
+const here = sharedWorld({ backend: 'memory' })
 beforeAll(async () => {
-  here = await world({ backend: 'memory' })
   for (let first = 1; first <= RECORDS; first += BATCH) {
     const records = Array.from({ length: BATCH }, (_, at) => inference(idOf(first + at)))
     const { status } = await here.post('/svc/records/batch', { records }, named('many'))
     if (status !== 200) throw new Error(`the import answered ${status}`)
   }
 })
-afterAll(() => here.close())
 
 /** Its number in its name. */
 const idOf = (sequence: number): string => String(sequence).padStart(8, '0')

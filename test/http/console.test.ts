@@ -1,12 +1,8 @@
 /** The console's files: open to everybody, guarded against everything they will show. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'svc.token': 'a-token-nobody-sends' } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { 'svc.token': 'a-token-nobody-sends' } })
 
 describe('the console', () => {
   it('is a page without a token, whose scripts and styles are files of its own', async () => {

@@ -1,15 +1,11 @@
 /** For any JSON object: forwarded is what was received, and kept is what was forwarded. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
 const RESPONSE = { id: 'x' }

@@ -1,17 +1,13 @@
 /** An answer without end is cut at the configured length, told of in the words of its format, and kept as what came of it. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { responsesOf } from '../support/kept.ts'
 import { sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 
 const LIMIT = 200_000
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'inference.max_answer_bytes': String(LIMIT) } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { 'inference.max_answer_bytes': String(LIMIT) } })
 
 const TEXT = 'x'.repeat(1000)
 const event = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`

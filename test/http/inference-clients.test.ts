@@ -1,22 +1,18 @@
 /** Clients that go away: the upstream is let go of, nothing leaks, and the next one is answered. */
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openStream, sendAndListen, type Open } from '../support/client.ts'
 import { recordsOf, responsesOf } from '../support/kept.ts'
 import { answerPlainly, chatFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 
 const WAVES = 10
 const CLIENTS_PER_WAVE = 100
 const PATHS = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
+const here = sharedWorld()
 beforeEach(() => here.upstream.answer(answerPlainly))
-afterAll(() => here.close())
 
 /** Nothing of a call is left at the upstream, in the runtime, or in the log. */
 async function expectNothingLeft(): Promise<void> {

@@ -1,19 +1,18 @@
 /** The evaluation routes: the same answers, kept by nobody, for scenarios that are loaded here. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chatStreams } from '../support/chat-streams.ts'
 import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 
-let here: World
+const here = sharedWorld()
 beforeAll(async () => {
-  here = await world()
   for (const name of ['played', 'quiet', 'streamed', 'doomed']) await here.post('/svc/scenarios', { name })
 })
 beforeEach(() => here.upstream.answer(answerPlainly))
-afterAll(() => here.close())
 
 const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
 const STREAMS = [

@@ -1,17 +1,14 @@
 /** What goes upstream and what comes back: the client's bytes, the configured key, and nothing that is the service's own. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { answerPlainly, type Received } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 
 const TOKEN = 'the-service-token'
 const KEY = 'the-upstream-key'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'svc.token': TOKEN, 'inference.upstream_api_key': KEY } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'inference.upstream_api_key': KEY } })
 
 const ROUTES = [
   { path: '/v1/chat/completions', key: { authorization: `Bearer ${KEY}` } },

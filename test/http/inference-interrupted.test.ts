@@ -1,18 +1,14 @@
 /** Streams that end before their time: what the client sees of it, and what is kept. */
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStream, sendAndListen } from '../support/client.ts'
 import { data, DONE, named } from '../support/frames.ts'
 import { responsesOf } from '../support/kept.ts'
 import { answerPlainly, framesOf, sendFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 const PATHS = ['/v1/chat/completions', '/v1/responses', '/v1/messages']
 let scenarios = 0

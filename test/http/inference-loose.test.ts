@@ -1,12 +1,8 @@
 /** Bodies are the provider's to judge: whatever is a JSON object passes, whatever is not is a 400, and nothing is ever a 500. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite' })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite' })
 
 const ROUTES = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens']
 const DEPTH = 100_000

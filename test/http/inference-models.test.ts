@@ -1,15 +1,12 @@
 /** The two routes beside inference that real clients try: the list of models, and a socket. */
 import { request } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'svc.token': 'service-token', 'inference.upstream_api_key': 'up-key' } })
-})
+const here = sharedWorld({ settings: { 'svc.token': 'service-token', 'inference.upstream_api_key': 'up-key' } })
 beforeEach(() => here.upstream.answer(answerPlainly))
-afterAll(() => here.close())
 
 const token = { authorization: 'Bearer service-token' }
 

@@ -1,18 +1,15 @@
 /** What is kept of an exchange: the forwarded fields, the answer beside them, the tags where they can stand. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
 import { chatStreams } from '../support/chat-streams.ts'
 import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames } from '../support/upstream.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite' })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite' })
 
 const RESPONSE = '{"id":"x",  "choices":[]}'
 

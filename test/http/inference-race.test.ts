@@ -1,19 +1,16 @@
 /** Calls that lose to weight updates are tried again for a while, and then told so. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { races } from '../fixtures/racing-runtime.ts'
 import { sendAndListen } from '../support/client.ts'
 import { recordsOf } from '../support/kept.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'inference.runtime': './test/fixtures/racing-runtime.ts', 'inference.retry_timeout_s': 0.5 } })
-})
+const here = sharedWorld({ settings: { 'inference.runtime': './test/fixtures/racing-runtime.ts', 'inference.retry_timeout_s': 0.5 } })
 beforeEach(() => {
   races.attempts = 0
 })
-afterAll(() => here.close())
 
 const ask = (): ReturnType<World['post']> => here.post('/v1/chat/completions', {}, { 'x-svc-scenario': 'race' })
 

@@ -1,5 +1,5 @@
 /** Where a caller finds its receipt, in each format, streamed and not. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { chatStreams } from '../support/chat-streams.ts'
 import { DONE, named } from '../support/frames.ts'
@@ -7,13 +7,10 @@ import { messageStreams } from '../support/message-streams.ts'
 import { eventsOf } from '../support/reading.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames } from '../support/upstream.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 const scenario = { 'x-svc-scenario': 'receipts' }
 

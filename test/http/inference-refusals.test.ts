@@ -1,15 +1,12 @@
 /** An upstream that says no: its status, its words and its retry headers, in the shape the caller's SDK parses. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 const scenario = { 'x-svc-scenario': 'refusals' }
 const CHAT_ROUTES = ['/v1/chat/completions', '/v1/responses']

@@ -1,13 +1,9 @@
 /** The inference routes end to end: what is forwarded, what comes back, what is kept. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { chatFrames, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 const scenario = { 'x-svc-scenario': 'serve' }
 

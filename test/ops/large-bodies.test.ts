@@ -1,14 +1,13 @@
 /** One large body holds nobody else up: others are answered while it is read, checked, forwarded and kept. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 
 const MIB = 1024 * 1024
-let here: World
+const here = sharedWorld({ backend: 'sqlite' })
 beforeAll(async () => {
-  here = await world({ backend: 'sqlite' })
   await here.exchange('large')
 })
-afterAll(() => here.close())
 
 const NAMED = { 'x-svc-scenario': 'large' }
 const filled = (head: string, piece: string, tail: string, bytes: number): Buffer =>

@@ -5,7 +5,8 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, jsonSchema, streamText, tool, type LanguageModel, type ToolSet } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatFrames, sendJson } from '../support/upstream.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 import { all, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const tools: ToolSet = { [TOOL.name]: tool({ description: TOOL.description, inputSchema: jsonSchema<{ at: number }>(TOOL.schema) }) }
@@ -70,11 +71,7 @@ describe.each(CASES)('$name over $runtime', ({ settings, make }) => {
 })
 
 describe('what goes wrong', () => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ settings: { 'svc.token': TOKEN } })
-  })
-  afterAll(() => here.close())
+  const here = sharedWorld({ settings: { 'svc.token': TOKEN } })
 
   it.each(MODELS)('is an APICallError with the status and the words of the provider: $name [errors.upstream-relay]', async ({ make }) => {
     here.upstream.answer((_received, response) =>

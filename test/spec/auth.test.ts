@@ -1,9 +1,10 @@
 /** Every route of the table against every way to knock: who is let in, and who gets 401. */
 import { createHmac, hash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../../src/http/auth.ts'
 import { routes } from '../../src/http/routes.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/speak.ts'
 
 const TOKEN = 'first-token-of-the-test'
@@ -67,14 +68,12 @@ function waysToKnock(evaluation: string): Readonly<Record<string, Way>> {
 const pathOf = (pattern: string): string => pattern.replace(':scenario', MINE).replaceAll(/:\w+/g, '0')
 const openRoutes = routes.map((route) => ({ ...route, path: pathOf(route.path) }))
 
-let here: World
+const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'svc.tokens': `[${SECOND}]`, recipe: OPEN_RECIPE } })
 let evaluation: string
 beforeAll(async () => {
-  here = await world({ settings: { 'svc.token': TOKEN, 'svc.tokens': `[${SECOND}]`, recipe: OPEN_RECIPE } })
   await create()
   evaluation = (await handedEvaluation(here, MINE)).apiKey
 })
-afterAll(() => here.close())
 
 const create = async (): Promise<void> => {
   await here.post('/svc/scenarios', { name: MINE }, bearer(TOKEN))

@@ -1,16 +1,14 @@
 /** Input that no client should send: the right status, a message with the field and the cure, nothing stored, and never a 500. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, recordIds, reportEnvelope, scenarioNames } from './support/speak.ts'
 
-let here: World
+const here = sharedWorld()
 beforeAll(async () => {
-  here = await world()
   await importInference(here, 'kept', 'first')
 })
-afterAll(() => here.close())
 
 type Case = readonly [title: string, path: string, body: string | object, code: string, message: RegExp]
 const REPORT = '/svc/report'

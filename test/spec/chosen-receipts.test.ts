@@ -1,27 +1,24 @@
 /** Receipts for clients that cannot read any: chosen beforehand, or looked up by the session of the exchanges. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../../src/contract/index.ts'
 import { openStream } from '../support/client.ts'
 import { answerPlainly, chatFrames, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, named, OPEN_RECIPE } from './support/speak.ts'
 
 const CHAT = '/v1/chat/completions'
 const BODY = { model: 'm', messages: [] }
 
-let here: World
+const here = sharedWorld({ backend: 'sqlite', settings: { recipe: 'open', 'recipes.open.use': OPEN_RECIPE } })
 let count = 0
 let scenario = ''
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: { recipe: 'open', 'recipes.open.use': OPEN_RECIPE } })
-})
 beforeEach(() => {
   scenario = `chosen-${++count}`
   here.upstream.answer(answerPlainly)
 })
-afterAll(() => here.close())
 
 const chosen = (id: string): Record<string, string> => ({ ...named(scenario), 'x-svc-agent-record-id': id })
 const inSession = (session: string): Record<string, string> => ({ ...named(scenario), 'x-svc-tag-session': session })

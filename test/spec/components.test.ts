@@ -1,28 +1,24 @@
 /** A scenario of several trainers: one release of several components, each trained by itself, and told apart wherever it is shown. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { STEP_OVERTAKEN_MAX, type JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, named, scenarioNames, textAt } from './support/speak.ts'
 import { fresh, gateAt, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, trainee, type Trainee } from './support/trainee.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({
-    backend: 'sqlite',
-    settings: {
-      recipe: 'pair',
-      'recipes.pair.use': PAIR_RECIPE,
-      'recipes.reevaluate.use': `${PAIR_RECIPE}#reevaluate`,
-      'recipes.refuse.use': `${PAIR_RECIPE}#refuse`,
-      'recipes.ledger.use': LEDGER_RECIPE,
-    },
-  })
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: {
+    recipe: 'pair',
+    'recipes.pair.use': PAIR_RECIPE,
+    'recipes.reevaluate.use': `${PAIR_RECIPE}#reevaluate`,
+    'recipes.refuse.use': `${PAIR_RECIPE}#refuse`,
+    'recipes.ledger.use': LEDGER_RECIPE,
+  },
 })
-afterAll(() => here.close())
 
 type Part = 'alpha' | 'beta'
 

@@ -1,6 +1,7 @@
 /** What a client sends as a number or as text is kept as it was sent: stored, read back, exported, imported again and compared. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named } from './support/speak.ts'
 
@@ -20,11 +21,7 @@ const LITERALS = [
 const payloadIn = (text: string): string => text.slice(text.indexOf('"payload":') + '"payload":'.length, -1)
 
 describe.each(backends)('on %s', (backend) => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ backend })
-  })
-  afterAll(() => here.close())
+  const here = sharedWorld({ backend })
 
   const read = async (scenario: string, id: string): Promise<string> => (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).text
   const imported = (scenario: string, id: string, payload: string, type = 'inference'): Promise<Answer> =>

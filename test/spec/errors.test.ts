@@ -1,12 +1,13 @@
 /** The rows of the error table that this build can produce, each by its own cause. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { routes } from '../../src/http/routes.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/speak.ts'
 
@@ -17,16 +18,14 @@ const KNOWN = named('known')
 const AS_JSON = { accept: 'application/json' }
 const chat = { model: 'm', messages: [] }
 
-let here: World
+const here = sharedWorld({
+  settings: { recipe: 'open', 'recipes.open.use': OPEN_RECIPE, 'recipes.plain.use': 'record-only', 'inference.upstream_api_key': SECRET },
+})
 beforeAll(async () => {
-  here = await world({
-    settings: { recipe: 'open', 'recipes.open.use': OPEN_RECIPE, 'recipes.plain.use': 'record-only', 'inference.upstream_api_key': SECRET },
-  })
   await here.post('/svc/scenarios', { name: 'known' })
   await here.post('/svc/scenarios', { name: 'plain', recipe: 'plain' })
   await importInference(here, 'known', 'first')
 })
-afterAll(() => here.close())
 
 type Row = readonly [title: string, status: number, code: string, ask: () => Promise<Answer>]
 

@@ -1,6 +1,7 @@
 /** Past its capacity the store forgets bodies, oldest first, and nothing else. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, recordIds, reportEnvelope } from './support/speak.ts'
 
@@ -8,15 +9,13 @@ const CAPACITY = 4000
 const SCENARIO = 'small'
 const FILLER = { text: 'x'.repeat(1000) }
 
-let here: World
+const here = sharedWorld({ backend: 'sqlite', settings: { 'storage.record_capacity_bytes': CAPACITY } })
 beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: { 'storage.record_capacity_bytes': CAPACITY } })
   await importInference(here, SCENARIO, 'first', FILLER)
   await here.post('/svc/records', reportEnvelope('told', { references: ['first'], score: 1 }), named(SCENARIO))
   for (const id of ['a', 'b', 'c', 'd', 'e']) await importInference(here, SCENARIO, id, FILLER)
   await vi.waitFor(async () => expect((await readRecord('a')).status).toBe(404), { timeout: 20_000 })
 })
-afterAll(() => here.close())
 
 const readRecord = (id: string): Promise<Answer> => here.get(`/svc/scenarios/${SCENARIO}/records/${id}`)
 const lossesInLog = (): number =>

@@ -1,15 +1,12 @@
 /** The three formats: each in its own words, whole or as events, and counting beside them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 import { named, recordIds } from './support/speak.ts'
 
 const HERE = named('formats')
 
-let here: World
-beforeAll(async () => {
-  here = await world()
-})
-afterAll(() => here.close())
+const here = sharedWorld()
 
 describe('a format', () => {
   it.each([

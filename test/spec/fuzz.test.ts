@@ -1,19 +1,17 @@
 /** Arbitrary bodies, queries and headers at every plain route: an answer of the error table or a success, never a failure of ours. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { importInference } from './support/speak.ts'
 
 /** What the table of errors and the wire allow; 501 and 503 are answers of the table, 500 and 502 would be ours to explain. */
 const TABLE = new Set([200, 201, 400, 401, 404, 405, 409, 413, 426, 431, 501])
 
-let here: World
+const here = sharedWorld({ settings: { 'svc.max_scenarios': 40 } })
 beforeAll(async () => {
-  here = await world({ settings: { 'svc.max_scenarios': 40 } })
   await importInference(here, 'known', 'first')
 })
-afterAll(() => here.close())
 
 /** Fields that routes read, so that arbitrary values reach further than the first check. */
 const field = fc.constantFrom(

@@ -1,19 +1,17 @@
 /** What the harness, train and movement routes answer for a scenario that only records. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, named, scenarioNames, textAt } from './support/speak.ts'
 
 const HERE = named('plain')
 
-let here: World
+const here = sharedWorld()
 let head: string
 beforeAll(async () => {
-  here = await world()
   const created = await here.post('/svc/scenarios', { name: 'plain' })
   head = textAt(created.json, 'release_id')
 })
-afterAll(() => here.close())
 
 describe('a scenario that serves no files', () => {
   it.each([

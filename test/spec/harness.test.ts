@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf, textAt } from './support/speak.ts'
@@ -9,11 +10,7 @@ import { fresh, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, type Trainee } fro
 
 const ORDERS_RECIPE = join(import.meta.dirname, '..', '..', 'examples', 'recipe', 'standing-orders.ts')
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'hybrid' } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'hybrid' } })
 
 const manifest = ({ name }: Trainee, query = '', where = here): Promise<Answer> => where.get(`/svc/harness${query}`, named(name))
 

@@ -1,7 +1,8 @@
 /** The install route: who gets a script, for which scenario, at which address, and how a slow one is begun. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, errorOf, named, scenarioNames, textAt } from './support/speak.ts'
@@ -23,11 +24,7 @@ function installationIn({ text }: Answer): Record<string, unknown> {
 }
 
 describe('a script', () => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ settings, environment: { SVC_TOKEN: 'open-sesame' } })
-  })
-  afterAll(() => here.close())
+  const here = sharedWorld({ settings, environment: { SVC_TOKEN: 'open-sesame' } })
   const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     here.get(path, { ...bearer('open-sesame'), ...AS_JSON, ...headers })
   const addressFor = async (headers: Record<string, string>): Promise<unknown> =>

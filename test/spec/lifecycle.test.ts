@@ -4,20 +4,17 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { answerPlainly } from '../support/upstream.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, OPEN_RECIPE, recordIds, scenarioNames } from './support/speak.ts'
 
 const KEY = 'key-of-the-old-scenario'
 const chat = { model: 'm', messages: [] }
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: { recipe: OPEN_RECIPE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite', settings: { recipe: OPEN_RECIPE } })
 
 const remove = (name: string): Promise<Answer> => here.ask('DELETE', `/svc/scenarios/${encodeURIComponent(name)}`)
 const git = (...args: readonly string[]): string =>

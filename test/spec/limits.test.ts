@@ -2,9 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { BODY_BYTES_MAX, IMPORT_BODY_BYTES_MAX, RECORD_CAPACITY_BYTES_DEFAULT } from '../../src/contract/index.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, rowsOf } from './support/speak.ts'
@@ -12,12 +13,10 @@ import { errorOf, importInference, inference, named, rowsOf } from './support/sp
 const MIB = 1024 * 1024
 const HERE = named('limits')
 
-let here: World
+const here = sharedWorld()
 beforeAll(async () => {
-  here = await world()
   await importInference(here, 'limits', 'first')
 })
-afterAll(() => here.close())
 
 /** A JSON object of exactly that many bytes. */
 function bodyOf(bytes: number, head: string, tail: string): Buffer {

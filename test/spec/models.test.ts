@@ -1,19 +1,16 @@
 /** A scenario's own model settings: what is shown, what is kept, what is used. */
 import { readdir, stat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named } from './support/speak.ts'
 
 const KEY = 'key-of-the-scenario'
 const HOUSE_KEY = 'key-of-the-deployment'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: { 'inference.upstream_api_key': HOUSE_KEY, 'inference.upstream_model': 'house' } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite', settings: { 'inference.upstream_api_key': HOUSE_KEY, 'inference.upstream_model': 'house' } })
 
 const update = (name: string, body: object): Promise<Answer> => here.post(`/svc/scenarios/${name}/update`, body)
 const viewOf = async (name: string): Promise<unknown> => (await here.post('/svc/scenarios', { name })).json['model']

@@ -1,8 +1,9 @@
 /** Moving the head over a history that training left: back, forward from review, twice at once, over a restart. */
 import { execFileSync } from 'node:child_process'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf, textAt } from './support/speak.ts'
@@ -102,11 +103,7 @@ describe('a promote', () => {
 const artifact = async (s: Trainee, step: number): Promise<string> => textAt(await s.row(step), 'artifact_ref')
 
 describe('a move while a step runs', () => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' } })
-  })
-  afterAll(() => here.close())
+  const here = sharedWorld({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' } })
 
   it.each(['rollback', 'promote'] as const)(
     'is a %s that answers at once; the step is stepped again on the new head, and lands once [movement.running-step]',

@@ -1,10 +1,11 @@
 /** The two pages as a browser meets them: who is let in, what they answer, and where they lead. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cardsIn, linksIn, rowIn, textIn } from '../../src/pages/testing/reading.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import type { Settings } from '../support/settings.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, errorOf, named, OPEN_RECIPE, textAt } from './support/speak.ts'
@@ -15,11 +16,7 @@ const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gat
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 const RELOADS = '<meta http-equiv="refresh" content="5">'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_backend': GATED_STORE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_backend': GATED_STORE } })
 
 const version = (s: Trainee, step: number | string, where = here): Promise<Answer> =>
   where.get(`/svc/harness/releases/${step}/page`, named(s.name))

@@ -1,19 +1,16 @@
 /** How far an instruction is: every state of the table, in every field, while a step holds it and once it has settled. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, named, textAt } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_backend': GATED_STORE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_backend': GATED_STORE } })
 
 const FIELDS = ['activity', 'episodes_total', 'meaning', 'request_id', 'settled', 'started_at', 'state', 'step', 'step_record']
 const idle = { started_at: null, episodes_total: null, step_record: null, activity: [] }

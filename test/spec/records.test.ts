@@ -1,14 +1,11 @@
 /** Records on their way in: one, many, and reports; what is the same, what is a conflict, what may be quoted. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf, textAt } from './support/speak.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { recipe: OPEN_RECIPE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { recipe: OPEN_RECIPE } })
 
 const readRecord = (scenario: string, id: string): Promise<Answer> => here.get(`/svc/scenarios/${scenario}/records/${id}`)
 const send = (scenario: string, body: object): Promise<Answer> => here.post('/svc/records', body, named(scenario))

@@ -1,6 +1,7 @@
 /** Scenarios: how they come to be, what they are asked and told, how many there may be. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { answerPlainly } from '../support/upstream.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { world, type World } from '../support/world.ts'
 import { PLANTED, plantHistory } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
@@ -8,18 +9,14 @@ import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scen
 
 const chat = { model: 'm', messages: [] }
 
-let here: World
-beforeAll(async () => {
-  here = await world({
-    settings: {
-      recipe: 'plain',
-      'recipes.plain.use': 'record-only',
-      'recipes.open.use': OPEN_RECIPE,
-      'recipes.open.data.training_mode': 'manual',
-    },
-  })
+const here = sharedWorld({
+  settings: {
+    recipe: 'plain',
+    'recipes.plain.use': 'record-only',
+    'recipes.open.use': OPEN_RECIPE,
+    'recipes.open.data.training_mode': 'manual',
+  },
 })
-afterAll(() => here.close())
 
 describe('the first call under a new name', () => {
   it.each([

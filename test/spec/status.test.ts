@@ -1,17 +1,15 @@
 /** How the service says that it is: readiness, the status object, the numbers for a monitor, and the table of routes. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { until } from '../support/wait.ts'
 import { errorOf, importInference, named, textAt } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf } from './support/trainee.ts'
 
-let here: World
+const here = sharedWorld()
 beforeAll(async () => {
-  here = await world()
   await importInference(here, 'seen', 'a')
 })
-afterAll(() => here.close())
 
 it('readiness is {ok: true}, token or not [routes.healthz]', async () => {
   const answer = await here.get('/healthz')
@@ -49,11 +47,7 @@ describe('the status', () => {
 })
 
 describe('the status of a scenario that trains', () => {
-  let there: World
-  beforeAll(async () => {
-    there = await world({ settings: { recipe: LEDGER_RECIPE } })
-  })
-  afterAll(() => there.close())
+  const there = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
 
   it('shows what is ready, what is queued and what was set aside, and what a step came to [status.training]', async () => {
     const s = await fresh(there, 'manual')

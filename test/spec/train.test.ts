@@ -1,19 +1,18 @@
 /** Train requests on their way in: who may send one, what it must say, what is screened, and what is answered. */
 import { createHash, createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world, type Answer } from '../support/world.ts'
 import { bearer, errorOf, named, OPEN_RECIPE, rowsOf, textAt } from './support/speak.ts'
 
 const TOKEN = 'train-token'
 const asked = { text: 'Please answer in French.', session: 's-1', release_id: 'r-1' }
 
-let here: World
+const here = sharedWorld({ settings: { recipe: OPEN_RECIPE, 'data.training_mode': 'manual', 'svc.token': TOKEN } })
 beforeAll(async () => {
-  here = await world({ settings: { recipe: OPEN_RECIPE, 'data.training_mode': 'manual', 'svc.token': TOKEN } })
   for (const scenario of ['a', 'screened', 'limits', 'auto']) await here.post('/svc/scenarios', { name: scenario }, bearer(TOKEN))
   await here.post('/svc/scenarios/auto/update', { training_mode: 'auto' }, bearer(TOKEN))
 })
-afterAll(() => here.close())
 
 const train = (scenario: string, body: object): Promise<Answer> => here.post('/svc/train', body, { ...named(scenario), ...bearer(TOKEN) })
 const kept = async (scenario: string, id: string): Promise<unknown> =>

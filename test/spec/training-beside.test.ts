@@ -5,18 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, recordIds, scenarioNames } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, trainee, type Gate, type Trainee } from './support/trainee.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE } })
 
 /** A scenario with one release of a step behind it and another step under way. */
 async function running(at = here): Promise<{ readonly s: Trainee; readonly gate: Gate; readonly asked: string }> {

@@ -1,19 +1,15 @@
 /** Steps that fail: the trainer's failures and the house's, what each leaves behind, and how a scenario goes on. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { fresh, gateIn, LEDGER_RECIPE } from './support/trainee.ts'
 
 const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { recipe: LEDGER_RECIPE, 'storage.record_backend': GATED_STORE } })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'storage.record_backend': GATED_STORE } })
 
 describe('a step on traffic that fails', () => {
   it('leaves a row that says so, consumes nothing, and is named in the status until one succeeds [training.failed-step]', async () => {

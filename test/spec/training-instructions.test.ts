@@ -1,9 +1,10 @@
 /** An instruction from its acceptance to the one row that consumes it, whatever its step comes to. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
+import { sharedWorld } from '../support/shared-world.ts'
 import { world, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, named, textAt } from './support/speak.ts'
@@ -12,11 +13,7 @@ import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from './support/
 const CAPACITY = 6000
 const manual = { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' }
 
-let here: World
-beforeAll(async () => {
-  here = await world({ backend: 'sqlite', settings: manual })
-})
-afterAll(() => here.close())
+const here = sharedWorld({ backend: 'sqlite', settings: manual })
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', [`--git-dir=${join(here.directory, 'artifacts.git')}`, ...args], { encoding: 'utf8' })

@@ -1,7 +1,8 @@
 /** The training mode of a scenario: from any to any its processor runs in, what a change leaves alone, and how long it lasts. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
@@ -9,14 +10,10 @@ import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts
 const MODES = ['auto', 'manual', 'hybrid'] as const
 const only = (mode: string) => ({ [`recipes.${mode}.use`]: `${LEDGER_RECIPE}#${mode}`, [`recipes.${mode}.data.training_mode`]: mode })
 
-let here: World
-beforeAll(async () => {
-  here = await world({
-    backend: 'sqlite',
-    settings: { recipe: 'any', 'recipes.any.use': LEDGER_RECIPE, ...only('auto'), ...only('manual'), ...only('hybrid') },
-  })
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: { recipe: 'any', 'recipes.any.use': LEDGER_RECIPE, ...only('auto'), ...only('manual'), ...only('hybrid') },
 })
-afterAll(() => here.close())
 
 const rowOf = async ({ name }: Trainee, at = here) =>
   rowsOf(await at.get('/svc/scenarios'), 'scenarios').find(({ scenario }) => scenario === name)

@@ -1,28 +1,25 @@
 /** How traffic becomes batches: what a unit is, how often it is consumed, and what is set aside without holding anybody up. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/shared-world.ts'
+import { world } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, reportEnvelope, textAt } from './support/speak.ts'
 import { fresh, LEDGER_RECIPE, memberOf, trainee, type Trainee } from './support/trainee.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({
-    backend: 'sqlite',
-    settings: {
-      recipe: 'one',
-      'recipes.one.use': LEDGER_RECIPE,
-      'recipes.two.use': LEDGER_RECIPE,
-      'recipes.two.pipeline.task2batch.config.batch_size': 2,
-      'recipes.records.use': LEDGER_RECIPE,
-      'recipes.records.data.batch_policy': 'records',
-      'recipes.records.pipeline.task2batch.config.batch_size': 2,
-    },
-  })
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: {
+    recipe: 'one',
+    'recipes.one.use': LEDGER_RECIPE,
+    'recipes.two.use': LEDGER_RECIPE,
+    'recipes.two.pipeline.task2batch.config.batch_size': 2,
+    'recipes.records.use': LEDGER_RECIPE,
+    'recipes.records.data.batch_policy': 'records',
+    'recipes.records.pipeline.task2batch.config.batch_size': 2,
+  },
 })
-afterAll(() => here.close())
 
 const sawIn = (row: JsonObject): JsonObject => memberOf(row['metrics'], 'saw')
 const told = async (s: Trainee, body: JsonObject): Promise<string> => textAt((await s.report(body)).json, 'agent_record_id')

@@ -1,26 +1,22 @@
 /** What starts a step, by training mode; what rides beside an instruction; and the budgets that stop automatic steps. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorld } from '../support/shared-world.ts'
 import { errorOf, named } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({
-    backend: 'sqlite',
-    settings: {
-      recipe: 'ledger',
-      'recipes.ledger.use': LEDGER_RECIPE,
-      'recipes.two.use': LEDGER_RECIPE,
-      'recipes.two.pipeline.task2batch.config.batch_size': 2,
-      'recipes.one-step.use': LEDGER_RECIPE,
-      'recipes.one-step.evolution.max_steps': 1,
-      'recipes.streak.use': LEDGER_RECIPE,
-      'recipes.streak.evolution.max_failure_streak': 2,
-    },
-  })
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: {
+    recipe: 'ledger',
+    'recipes.ledger.use': LEDGER_RECIPE,
+    'recipes.two.use': LEDGER_RECIPE,
+    'recipes.two.pipeline.task2batch.config.batch_size': 2,
+    'recipes.one-step.use': LEDGER_RECIPE,
+    'recipes.one-step.evolution.max_steps': 1,
+    'recipes.streak.use': LEDGER_RECIPE,
+    'recipes.streak.evolution.max_failure_streak': 2,
+  },
 })
-afterAll(() => here.close())
 
 /** A scenario in which a report and an instruction wait, and a step on an earlier instruction is about to settle as row 1. */
 async function withBothWaiting(more = {}, reports = 1) {

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
-import { world, type World } from '../../../test/support/world.ts'
+import { sharedWorld } from '../../../test/support/shared-world.ts'
 import { runCli } from '../program.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
 
@@ -16,15 +16,13 @@ const folder = sharedFolder()
 const HOSTILE = `$(touch pwned)\`touch pwned\`; touch pwned`
 const SVC = join(import.meta.dirname, '../../../test/support/svc.ts')
 
-let here: World
+const here = sharedWorld()
 beforeAll(async () => {
-  here = await world()
   for (const name of ['support', 'sales team', 'a:b', HOSTILE]) await here.post('/svc/scenarios', { name })
   await writeFile(join(folder, 'svc'), `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${SVC}" "$@"\n`)
   await chmod(join(folder, 'svc'), 0o755)
   await writeFile(join(folder, 'svc.yaml'), `svc: { port: ${new URL(here.address).port} }\n`)
 })
-afterAll(() => here.close())
 
 async function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const PATH = [folder, process.env['PATH'] ?? ''].join(delimiter)

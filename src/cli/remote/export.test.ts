@@ -1,25 +1,24 @@
 /** Everything that was stored, as a file: whole or not at all, and continued where it ended. */
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { importInference, named } from '../../../test/spec/support/speak.ts'
 import { fillDisk, mountDisk, temporaryFolder } from '../../../test/support/folder.ts'
-import { world, type World } from '../../../test/support/world.ts'
+import { sharedWorld } from '../../../test/support/shared-world.ts'
+import { world } from '../../../test/support/world.ts'
 import { runCli } from '../program.ts'
 import { typeCommand } from '../testing/service.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
 
-let here: World
+const here = sharedWorld()
 let receipt = ''
 beforeAll(async () => {
-  here = await world()
   for (let at = 1; at <= 70; at += 1) await importInference(here, 'support', `id-${at}`, { text: `line\u2028${at}` })
   const exact = '{"model": "m",\n\t"messages": [], "temperature": 1.0}'
   const { headers } = await here.post('/v1/chat/completions', exact, named('support'))
   receipt = String(headers['x-svc-agent-record-id'])
   await importInference(here, 'other', 'elsewhere')
 })
-afterAll(() => here.close())
 
 const exportTo = (file: string, scenario = 'support') => typeCommand(here.address, ['records', scenario, '--export', file])
 const idsIn = (file: string): readonly unknown[] =>

@@ -1,22 +1,20 @@
 /** What was stored: listed, read one by one, and written to a file. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { importInference, named } from '../../../test/spec/support/speak.ts'
-import { world, type World } from '../../../test/support/world.ts'
+import { sharedWorld } from '../../../test/support/shared-world.ts'
 import { typeCommand } from '../testing/service.ts'
 
 const HOSTILE = 'clear\u001b[2J\u001b]52;c;cm0gLXJm\u0007\u202egnp.exe\u009b31m'
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
 
-let here: World
+const here = sharedWorld()
 let receipt = ''
 beforeAll(async () => {
-  here = await world()
   receipt = await here.exchange('support')
   await here.post('/svc/report', { score: 0.25, feedback: HOSTILE, references: [receipt] }, named('support'))
   for (let at = 3; at <= 130; at += 1) await importInference(here, 'support', `old-${at}`, { text: 'two\nlines' })
 })
-afterAll(() => here.close())
 
 const type = (...args: readonly string[]) => typeCommand(here.address, args)
 

@@ -1,19 +1,18 @@
 /** Status and releases of a service that holds something for review. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
-import { world, type World } from '../../../test/support/world.ts'
+import { sharedWorld } from '../../../test/support/shared-world.ts'
+import { world } from '../../../test/support/world.ts'
 import { HOLDING, typeCommand } from '../testing/service.ts'
 
 const RUDE = 'be brief \u001b]0;owned\u0007\u202e'
-let here: World
+const here = sharedWorld({ settings: HOLDING })
 beforeAll(async () => {
-  here = await world({ settings: HOLDING })
   await here.exchange('support')
   await here.exchange('a b')
   await trainee(here, 'support').ask(RUDE)
   await trainee(here, 'support').row(1)
 })
-afterAll(() => here.close())
 
 const type = (...args: readonly string[]) => typeCommand(here.address, args)
 
