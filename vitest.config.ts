@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { projectFiles } from './test/projects.ts'
 import { runSeed } from './test/seed.ts'
 
-const { pure, service, machine, statistics } = projectFiles()
+const { pure, service, long, machine, statistics } = projectFiles()
 
 export default defineConfig({
   test: {
@@ -16,6 +16,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'pure', ...pure, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'service', ...service, pool: 'forks', isolate: false } },
+      { extends: true, test: { name: 'long', ...long, pool: 'forks', isolate: false } },
       { extends: true, test: { name: 'machine', ...machine, pool: 'forks' } },
       { extends: true, test: { name: 'statistics', ...statistics, pool: 'threads' } },
     ],

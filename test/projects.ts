@@ -33,6 +33,20 @@ const MACHINE = [
   'test/weights/**/*.test.ts',
 ]
 
+/** Run like those with services, and take long: scenarios that train in threads, agents and remote repositories in processes. */
+const LONG = [
+  '{agent/src/run,native/src/serve}.test.ts',
+  'plugins/contents/git/refs/remote.test.ts',
+  'plugins/executors/local/*.test.ts',
+  'src/cli/remote/move.test.ts',
+  'src/harness/code.test.ts',
+  'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
+  'test/ops/{large-bodies,stalled-log}.test.ts',
+  'test/reef/import.test.ts',
+  'test/spec/{components,evolution,harness,movement,pages,progress,training*}.test.ts',
+  'test/training/*.test.ts',
+]
+
 /** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
 const SERVICE = [
   'client/src/{api,alive}.test.ts',
@@ -43,19 +57,18 @@ const SERVICE = [
   'plugins/adapters/claude/index.test.ts',
   'plugins/adapters/native/seed.test.ts',
   'plugins/contents/git/**/*.test.ts',
-  'plugins/executors/{common,local}/*.test.ts',
+  'plugins/executors/common/*.test.ts',
   'src/cli/{doctor,init,program,serve,verify}.test.ts',
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',
-  'src/harness/code.test.ts',
-  'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
   'src/weights/formats/{from-gguf,tar}.test.ts',
   'test/**/*.test.ts',
 ]
 
 export const projectFiles = () => ({
-  pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...SERVICE] },
-  service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE] },
+  pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG, ...SERVICE] },
+  service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG] },
+  long: { include: LONG, exclude: NOT_HERE },
   machine: { include: MACHINE, exclude: NOT_HERE },
   statistics: { include: STATISTICS, exclude: NOT_HERE },
 })

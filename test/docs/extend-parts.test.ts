@@ -28,7 +28,7 @@ import {
 import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
 import { startUpstream, type Script, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
 
 const scenario = { 'x-svc-scenario': 'examples' }
 
@@ -54,8 +54,7 @@ const recipe = await putTogether.plugin.make({}, parts)
 
 describe('examples/trainer/put-together.ts', () => {
   it('learns from ten exchanges with the processor and the trainer that it names', async () => {
-    const service = await world({ settings: { recipe: './examples/trainer/put-together.ts' } })
-    onTestFinished(() => service.close())
+    const service = await ownWorld({ settings: { recipe: './examples/trainer/put-together.ts' } })
     for (let asked = 0; asked < 10; asked += 1) await service.exchange('examples')
     const trained = async (): Promise<boolean> =>
       (await service.get('/svc/scenarios/examples/commits')).text.includes('"operation":"train"')

@@ -1,17 +1,17 @@
 /** What docs/terminal.md says of the commands is what they do. */
-import { onTestFinished, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { bearer, named } from '../spec/support/speak.ts'
 import { HOLDING } from '../../src/cli/testing/service.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 import { runDocument, shellBlocks } from './blocks.ts'
 
 const TOKEN = 'a-token-for-the-documents'
 
 /** One scenario, with an exchange, a report about it, and a change that waits for review. */
 async function prepare(): Promise<World> {
-  const here = await world({ settings: { ...HOLDING, 'svc.token': TOKEN } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ settings: { ...HOLDING, 'svc.token': TOKEN } })
   const headers = { ...named('support'), ...bearer(TOKEN) }
   const answer = await here.post('/v1/chat/completions', { model: 'm', messages: [] }, headers)
   await here.post('/svc/report', { score: 1, references: [answer.headers['x-svc-agent-record-id']] }, headers)

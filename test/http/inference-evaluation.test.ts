@@ -5,8 +5,7 @@ import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames, sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 
 const here = sharedWorld()
 beforeAll(async () => {
@@ -85,11 +84,10 @@ describe('an evaluation', () => {
   })
 
   it('of a scenario that exists but is not loaded here is 404, and loads nothing [evaluation.loaded-only]', async () => {
-    const small = await world({ settings: { 'svc.max_loaded_scenarios': 1 } })
+    const small = await ownWorld({ settings: { 'svc.max_loaded_scenarios': 1 } })
     await small.exchange('first')
     await small.exchange('second')
     expect((await small.post(evaluation('/v1/chat/completions', 'first'), {})).status).toBe(404)
     expect((await small.post(evaluation('/v1/chat/completions', 'second'), {})).status).toBe(200)
-    await small.close()
   })
 })

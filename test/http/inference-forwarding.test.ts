@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { answerPlainly, type Received } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world } from '../support/world.ts'
 
 const TOKEN = 'the-service-token'
@@ -145,7 +145,7 @@ describe('the upstream address', () => {
   })
 
   it('gets no credential at all when no key is configured [decisions.inference-credentials]', async () => {
-    const keyless = await world()
+    const keyless = await ownWorld()
     const answer = await keyless.post('/v1/chat/completions', '{}', {
       'x-svc-scenario': 's',
       authorization: 'Bearer mine',
@@ -154,6 +154,5 @@ describe('the upstream address', () => {
     expect(answer.status).toBe(200)
     expect(Object.keys(keyless.upstream.received.at(-1)?.headers ?? {})).not.toContain('authorization')
     expect(Object.keys(keyless.upstream.received.at(-1)?.headers ?? {})).not.toContain('x-api-key')
-    await keyless.close()
   })
 })

@@ -2,8 +2,7 @@
 import { request } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 
 const here = sharedWorld({ settings: { 'svc.token': 'service-token', 'inference.upstream_api_key': 'up-key' } })
 beforeEach(() => here.upstream.answer(answerPlainly))
@@ -56,12 +55,11 @@ describe('GET /v1/models', () => {
   })
 
   it('asks the model of the scenario it names, in the form that model speaks', async () => {
-    const other = await world()
+    const other = await ownWorld()
     const model = { url: other.upstream.url, api: 'anthropic', api_key: 'own-key' }
     await here.post('/svc/scenarios', { name: 'own', model }, token)
     expect((await here.get('/v1/models', { ...token, 'x-svc-scenario': 'own' })).status).toBe(200)
     expect(other.upstream.received.at(-1)?.headers).toMatchObject({ 'x-api-key': 'own-key', 'anthropic-version': '2023-06-01' })
-    await other.close()
   })
 
   it('keeps the refusal of the upstream', async () => {

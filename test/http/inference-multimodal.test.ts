@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { sendJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
+import { ownWorld } from '../support/shared-world.ts'
 import { world, type World } from '../support/world.ts'
 
 const ROUTES = ['/v1/images', '/v1/embeddings', '/v1/audio/speech', '/v1/decisions']
@@ -72,11 +73,10 @@ describe.each(ROUTES)('%s', (path) => {
   })
 
   it('without a gateway is 501 [multimodal.no-gateway] [errors.501]', async () => {
-    const bare = await world()
+    const bare = await ownWorld()
     const answer = await bare.post(path, {}, { 'x-svc-scenario': 's' })
     expect([answer.status, answer.json]).toMatchObject([501, { error: { code: 'no_gateway' } }])
     expect(await recordsOf(bare, 's')).toEqual([])
-    await bare.close()
   })
 })
 

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest'
 import { chatFrames } from '../support/upstream.ts'
 import { textAt } from '../spec/support/speak.ts'
-import { world } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
 
 it('a stream that the upstream cuts is logged with its cause and its receipt', async () => {
-  const here = await world()
+  const here = await ownWorld()
   here.upstream.answer((_received, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(chatFrames[0])
@@ -18,5 +18,4 @@ it('a stream that the upstream cuts is logged with its cause and its receipt', a
   expect(line).toMatchObject({ scenario: 'broken', cause: expect.stringContaining('broke off') })
   const kept = await here.get(`/svc/scenarios/broken/records/${textAt(line, 'receipt')}`)
   expect(kept.json['payload']).toMatchObject({ response: { complete: false } })
-  await here.close()
 })

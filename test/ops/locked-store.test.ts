@@ -1,18 +1,18 @@
 /** A program that holds a lock on the records of a running service: requests wait or are asked to come again, and nothing needs a restart. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { fakeSurroundings } from '../../src/cli/testing/surroundings.ts'
 import { holdLock } from '../support/lock.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 
 const impatient = fileURLToPath(new URL('../fixtures/impatient-store.ts', import.meta.url))
 const scenario = { 'x-svc-scenario': 'locked' }
 
 async function here(backend: string): Promise<World & { readonly lock: () => Promise<() => Promise<void>> }> {
-  const service = await world({ settings: { 'storage.record_backend': backend } })
-  onTestFinished(() => service.close())
+  const service = await ownWorld({ settings: { 'storage.record_backend': backend } })
   return Object.assign(Object.create(service), { lock: () => holdLock(join(service.directory, 'records', 'records.sqlite3')) })
 }
 

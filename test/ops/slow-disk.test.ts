@@ -2,8 +2,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { expect, it } from 'vitest'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 
 const store = fileURLToPath(new URL('../fixtures/stalling-store.ts', import.meta.url))
 const scenario = { 'x-svc-scenario': 'slow' }
@@ -17,8 +18,7 @@ interface StallingDisk {
 }
 
 async function onStallingDisk(): Promise<StallingDisk> {
-  const here = await world({ settings: { 'storage.record_backend': store } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ settings: { 'storage.record_backend': store } })
   const records = join(here.directory, 'records')
   const flag = join(records, 'stalled')
   const waiting = join(records, 'waiting')

@@ -9,6 +9,7 @@ import { makePlace } from '../support/place.ts'
 import type { Settings } from '../support/settings.ts'
 import { traced } from '../support/traced.ts'
 import { until } from '../support/wait.ts'
+import { ownWorld } from '../support/shared-world.ts'
 import { send, world } from '../support/world.ts'
 
 const scenario = { 'x-svc-scenario': 'traced' }
@@ -38,9 +39,8 @@ describe('traces', () => {
     await until(async () => /^svc_spans_exported_total 512$/m.test((await here.get('/metrics')).text))
     expect((await here.get('/metrics')).text).toContain('\nsvc_spans_dropped_total 0\n')
     expect(collector.spans.length).toBe(512)
-    const without = await world()
+    const without = await ownWorld()
     expect((await without.get('/metrics')).text).not.toContain('svc_spans')
-    await without.close()
   })
 
   it.each(['dead', 'hanging'] as const)('cost the callers of a %s collector nothing', async (way) => {

@@ -1,13 +1,13 @@
 /** Requests as reef's own clients send them, against a real service. */
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Settings } from '../support/settings.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 
 const TOKEN = 'a-token-of-the-test'
 
 async function compatible(settings: Settings = {}): Promise<World> {
-  const here = await world({ settings: { 'svc.token': TOKEN, ...settings } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ settings: { 'svc.token': TOKEN, ...settings } })
   return here
 }
 

@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../../src/http/auth.ts'
 import { routes } from '../../src/http/routes.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world } from '../support/world.ts'
 import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/speak.ts'
 
@@ -199,17 +199,15 @@ describe('with authentication off', () => {
 
 describe('tokens', () => {
   it('come from SVC_TOKEN when the configuration sets none [decisions.auth-tokens]', async () => {
-    const there = await world({ environment: { SVC_TOKEN: TOKEN } })
+    const there = await ownWorld({ environment: { SVC_TOKEN: TOKEN } })
     expect((await there.get('/svc/status')).status).toBe(401)
     expect((await there.get('/svc/status', bearer(TOKEN))).status).toBe(200)
-    await there.close()
   })
 
   it('of the configuration put SVC_TOKEN out of use [decisions.auth-tokens]', async () => {
-    const there = await world({ environment: { SVC_TOKEN: 'from-the-environment' }, settings: { 'svc.token': TOKEN } })
+    const there = await ownWorld({ environment: { SVC_TOKEN: 'from-the-environment' }, settings: { 'svc.token': TOKEN } })
     expect((await there.get('/svc/status', bearer('from-the-environment'))).status).toBe(401)
     expect((await there.get('/svc/status', bearer(TOKEN))).status).toBe(200)
-    await there.close()
   })
 
   it('missing keep the service from listening beyond this machine [decisions.auth-loopback]', async () => {
@@ -217,7 +215,7 @@ describe('tokens', () => {
   })
 
   it('for evaluation are new at every start [auth.4]', async () => {
-    const there = await world({ backend: 'sqlite', settings: { 'svc.token': TOKEN, recipe: OPEN_RECIPE } })
+    const there = await ownWorld({ backend: 'sqlite', settings: { 'svc.token': TOKEN, recipe: OPEN_RECIPE } })
     await there.post('/svc/scenarios', { name: MINE }, bearer(TOKEN))
     const old = await handedEvaluation(there, MINE)
     await there.restart()
@@ -228,6 +226,5 @@ describe('tokens', () => {
     expect(fresh.apiKey).toMatch(/^[0-9a-f]{64}$/)
     expect((await there.post(path, {}, bearer(old.apiKey))).status).toBe(401)
     expect((await there.post(path, {}, bearer(fresh.apiKey))).status).toBe(200)
-    await there.close()
   })
 })

@@ -1,5 +1,6 @@
 /** Browser consoles: who may ask from where, and what a browser gets to see. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, named, scenarioNames } from './support/speak.ts'
@@ -69,16 +70,14 @@ describe('a web page of another site', () => {
   })
 
   it('may act where its origin is listed', async () => {
-    const listing = await world({ settings: { 'svc.console-origins': `[${LISTED}]` } })
+    const listing = await ownWorld({ settings: { 'svc.console-origins': `[${LISTED}]` } })
     expect((await listing.post('/svc/scenarios', { name: 'a' }, { ...foreign, origin: LISTED })).status).toBe(201)
     expectRefusal(await listing.post('/svc/scenarios', { name: 'b' }, foreign), 401, 'unauthorized')
-    await listing.close()
   })
 
   it('is judged by its token alone where there is one', async () => {
-    const guarded = await world({ settings: { 'svc.token': TOKEN } })
+    const guarded = await ownWorld({ settings: { 'svc.token': TOKEN } })
     expect((await guarded.post('/svc/scenarios', { name: 'asked' }, { ...foreign, ...bearer(TOKEN) })).status).toBe(201)
-    await guarded.close()
   })
 })
 
@@ -102,9 +101,8 @@ describe('a page of the service itself', () => {
     const behind = { origin, ...own, 'x-forwarded-host': 'SVC.example.com, inner', 'x-forwarded-proto': 'https' }
     expect((await plain.post('/svc/scenarios', { name: 'own' }, behind)).status).toBeLessThan(300)
     expectRefusal(await plain.post('/svc/scenarios', { name: 'own' }, { origin, ...own }), 401, 'unauthorized')
-    const served = await world({ settings: { 'svc.served_url': origin } })
+    const served = await ownWorld({ settings: { 'svc.served_url': origin } })
     expect((await served.post('/svc/scenarios', { name: 'own' }, { origin, ...own })).status).toBe(201)
-    await served.close()
   })
 })
 
@@ -127,11 +125,10 @@ describe('a service without a token', () => {
   )
 
   it('answers under the name of a listed origin', async () => {
-    const listing = await world({ settings: { 'svc.console-origins': `[${LISTED}]` } })
+    const listing = await ownWorld({ settings: { 'svc.console-origins': `[${LISTED}]` } })
     const { host } = new URL(LISTED)
     expect((await listing.get('/svc/scenarios', { host })).status).toBe(200)
     expectRefusal(await listing.get('/svc/scenarios', { host: `${host}:8443` }), 401, 'unauthorized')
-    await listing.close()
   })
 
   it.each(['0.0.0.0:8900', '[::ffff:7f00:1]:8900', 'svc'])(

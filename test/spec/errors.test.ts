@@ -6,8 +6,8 @@ import type { JsonObject } from '../../src/contract/index.ts'
 import { routes } from '../../src/http/routes.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world, type Answer } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/speak.ts'
 
@@ -252,7 +252,7 @@ it('every response of every route carries a request id, is what it says it is, a
 })
 
 it('an artifact store that cannot be reached is 503, and the scenario is not made [errors.503-store]', async () => {
-  const there = await world({ backend: 'sqlite' })
+  const there = await ownWorld({ backend: 'sqlite' })
   const repository = join(there.directory, 'artifacts.git')
   await rename(repository, `${repository}.away`)
   await writeFile(repository, '')
@@ -263,5 +263,4 @@ it('an artifact store that cannot be reached is 503, and the scenario is not mad
   await rename(`${repository}.away`, repository)
   expect((await there.get('/svc/scenarios/new/contract')).status).toBe(404)
   expect((await there.post('/svc/report', {}, named('new'))).status).toBe(200)
-  await there.close()
 })

@@ -1,7 +1,6 @@
 /** The three formats: each in its own words, whole or as events, and counting beside them. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { named, recordIds } from './support/speak.ts'
 
 const HERE = named('formats')
@@ -39,9 +38,8 @@ describe('counting tokens', () => {
   })
 
   it('is answered by an embedded runtime in the same shape [decisions.count-tokens]', async () => {
-    const there = await world({ settings: { 'inference.runtime': 'practice' } })
+    const there = await ownWorld({ settings: { 'inference.runtime': 'practice' } })
     const answer = await there.post('/v1/messages/count_tokens', { model: 'm', messages: [{ role: 'user', content: 'one two' }] }, HERE)
     expect(answer.json).toEqual({ input_tokens: expect.any(Number) })
-    await there.close()
   })
 })

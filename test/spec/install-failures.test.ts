@@ -1,8 +1,9 @@
 /** The install route where something is amiss: what a script is made by, what is left behind, what the log says. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { world, type World } from '../support/world.ts'
+import { expect, it } from 'vitest'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 import { named, scenarioNames } from './support/speak.ts'
 import { fresh } from './support/trainee.ts'
 
@@ -11,13 +12,12 @@ const OTHER_PI = join(import.meta.dirname, '..', 'fixtures', 'other-pi.ts')
 const INSTALL = '/svc/harness/install?adapter=pi'
 
 async function service(recipe: string): Promise<World> {
-  const here = await world({ settings: { recipe, 'evolution.adapter': 'pi', 'inference.upstream_model': 'm' } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ settings: { recipe, 'evolution.adapter': 'pi', 'inference.upstream_model': 'm' } })
   return here
 }
 
 it('a script is made by the adapter of its scenario’s own recipe, also where another one bears the same name', async () => {
-  const here = await world({
+  const here = await ownWorld({
     settings: {
       recipe: 'one',
       'recipes.one.use': 'harness',
@@ -28,7 +28,6 @@ it('a script is made by the adapter of its scenario’s own recipe, also where a
       'inference.upstream_model': 'm',
     },
   })
-  onTestFinished(() => here.close())
   const { name } = await fresh(here, undefined, { recipe: 'one' })
   const { status, text } = await here.get(INSTALL, named(name))
   expect([status, text.includes('pi-agent/AGENTS.md'), text.includes('pi-agent/OTHER.md')]).toEqual([200, true, false])

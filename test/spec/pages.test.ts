@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { cardsIn, linksIn, rowIn, textIn } from '../../src/pages/testing/reading.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import type { Settings } from '../support/settings.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, errorOf, named, OPEN_RECIPE, textAt } from './support/speak.ts'
@@ -133,14 +133,13 @@ describe('the page of a version', () => {
   })
 
   it('of a scenario that serves no files is 404', async () => {
-    const plain = await world()
+    const plain = await ownWorld()
     await plain.post('/svc/scenarios', { name: 'plain' })
     expectRefusal(await plain.get('/svc/harness/releases/0/page', named('plain')), 404, 'no_harness')
-    await plain.close()
   })
 
   it('of several components numbers the releases that changed the tree [page.version]', async () => {
-    const pairs = await world({ settings: { recipe: PAIR_RECIPE } })
+    const pairs = await ownWorld({ settings: { recipe: PAIR_RECIPE } })
     const s = await fresh(pairs)
     await s.reported({ feedback: { alpha: 'add', beta: 'add' } })
     await s.row(2)
@@ -152,13 +151,12 @@ describe('the page of a version', () => {
     }
     expect(textIn(pages.at(-1)?.text ?? '')).toContain('Currently served')
     expectRefusal(await version(s, listed.length, pairs), 404, 'unknown_step')
-    await pairs.close()
   })
 })
 
 describe('the page of a step that evolved a harness', () => {
   it('shows what it changed against the release it ran on, and the proposal it came from [page.version]', async () => {
-    const there = await world({ backend: 'sqlite' })
+    const there = await ownWorld({ backend: 'sqlite' })
     await there.restart({
       recipe: 'harness',
       'evolution.adapter': join(EVOLUTION, 'parrot-adapter.ts'),
@@ -181,7 +179,6 @@ describe('the page of a step that evolved a harness', () => {
     expect(page).toContain('<del>- Answer in one short sentence. Say <mark>nothing</mark></del>')
     expect(page).toContain('<ins>+ Answer in one short sentence. Say <mark>magic</mark></ins>')
     expect(textIn(page)).toMatch(/Pairs won 1 .*Candidate score 1 .*Decided because 1 won, 0 lost and 0 tied/)
-    await there.close()
   })
 })
 
@@ -285,18 +282,17 @@ describe('the page of a request', () => {
   })
 
   it('is there in a scenario without files, and links to no version [page.request]', async () => {
-    const plain = await world({ settings: { recipe: OPEN_RECIPE } })
+    const plain = await ownWorld({ settings: { recipe: OPEN_RECIPE } })
     await plain.post('/svc/scenarios', { name: 'plain' })
     expect((await plain.post('/svc/scenarios/plain/update', { training_mode: 'manual' })).status).toBe(200)
     const { json } = await plain.post('/svc/train', { text: 'do better', session: 's', release_id: 'r' }, named('plain'))
     const answer = await plain.get(`/svc/harness/requests/${textAt(json, 'agent_record_id')}/page`, named('plain'))
     expectPage(answer)
     expect(linksIn(answer.text)).toEqual([])
-    await plain.close()
   })
 
   it('is shown from its row after capacity took its text', async () => {
-    const small = await world({
+    const small = await ownWorld({
       backend: 'sqlite',
       settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_capacity_bytes': 2000 },
     })
@@ -313,7 +309,6 @@ describe('the page of a request', () => {
     const answer = await small.get(`/svc/harness/requests/${id}/page`, named(s.name))
     expectPage(answer)
     expect(textIn(answer.text)).toContain('skip it')
-    await small.close()
   })
 })
 

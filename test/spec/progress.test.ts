@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, named, textAt } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
@@ -121,7 +120,7 @@ describe('progress', () => {
   })
 
   it('is never cached, and takes a header and no page key [progress.headers-only]', async () => {
-    const closed = await world({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'svc.token': 't' } })
+    const closed = await ownWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'svc.token': 't' } })
     await closed.post('/svc/scenarios', { name: 'a' }, bearer('t'))
     const { json } = await closed.post('/svc/train', { text: 'skip', session: 's', release_id: 'r' }, { ...named('a'), ...bearer('t') })
     const path = `/svc/harness/requests/${textAt(json, 'agent_record_id')}/progress`
@@ -130,7 +129,6 @@ describe('progress', () => {
     const query = textAt(json, 'page_path').split('?')[1]
     expectRefusal(await closed.get(`${path}?${query}`), 401, 'unauthorized')
     expectRefusal(await closed.get(path, bearer('t')), 400, 'scenario_missing')
-    await closed.close()
   })
 
   it('names the meaning of each state in a sentence of its own', async () => {

@@ -1,8 +1,8 @@
 /** Scenarios: how they come to be, what they are asked and told, how many there may be. */
 import { describe, expect, it, vi } from 'vitest'
 import { answerPlainly } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 import { PLANTED, plantHistory } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/speak.ts'
@@ -45,14 +45,13 @@ describe('the first call under a new name', () => {
   })
 
   it('with implicit creation off is 404 and creates nothing; created first, it is served [scenario.implicit-off]', async () => {
-    const strict = await world({ settings: { 'svc.allow_implicit_scenario_creation': false } })
+    const strict = await ownWorld({ settings: { 'svc.allow_implicit_scenario_creation': false } })
     for (const path of ['/v1/chat/completions', '/svc/records', '/svc/report', '/v1/images'])
       expectRefusal(await strict.post(path, path === '/svc/records' ? inference('a') : {}, named('new')), 404, 'unknown_scenario')
     expect(await scenarioNames(strict)).toEqual([])
     expect(strict.upstream.received).toEqual([])
     await strict.post('/svc/scenarios', { name: 'new' })
     expect((await strict.post('/v1/chat/completions', chat, named('new'))).status).toBe(200)
-    await strict.close()
   })
 })
 
@@ -113,12 +112,11 @@ describe('a release header', () => {
 
 describe('the list', () => {
   it('is sorted by name, with identity, mode and model once loaded [scenario.list] [decisions.scenario-list]', async () => {
-    const there = await world()
+    const there = await ownWorld()
     for (const name of ['b', 'a', 'C']) await there.post('/svc/scenarios', { name })
     const rows = rowsOf(await there.get('/svc/scenarios'), 'scenarios')
     expect(rows.map(({ scenario }) => scenario)).toEqual(['C', 'a', 'b'])
     expect(Object.keys(rows[0] ?? {})).toEqual(['scenario', 'loaded', 'recipe', 'release_id', 'content_id', 'training_mode', 'model'])
-    await there.close()
   })
 })
 
@@ -169,7 +167,7 @@ describe('the training mode', () => {
 
 describe('as many scenarios as are allowed', () => {
   it('may exist; the next is 409, and one deleted makes room [scenario.max] [limits.scenarios] [errors.409-max-scenarios]', async () => {
-    const small = await world({ settings: { 'svc.max_scenarios': 2 } })
+    const small = await ownWorld({ settings: { 'svc.max_scenarios': 2 } })
     await importInference(small, 'one', 'a')
     await importInference(small, 'two', 'a')
     expectRefusal(await small.post('/svc/scenarios', { name: 'three' }), 409, 'too_many_scenarios')
@@ -177,11 +175,10 @@ describe('as many scenarios as are allowed', () => {
     expect((await small.post('/svc/scenarios', { name: 'one' })).status).toBe(200)
     await small.ask('DELETE', '/svc/scenarios/one')
     expect((await small.post('/svc/scenarios', { name: 'three' })).status).toBe(201)
-    await small.close()
   })
 
   it('may be loaded; one that is idle makes room for the next [scenario.max-loaded]', async () => {
-    const small = await world({ settings: { 'svc.max_loaded_scenarios': 2 } })
+    const small = await ownWorld({ settings: { 'svc.max_loaded_scenarios': 2 } })
     for (const name of ['a', 'b', 'c']) await importInference(small, name, `of-${name}`)
     const loaded = async (): Promise<readonly unknown[]> =>
       rowsOf(await small.get('/svc/scenarios'), 'scenarios').flatMap((row) => (row['loaded'] === true ? [row['scenario']] : []))
@@ -189,22 +186,20 @@ describe('as many scenarios as are allowed', () => {
     expect(rowsOf(await small.get('/svc/scenarios'), 'scenarios')[0]).toEqual({ scenario: 'a', loaded: false, recipe: 'record-only' })
     expect(await recordIds(small, 'a')).toEqual(['of-a'])
     expect(await loaded()).toEqual(['a', 'c'])
-    await small.close()
   })
 
   it('is never exceeded by many that come at once [scenario.max-loaded]', async () => {
-    const small = await world({ settings: { 'svc.max_loaded_scenarios': 2, recipe: OPEN_RECIPE } })
+    const small = await ownWorld({ settings: { 'svc.max_loaded_scenarios': 2, recipe: OPEN_RECIPE } })
     const names = Array.from({ length: 8 }, (_, index) => `s${index}`)
     for (const name of names) await importInference(small, name, 'a')
     const answers = await Promise.all(names.map((name) => small.get(`/svc/scenarios/${name}/records`)))
     for (const { status } of answers) expect([200, 503]).toContain(status)
     const rows = rowsOf(await small.get('/svc/scenarios'), 'scenarios')
     expect(rows.filter((row) => row['loaded'] === true).length).toBeLessThanOrEqual(2)
-    await small.close()
   })
 
   it('busy with calls are not unloaded: the next is 503 with Retry-After [scenario.max-loaded-busy] [errors.503-loaded] [limits.scenarios]', async () => {
-    const small = await world({ settings: { 'svc.max_loaded_scenarios': 1 } })
+    const small = await ownWorld({ settings: { 'svc.max_loaded_scenarios': 1 } })
     const gate = Promise.withResolvers<void>()
     small.upstream.answer(async (received, response) => {
       await gate.promise
@@ -219,6 +214,5 @@ describe('as many scenarios as are allowed', () => {
     gate.resolve()
     expect((await held).status).toBe(200)
     expect(await recordIds(small, 'waiting')).toEqual(['a'])
-    await small.close()
   })
 })

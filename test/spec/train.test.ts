@@ -1,8 +1,8 @@
 /** Train requests on their way in: who may send one, what it must say, what is screened, and what is answered. */
 import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world, type Answer } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import type { Answer } from '../support/world.ts'
 import { bearer, errorOf, named, OPEN_RECIPE, rowsOf, textAt } from './support/speak.ts'
 
 const TOKEN = 'train-token'
@@ -51,11 +51,10 @@ describe('a train request', () => {
   })
 
   it('carries no page key for whoever presented no service token', async () => {
-    const open = await world({ settings: { recipe: OPEN_RECIPE, 'data.training_mode': 'manual' } })
+    const open = await ownWorld({ settings: { recipe: OPEN_RECIPE, 'data.training_mode': 'manual' } })
     await open.post('/svc/scenarios', { name: 'x y' })
     const answer = await open.post('/svc/train', { ...asked, agent_record_id: 'p/1' }, named('x y'))
     expect(answer.json['page_path']).toBe('/svc/harness/requests/p%2F1/page?scenario=x+y')
-    await open.close()
   })
 })
 

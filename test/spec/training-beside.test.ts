@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, recordIds, scenarioNames } from './support/speak.ts'
@@ -58,7 +58,7 @@ describe('while a step runs', () => {
   })
 
   it('its scenario keeps its place: another that needs it is 503 with Retry-After until the step has landed [scenario.max-loaded-busy]', async () => {
-    const small = await world({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'svc.max_loaded_scenarios': 1 } })
+    const small = await ownWorld({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE, 'svc.max_loaded_scenarios': 1 } })
     const { s, gate } = await running(small)
     const refused = await small.post('/svc/scenarios', { name: 'other' })
     expectRefusal(refused, 503, 'too_many_loaded')
@@ -66,7 +66,6 @@ describe('while a step runs', () => {
     await gate.open()
     await s.row(2)
     await until(async () => (await small.post('/svc/scenarios', { name: 'other' })).status < 300)
-    await small.close()
   })
 })
 
@@ -171,7 +170,7 @@ describe('after a restart', () => {
   })
 
   it('scenarios beyond what may be loaded at once are trained too, one after the other [training.resumes]', async () => {
-    const small = await world({
+    const small = await ownWorld({
       backend: 'sqlite',
       settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' },
     })
@@ -180,6 +179,5 @@ describe('after a restart', () => {
     await small.restart({ 'data.training_mode': 'auto', 'svc.max_loaded_scenarios': 1 })
     const trained = async (): Promise<number> => small.log.filter(({ event, result }) => event === 'step' && result === 'published').length
     await until(async () => (await trained()) === 3)
-    await small.close()
   })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, named, textAt } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from './support/trainee.ts'
@@ -174,7 +174,7 @@ describe('an instruction sent again', () => {
   })
 
   it('runs no second step after its body was evicted, nor after a restart [train.rule-6]', async () => {
-    const small = await world({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
+    const small = await ownWorld({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
     const s = await fresh(small)
     await send(s, 'add', small)
     await s.row(1)
@@ -185,11 +185,10 @@ describe('an instruction sent again', () => {
     expect((await send(s, 'add', small)).status).toBe(200)
     const next = await s.ask('skip')
     expect(await s.row(2)).toMatchObject({ consumed_ids: [next], metrics: { 'records/data_incomplete': true } })
-    await small.close()
   })
 
   it('is a failed row when its body was evicted before any step took it [instruction.lifecycle]', async () => {
-    const small = await world({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
+    const small = await ownWorld({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
     const s = await fresh(small)
     const gate = gateIn(small)
     await s.ask(`wait ${gate.path}`)
@@ -201,7 +200,6 @@ describe('an instruction sent again', () => {
       step: 2,
       metrics: { skipped: 'instruction failed', error: 'the body of the instruction was evicted', training_request: { id: 'mine' } },
     })
-    await small.close()
   })
 })
 

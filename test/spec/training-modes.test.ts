@@ -1,8 +1,7 @@
 /** The training mode of a scenario: from any to any its processor runs in, what a change leaves alone, and how long it lasts. */
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf } from './support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
@@ -101,7 +100,7 @@ describe('a chosen mode', () => {
   })
 
   it('is kept while its scenario is unloaded, and lost on a restart [mode.kept] [mode.restart]', async () => {
-    const small = await world({
+    const small = await ownWorld({
       backend: 'sqlite',
       settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'hybrid', 'svc.max_loaded_scenarios': 1 },
     })
@@ -112,6 +111,5 @@ describe('a chosen mode', () => {
     expect(await rowOf(s, small)).toMatchObject({ loaded: true, training_mode: 'manual' })
     await small.restart()
     await until(async () => (await modeOf(s, small)) === 'hybrid')
-    await small.close()
   })
 })

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, reportEnvelope, textAt } from './support/speak.ts'
 import { fresh, LEDGER_RECIPE, memberOf, trainee, type Trainee } from './support/trainee.ts'
@@ -106,7 +105,7 @@ describe('a report that no step can use', () => {
   })
 
   it('because capacity took a body is set aside, and rows say that data was lost [decisions.report-never-blocks]', async () => {
-    const small = await world({
+    const small = await ownWorld({
       backend: 'sqlite',
       settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_capacity_bytes': 4000 },
     })
@@ -126,7 +125,6 @@ describe('a report that no step can use', () => {
     })
     expect(Object.keys(Object(await asideOf(s)))).toEqual([expect.stringContaining('evicted')])
     expect(await s.processor()).toMatchObject({ record_data_incomplete: true })
-    await small.close()
   })
 })
 

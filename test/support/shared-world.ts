@@ -1,5 +1,5 @@
 /** One service for all tests of a file or a group: started before the first of them, closed after the last. */
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { world, type World, type WorldOptions } from './world.ts'
 
 export function sharedWorld(options: WorldOptions = {}): World {
@@ -32,4 +32,11 @@ export function sharedWorld(options: WorldOptions = {}): World {
     restart: (...given) => started().restart(...given),
     close: () => started().close(),
   }
+}
+
+/** A service of one test, closed when that is over, however it ends. */
+export async function ownWorld(options: WorldOptions = {}): Promise<World> {
+  const here = await world(options)
+  onTestFinished(() => here.close())
+  return here
 }

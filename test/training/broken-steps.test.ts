@@ -3,19 +3,19 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX, type JsonObject } from '../../src/contract/index.ts'
 import { POISON } from '../fixtures/training/broken.ts'
 import { named, textAt } from '../spec/support/speak.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld } from '../support/shared-world.ts'
+import type { World } from '../support/world.ts'
 
 const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
 
 async function worldOf(recipe: string): Promise<World> {
-  const here = await world({ backend: 'sqlite', settings: { recipe } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ backend: 'sqlite', settings: { recipe } })
   return here
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { listenOnLoopback } from '../../../test/support/listen.ts'
-import { world } from '../../../test/support/world.ts'
+import { ownWorld } from '../../../test/support/shared-world.ts'
 import { runCli } from '../program.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
 import { serviceAddress } from './address.ts'
@@ -19,8 +19,7 @@ async function status(environment: Readonly<Record<string, string>>, ...args: re
 }
 
 async function guarded() {
-  const here = await world({ settings: { 'svc.token': TOKEN } })
-  onTestFinished(() => here.close())
+  const here = await ownWorld({ settings: { 'svc.token': TOKEN } })
   return here
 }
 
