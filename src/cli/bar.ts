@@ -1,6 +1,6 @@
 /** A progress bar with the remaining time, on terminals only. */
+import { whole } from '../presentation/index.ts'
 import { cut } from './screen/text.ts'
-import { counted } from './screen/words.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const BAR_CHARACTERS = 30
@@ -22,7 +22,7 @@ export function startBar(surroundings: Pick<Surroundings, 'progress' | 'width'>,
       if (clock() - drawn < REDRAW_MILLISECONDS && done < total) return
       drawn = clock()
       const pace = { done: done - first, left: total - done, milliseconds: drawn - started }
-      surroundings.progress(cut(`${drawing(done, total)}  ${counted(done)} of ${counted(total)}${timeLeft(pace)}`, surroundings.width - 1))
+      surroundings.progress(cut(`${drawing(done, total)}  ${whole(done)} of ${whole(total)}${timeLeft(pace)}`, surroundings.width - 1))
     },
     end: () => surroundings.progress(''),
   }

@@ -4,11 +4,11 @@ import { resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { ORIGINAL } from '../contract/index.ts'
 import type { importFolders, ImportWish } from '../main.ts'
+import { counted, whole } from '../presentation/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { complain } from './explain.ts'
 import { jsonText, shown } from './screen/text.ts'
-import { counted, several } from './screen/words.ts'
 import { EXIT } from './surroundings.ts'
 import type { BindCommand, ConfigOptions, Surroundings } from './surroundings.ts'
 
@@ -109,21 +109,21 @@ function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
     return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${prefix}${shown(text)}`
   })
   const problems = remarks.filter(({ kind }) => kind === 'problem').length
-  const outcome = problems === 0 ? 'nothing is missing' : `${several(problems, 'line')} above say what is missing`
+  const outcome = problems === 0 ? 'nothing is missing' : `${counted(problems, 'line')} above say what is missing`
   const what = isTrial ? 'could be imported; nothing was written' : 'imported'
   return [
     ...lines,
     ...remarkLines,
     ...(remarkLines.length > 0 ? [''] : []),
-    `${several(scenarios.length, 'scenario')} ${what}: ${outcome}`,
+    `${counted(scenarios.length, 'scenario')} ${what}: ${outcome}`,
   ].join('\n')
 }
 
 function tableOf({ scenario, imported_as: name, source, destination }: Tally, isTrial: boolean): readonly string[] {
   const title = `${shown(JSON.stringify(scenario))}${name === scenario ? '' : ` as ${shown(JSON.stringify(name))}`}`
   const rows = KINDS.map((kind) => {
-    const here = isTrial ? '' : `  here ${counted(destination[kind]).padStart(9)}`
-    return `  ${kind.padEnd(10)}  there ${counted(source[kind]).padStart(9)}${here}`
+    const here = isTrial ? '' : `  here ${whole(destination[kind]).padStart(9)}`
+    return `  ${kind.padEnd(10)}  there ${whole(source[kind]).padStart(9)}${here}`
   })
   return [title, ...rows, '']
 }

@@ -1,9 +1,9 @@
 /** `svc runtime add` and `svc runtime list`: install what runtimes need besides the service. */
+import { bytes } from '../presentation/index.ts'
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { complain } from './explain.ts'
 import { bytesIn, installLlama, isInstalled } from './runtime/install.ts'
-import { bytes } from './screen/words.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
 interface AddOptions {

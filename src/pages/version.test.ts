@@ -59,20 +59,6 @@ describe('the page of a usual step', () => {
 })
 
 describe('the status of a row', () => {
-  it.each<[Partial<PageRow>, string]>([
-    [{ result: 'published' }, 'Published'],
-    [{ result: 'pending', pending: true }, 'Ready for review'],
-    [{ result: 'rejected' }, 'Not selected'],
-    [{ result: 'skipped' }, 'No changes'],
-    [{ result: 'failed' }, 'Failed'],
-    [{ operation: 'create' }, 'Starting point'],
-    [{ operation: 'promote' }, 'Published'],
-    [{ operation: 'rollback' }, 'Published'],
-    [{ operation: 'shipped' }, 'Published'],
-  ])('of %j is %s', (more, word) => {
-    expect(withMetrics({}, more)).toContain(`<span>${word}</span></p>`)
-  })
-
   it('names by whom it was moved', () => {
     expect(textIn(withMetrics({}, { operation: 'promote' }))).toContain('Promoted by a person')
     expect(textIn(withMetrics({}, { operation: 'rollback' }))).toContain('Rolled back by a person')

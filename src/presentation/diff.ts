@@ -1,7 +1,7 @@
 /** The difference of two texts: line by line, and word by word within lines that replace each other. Bounded in time whatever the texts are. */
 import { diffArrays, diffWordsWithSpace } from 'diff'
 
-export interface DiffPart {
+interface DiffPart {
   readonly text: string
   /** Differs from the line that it is compared with. */
   readonly isMarked: boolean

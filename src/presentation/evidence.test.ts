@@ -13,6 +13,7 @@ const EVIDENCE = {
   pairs: 16,
   stopped: 'success',
 }
+const wordsOf = (metrics: object): string | undefined => evidenceOf({ ...metrics })[0]?.pairs?.words
 const barsOf = (evidence: unknown): readonly BarFigure[] => evidenceOf({ evidence })[0]?.bars ?? []
 
 describe('the evidence of a decision', () => {
@@ -52,6 +53,13 @@ describe('the evidence of a decision', () => {
       ['Pairs played', '16'],
       ['Ended by', 'enough evidence'],
     ])
+  })
+
+  it('counts the pairs in words, also those that are not drawn', () => {
+    expect(wordsOf({ wins: 14, losses: 2, ties: 8, evidence: { pairs: 24 } })).toBe('14 won, 2 lost and 8 tied of 24 pairs.')
+    expect(wordsOf({ evidence: { pairs: 12, differences: [0, 0] } })).toBe('0 won, 0 lost and 12 tied of 12 pairs; the first 2 are drawn.')
+    const many = { wins: 1000, losses: 0, evidence: { pairs: 1000, differences: Array(1000).fill(1) } }
+    expect(wordsOf(many)).toBe('1,000 won, 0 lost and 0 tied of 1,000 pairs; the first 240 are drawn.')
   })
 
   it('has a second part where nothing may get worse', () => {

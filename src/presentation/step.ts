@@ -82,7 +82,7 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
 }
 
 /** Null of a step that played nothing. */
-export function scoresOf(metrics: UnknownRecord): StepScores | null {
+function scoresOf(metrics: UnknownRecord): StepScores | null {
   const scores = meanScores(metrics)
   if (scores === null) return null
   const { candidate, current } = scores

@@ -1,19 +1,4 @@
-/** Moments in words. */
-
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** Both in seconds since the epoch. A clock that is a little off puts nothing into the future. */
-export function agoOf(at: number, now: number): string {
-  const seconds = Math.max(0, Math.floor(now - at))
-  if (seconds < 5) return 'just now'
-  if (seconds < MINUTE) return `${seconds} s ago`
-  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ago`
-  if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h ago`
-  const days = Math.floor(seconds / DAY)
-  return days === 1 ? 'yesterday' : `${days} days ago`
-}
+/** Moments by the clock. */
 
 /** With its day once that is another, in as much room as a time needs. What is no moment at all is said to be none. */
 export function clockOf(at: number, now: number): string {

@@ -1,7 +1,7 @@
 /** A list of things of which a few are shown and more when asked for, so that ten thousand of them freeze nothing. */
+import { whole } from '../../../src/presentation/index.ts'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { whole } from './figures.ts'
 
 interface BoundedProps<T> {
   readonly items: readonly T[]

@@ -1,9 +1,18 @@
-/** The keyboard as a way around: a view says which strokes it means while it is shown. */
+/** Keyboard shortcuts: a view registers its keys while it is shown. A shortcut is one key, or two in a row. */
 import { useEffect, useRef } from 'preact/hooks'
-import { meant, opens, type KeyMap, type Stroke } from './strokes.ts'
 
-const maps: KeyMap[] = []
-let before: Stroke | null = null
+export type KeyMap = Readonly<Record<string, () => void>>
+
+interface Stroke {
+  readonly key: string
+  /** Of the event, in milliseconds. */
+  readonly at: number
+}
+
+const FOLLOWS_WITHIN_MS = 1200
+
+const registered: KeyMap[] = []
+let lastStroke: Stroke | null = null
 
 /** Names are those of `KeyboardEvent.key`; a pair is written 'g s'. Nothing runs while somebody types, or while a dialog is open. */
 export function useKeys(map: KeyMap): void {
@@ -12,11 +21,11 @@ export function useKeys(map: KeyMap): void {
   const names = Object.keys(map).join('\n')
   useEffect(() => {
     const live: KeyMap = Object.fromEntries(names.split('\n').map((name) => [name, () => newest.current[name]?.()]))
-    if (maps.length === 0) addEventListener('keydown', onKey)
-    maps.push(live)
+    if (registered.length === 0) addEventListener('keydown', onKey)
+    registered.push(live)
     return () => {
-      maps.splice(maps.indexOf(live), 1)
-      if (maps.length === 0) removeEventListener('keydown', onKey)
+      registered.splice(registered.indexOf(live), 1)
+      if (registered.length === 0) removeEventListener('keydown', onKey)
     }
   }, [names])
 }
@@ -25,8 +34,8 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isDialogOpen()) return
   if (isTyping(event.target)) return leaveField(event)
   const stroke = { key: event.key, at: event.timeStamp }
-  const run = meant(maps, before, stroke)
-  before = run === null && opens(maps, event.key) ? stroke : null
+  const run = meant(registered, lastStroke, stroke)
+  lastStroke = run === null && opens(registered, event.key) ? stroke : null
   if (run === null) return
   event.preventDefault()
   run()
@@ -46,3 +55,18 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null
+
+/** The newest map wins, so that a panel answers before the view under it. Null: no map has this stroke. */
+export function meant(maps: readonly KeyMap[], before: Stroke | null, stroke: Stroke): (() => void) | null {
+  const isPair = before !== null && stroke.at - before.at <= FOLLOWS_WITHIN_MS
+  return (isPair ? found(maps, `${before.key} ${stroke.key}`) : null) ?? found(maps, stroke.key)
+}
+
+/** Whether it may be the first of a pair. */
+export const opens = (maps: readonly KeyMap[], key: string): boolean =>
+  maps.some((map) => Object.keys(map).some((name) => name.startsWith(`${key} `)))
+
+function found(maps: readonly KeyMap[], name: string): (() => void) | null {
+  for (const map of maps.toReversed()) if (Object.hasOwn(map, name)) return map[name] ?? null
+  return null
+}

@@ -1,7 +1,7 @@
 /** A text of any length: its beginning at once, the rest when asked for, and never so much at a time that the page stands still. */
+import { whole } from '../../../src/presentation/index.ts'
 import { useMemo, useState } from 'preact/hooks'
 import { morePieces, piecesOf } from './cut.ts'
-import { whole } from './figures.ts'
 import { Text } from './text.tsx'
 
 export function LongText({ value, mono = false }: { readonly value: string; readonly mono?: boolean }) {

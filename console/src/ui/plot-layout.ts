@@ -1,5 +1,6 @@
 /** Where everything of a plot stands: its axes, its lines or bars, and the values under each place one may point at. Pure. */
-import { brief, bytePower, bytes, duration } from './figures.ts'
+import { bytePower, bytes, duration } from '../../../src/presentation/index.ts'
+import { brief } from './figures.ts'
 import { heightSpanOf, marksOf, scaleOf, spanOf, timeMark, timeMarksOf, type AxisSpan } from './scale.ts'
 
 export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'plain'

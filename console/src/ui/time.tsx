@@ -1,6 +1,7 @@
-/** Moments: how long ago, kept up to date, or by the clock; the exact one is always at hand. */
+/** Moments: how long ago, kept up to date, or by the clock; the title is the exact one. */
 import { useEffect, useState } from 'preact/hooks'
-import { agoOf, clockOf, isoOf } from './ago.ts'
+import { ago } from '../../../src/presentation/index.ts'
+import { clockOf, isoOf } from './ago.ts'
 
 const TICK_SECONDS = 5
 
@@ -12,7 +13,7 @@ export function Ago({ at }: { readonly at: number }) {
   }, [])
   return (
     <time dateTime={isoOf(at)} title={isoOf(at)} class="nowrap">
-      {agoOf(at, now)}
+      {ago(at, now)}
     </time>
   )
 }

@@ -9,14 +9,14 @@ export interface RemoteOptions extends ConfigOptions {
   readonly scenario?: string
 }
 
-export interface ServiceAddress {
+export interface RemoteAddress {
   readonly url: string
   readonly token: string | null
 }
 
 const URL_VARIABLE = 'SVC_URL'
 
-export async function serviceAddress(options: RemoteOptions, { environment }: Surroundings): Promise<ServiceAddress> {
+export async function serviceAddress(options: RemoteOptions, { environment }: Surroundings): Promise<RemoteAddress> {
   const named = options.url ?? textOf(environment[URL_VARIABLE])
   const config = await configOf(options, environment)
   const token = textOf(environment[ENV.token]) ?? config.svc.token ?? config.svc.tokens[0] ?? null

@@ -2,13 +2,13 @@
  * `svc records --export FILE`: every record with its payload, one JSON object per line, in their order. What is not whole yet lies in
  * FILE.partial, and the next run goes on from there.
  */
+import { counted, whole } from '../../presentation/index.ts'
 import { createReadStream, existsSync } from 'node:fs'
 import { open, rename, type FileHandle } from 'node:fs/promises'
 import { ServiceFailure, type RecordRow, type Svc } from '@svc-ai/client'
 import { conflict, ROUTE_PREFIX, unavailable } from '../../contract/index.ts'
 import { startBar, type Bar } from '../bar.ts'
 import { jsonLine, jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { counted, several } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -46,8 +46,8 @@ function tell({ scenario, file, json }: Export, records: number, kept: Kept, sur
     surroundings.out(jsonText({ scenario, file, records }, 2))
     return
   }
-  const earlier = kept.records === 0 ? '' : ` (${counted(kept.records)} of them by an earlier run)`
-  surroundings.out(`${several(records, 'record')} of ${oneLine(scenario)} written to ${shellWord(file)}${earlier}`)
+  const earlier = kept.records === 0 ? '' : ` (${whole(kept.records)} of them by an earlier run)`
+  surroundings.out(`${counted(records, 'record')} of ${oneLine(scenario)} written to ${shellWord(file)}${earlier}`)
 }
 
 /** How far a file is right: line n holds record n, and ends. */

@@ -1,12 +1,10 @@
 /** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
-import { ServiceFailure, type Head, type ReleaseRow, type Svc } from '@svc-ai/client'
+import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, unknown } from '../../contract/index.ts'
-import { heldRows, promotionOf } from '../../presentation/index.ts'
+import { ago, compare, counted, type FileChange, filesBetween, heldRows, promotionOf, timeFor } from '../../presentation/index.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { ago } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { changesBetween } from './changes.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
 import type { RemoteOptions } from './address.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
@@ -161,4 +159,32 @@ function tell({ service, scenario, served, target }: Move, head: Head, { json }:
     if (served.restorable) surroundings.out(`undo: ${service.command(rollbackWords({ scenario, target: served }))}`)
   }
   return EXIT.fine
+}
+
+const FILES_SHOWN_MAX = 12
+/** Counting the lines of one file takes no longer. */
+const COUNT_MILLISECONDS_MAX = 200
+
+/** Null for a scenario that serves no files, or a release whose files cannot be pulled. */
+async function changesBetween(svc: Svc, from: string, to: string): Promise<readonly string[] | null> {
+  const [before, after] = await Promise.all([filesOf(svc, from), filesOf(svc, to)])
+  if (before === null || after === null) return null
+  const lines = filesBetween(before, after).map(lineOf)
+  if (lines.length === 0) return ['no file changes']
+  const more = lines.length - FILES_SHOWN_MAX
+  return more > 0 ? [...lines.slice(0, FILES_SHOWN_MAX), `and ${counted(more, 'file')} more`] : lines
+}
+
+async function filesOf(svc: Svc, releaseId: string): Promise<Manifest['files'] | null> {
+  try {
+    return (await svc.manifest(releaseId)).files
+  } catch (error) {
+    if (error instanceof ServiceFailure && error.status === 404) return null
+    throw error
+  }
+}
+
+function lineOf({ path, kind, before, after }: FileChange): string {
+  const diff = kind === 'changed' ? compare(before, after, { timeLeft: timeFor(COUNT_MILLISECONDS_MAX) }) : null
+  return `${kind.padEnd(7)}  ${oneLine(path)}${diff === null ? '' : ` (+${diff.added} -${diff.removed})`}`
 }

@@ -1,9 +1,9 @@
 /** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
+import { ago } from '../../presentation/index.ts'
 import type { FullRecord } from '@svc-ai/client'
 import { stringify } from 'yaml'
 import { paint } from '../screen/paint.ts'
 import { jsonText, oneLine, shownLines } from '../screen/text.ts'
-import { ago } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 import { modelOf, tokensOf, tookOf } from './row-words.ts'

@@ -1,10 +1,9 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
 import { ServiceFailure, type RecordRow, type FullRecord, type Svc } from '@svc-ai/client'
 import { unknown } from '../../contract/index.ts'
-import { scoreText } from '../../presentation/index.ts'
+import { ago, counted, scoreText } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { ago, several } from '../screen/words.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { exportRecords } from './export.ts'
@@ -99,7 +98,7 @@ function cellsOf(row: RecordRow): readonly Cell[] {
     tookOf(row),
     modelOf(row),
     tokensOf(row),
-    row.references.length === 0 ? '' : several(row.references.length, 'record'),
+    row.references.length === 0 ? '' : counted(row.references.length, 'record'),
     row.artifact_ref === null ? '' : shortId(row.artifact_ref),
   ]
 }

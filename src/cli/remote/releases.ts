@@ -1,9 +1,9 @@
 /** `svc releases`: lists training steps and releases, newest first, and marks what is served. */
 import type { ReleaseRow } from '@svc-ai/client'
-import { heldRows, publishedScores, scoreText, stepView, type StepView } from '../../presentation/index.ts'
+import { ago, counted, heldRows, publishedScores, scoreText, type StepView, stepView } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { ago, several, sparkline } from '../screen/words.ts'
+import { sparkline } from '../screen/sparkline.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
@@ -24,7 +24,7 @@ export function releases(options: RemoteOptions, surroundings: Surroundings): Pr
 function heading(scenario: string, rows: readonly ReleaseRow[]): string {
   const served = servedRow(rows)
   const serves = served === undefined ? '' : `, serves ${numberOf(served)} ${shortId(served.release_id)}`
-  return `${oneLine(scenario)}: ${several(rows.length, 'step')}${serves}${scoreLine(rows)}`
+  return `${oneLine(scenario)}: ${counted(rows.length, 'step')}${serves}${scoreLine(rows)}`
 }
 
 /** As many as fit a line. */
@@ -83,7 +83,7 @@ function aboutOf({ result, operation }: ReleaseRow, { reason, decision }: StepVi
 function advice(rows: readonly ReleaseRow[], scenario: string, command: (words: string) => string): readonly string[] {
   const held = heldRows(rows)
   if (held[0] === undefined) return []
-  return ['', `${several(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`]
+  return ['', `${counted(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`]
 }
 
 export const promoteCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>

@@ -4,9 +4,9 @@ import { ENV, isRefusal } from '../../contract/index.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { serviceAddress, type ServiceAddress, type RemoteOptions } from './address.ts'
+import { serviceAddress, type RemoteAddress, type RemoteOptions } from './address.ts'
 
-export interface RemoteService extends ServiceAddress {
+export interface RemoteService extends RemoteAddress {
   /** The routes that need no scenario. */
   readonly svc: Svc
   readonly in: (scenario: string) => Svc
@@ -35,7 +35,7 @@ export async function withService(
   }
 }
 
-function serviceAt(place: ServiceAddress, { url, config }: RemoteOptions): RemoteService {
+function serviceAt(place: RemoteAddress, { url, config }: RemoteOptions): RemoteService {
   const where = [...(url === undefined ? [] : ['--url', url]), ...(config === undefined ? [] : ['-c', config])]
   return {
     ...place,
@@ -48,7 +48,7 @@ function serviceAt(place: ServiceAddress, { url, config }: RemoteOptions): Remot
 /** Nothing answered as the service does, so nothing was refused either. */
 export const isUnreached = ({ status, code }: ServiceFailure): boolean => status === null || code === 'unexpected_answer'
 
-function wordsFor(failure: ServiceFailure, { token }: ServiceAddress): string {
+function wordsFor(failure: ServiceFailure, { token }: RemoteAddress): string {
   if (failure.code === 'unreachable') return `${failure.message} Start it with: svc serve`
   if (failure.status !== 401) return failure.message
   const problem = token === null ? 'the service requires a token' : 'the service does not accept this token'

@@ -1,10 +1,10 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
-import { heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
+import { ago, bytes, counted, heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
 import { paint } from '../screen/paint.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { ago, bytes, several, sparkline } from '../screen/words.ts'
+import { sparkline } from '../screen/sparkline.ts'
 import { EXIT } from '../surroundings.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
@@ -88,7 +88,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: StatusReport['storage']): string {
   if (typeof records !== 'number') return 'no record counts'
   const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
-  return several(records, 'record') + space
+  return counted(records, 'record') + space
 }
 
 /** In full: it ends in what to do. */
@@ -132,7 +132,7 @@ function servesWords(row: ScenarioRow, releases: readonly ReleaseRow[] | null): 
 
 function waitingWords(own: SeenScenario['status']): string {
   const instructions = own?.processor?.['pending_instructions']
-  if (typeof instructions === 'number' && instructions > 0) return several(instructions, 'request')
+  if (typeof instructions === 'number' && instructions > 0) return counted(instructions, 'request')
   return own?.batch_ready === true ? 'a step' : ''
 }
 

@@ -1,8 +1,8 @@
 /** The box a request is written in. */
+import { whole } from '../../../../src/presentation/index.ts'
 import { useMemo, useState } from 'preact/hooks'
 import { saidOf, type FailureNotice } from '../../failure.ts'
 import { useSession } from '../../session.ts'
-import { whole } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { ChainStep } from '../../data/chain.ts'

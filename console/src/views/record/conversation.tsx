@@ -1,9 +1,9 @@
 /** An exchange as people read one: turn after turn, with what was thought, called and answered told apart. */
+import { counted } from '../../../../src/presentation/index.ts'
 import type { ComponentChildren } from 'preact'
 import { Badge } from '../../ui/badge.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
-import { counted } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'

@@ -1,4 +1,5 @@
 /** One record, readable: what it is, what it quotes, and its exchange, report or instruction. */
+import { duration, whole } from '../../../../src/presentation/index.ts'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
@@ -7,7 +8,6 @@ import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts } from '../../ui/facts.tsx'
-import { duration, whole } from '../../ui/figures.ts'
 import { Id } from '../../ui/id.tsx'
 import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'

@@ -1,10 +1,9 @@
 /** The record of a step beside its row: what was asked, proposed and played. Listed when it is opened. */
 import { useState } from 'preact/hooks'
-import { counted, prettyText } from '../../../../src/presentation/index.ts'
+import { bytes, counted, prettyText } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
-import { bytes } from '../../ui/figures.ts'
 import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'

@@ -1,7 +1,7 @@
 /** What each route was asked and how quickly it answered, since the service was started. */
+import { duration, whole } from '../../../../src/presentation/index.ts'
 import { useState } from 'preact/hooks'
 import { Card } from '../../ui/card.tsx'
-import { duration, whole } from '../../ui/figures.ts'
 import { Text } from '../../ui/text.tsx'
 import { routeRows, type Reading, type RouteRow } from './gauges.ts'
 

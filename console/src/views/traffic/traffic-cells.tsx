@@ -1,10 +1,10 @@
 /** A record in one row. */
 import type { ComponentChildren } from 'preact'
 import type { RecordRow } from '@svc-ai/client'
-import { counted, scoreText, type StepTone } from '../../../../src/presentation/index.ts'
+import { counted, duration, scoreText, type StepTone } from '../../../../src/presentation/index.ts'
 import { hrefOf } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { brief, duration } from '../../ui/figures.ts'
+import { brief } from '../../ui/figures.ts'
 import { shortId } from '../../ui/short-id.ts'
 import { Text } from '../../ui/text.tsx'
 import { Clock } from '../../ui/time.tsx'

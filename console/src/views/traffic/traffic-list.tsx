@@ -1,6 +1,6 @@
 /** The list of records, with what is new above it. */
+import { whole } from '../../../../src/presentation/index.ts'
 import { go } from '../../route.ts'
-import { whole } from '../../ui/figures.ts'
 import { VirtualList } from '../../ui/virtual-list.tsx'
 import { cellsOf, COLUMNS } from './traffic-cells.tsx'
 import type { LiveTraffic } from './use-traffic.ts'

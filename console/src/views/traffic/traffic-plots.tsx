@@ -1,8 +1,8 @@
 /** The latest thousand exchanges as small plots. */
+import { duration } from '../../../../src/presentation/index.ts'
 import { useMemo } from 'preact/hooks'
 import { usePolled } from '../../poll.ts'
 import { useSession } from '../../session.ts'
-import { duration } from '../../ui/figures.ts'
 import { LinePlot } from '../../ui/plot.tsx'
 import { statsOf } from './traffic-stats.ts'
 import { TypedBook } from './typed-book.ts'

@@ -1,10 +1,9 @@
 /** The live traffic of a scenario: every record, newest first, with its key facts; one opens beside the list. */
+import { counted } from '../../../../src/presentation/index.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { go, useFilter } from '../../route.ts'
 import { Empty } from '../../ui/empty.tsx'
-import { counted } from '../../ui/figures.ts'
 import { useKeys } from '../../ui/keys.ts'
-import { useMedia } from '../../ui/media.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { FirstRequest } from '../scenarios/first-request.tsx'
 import { RecordPanel } from '../record/record.tsx'
@@ -154,4 +153,17 @@ function Types({ type, onType }: { readonly type: RecordType | null; readonly on
       ))}
     </div>
   )
+}
+
+/** Whether the screen matches, for what style sheets cannot decide. */
+function useMedia(query: string): boolean {
+  const [isSuch, setSuch] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const list = matchMedia(query)
+    const follow = (): void => setSuch(list.matches)
+    follow()
+    list.addEventListener('change', follow)
+    return () => list.removeEventListener('change', follow)
+  }, [query])
+  return isSuch
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { meant, opens, type KeyMap } from './strokes.ts'
+import { meant, opens, type KeyMap } from './keys.ts'
 
 const said: string[] = []
 const map = (...names: string[]): KeyMap => Object.fromEntries(names.map((name) => [name, () => void said.push(name)]))

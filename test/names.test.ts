@@ -1,0 +1,23 @@
+/** One name for one thing: an exported type name is exported by one file. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const EXPORTED = /^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm
+
+/** Names that several files still export. The list only shrinks: a name that is exported once is taken off it. */
+const SHARED: readonly string[] = [
+]
+
+it('a type name is exported by one file', () => {
+  const exporters = new Map<string, Set<string>>()
+  const files = globSync('{src,plugins,client,agent,native,console,conformance,learn,demo}/**/*.{ts,tsx}', { cwd: root })
+  for (const file of files.filter((path) => !/\.test\.tsx?$|\/dist\/|\/node_modules\//.test(path)))
+    for (const [, name = ''] of readFileSync(join(root, file), 'utf8').matchAll(EXPORTED))
+      exporters.set(name, (exporters.get(name) ?? new Set()).add(file))
+  const shared = [...exporters].filter(([, paths]) => paths.size > 1)
+  expect(exporters.size).toBeGreaterThan(500)
+  expect(shared.filter(([name]) => !SHARED.includes(name)).map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)).toEqual([])
+  expect(SHARED.filter((name) => !shared.some(([other]) => other === name))).toEqual([])
+})
