@@ -20,7 +20,6 @@ const SHARED: readonly string[] = [
   'Outcome',
   'Place',
   'Reply',
-  'RequestTrace',
   'Scene',
   'Screen',
   'Served',
