@@ -5,6 +5,7 @@ import { appendFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@svc-ai/client/shared'
 import { hasCode } from './failure.ts'
+import { destinationOf } from './places.ts'
 import { readIfThere } from './whole-file.ts'
 
 /** The first line of a session's file. */
@@ -107,6 +108,8 @@ async function readSession(path: string): Promise<Session | null> {
   const begun = marks.flatMap(({ report, receipts }) => (typeof report === 'string' ? [{ id: report, receipts: texts(receipts) }] : []))
   return {
     ...head,
+    // The folder may have been renamed since.
+    ...(head.destination !== undefined && { destination: destinationOf(head.destination) }),
     path,
     isLive: isAlive(head.pid),
     receipts: [...new Set(texts(lines.map(({ receipt }) => receipt)))],

@@ -60,7 +60,8 @@ function scenarioIn(args: readonly string[]): { readonly scenario: string | null
 /** Those whose harness was removed by hand are of no use, and no reason to ask. */
 async function recordsBeside(folder: string): Promise<readonly Candidate[]> {
   const installs = dirname(folder)
-  const names = await readdir(installs).catch(() => [])
+  const entries = await readdir(installs, { withFileTypes: true }).catch(() => [])
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   const found = await Promise.all(names.map((name) => recordIfThere(join(installs, name)).catch(() => null)))
   const all = names.flatMap((name, index) => {
     const record = found[index] ?? null

@@ -3,7 +3,7 @@ import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { hasCode, lineOf } from './failure.ts'
 import { typed } from './launcher.ts'
-import { commandFolder, commandOf, homeOf, installsFolder } from './places.ts'
+import { commandFolder, commandOf, formerFolders, homeOf, stateFolders } from './places.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What to type to run the agent. Only a link that an install made is ever replaced. */
@@ -12,7 +12,7 @@ export async function linkCommand(adapter: string, folder: string, env: NodeJS.P
   const launcher = join(folder, commandOf(adapter))
   const link = join(commandFolder(home), commandOf(adapter))
   const target = await targetOf(link)
-  if (target === 'something else' || (target !== null && !target.startsWith(`${installsFolder(home)}/`))) {
+  if (target !== null && !isOfInstall(target, home)) {
     terminal.warn(`${link} is there already and was left as it is; run ${typed(launcher)} instead`)
     return launcher
   }
@@ -20,6 +20,16 @@ export async function linkCommand(adapter: string, folder: string, env: NodeJS.P
   if ((env['PATH'] ?? '').split(delimiter).includes(dirname(link))) return commandOf(adapter)
   terminal.warn(`${dirname(link)} is not on PATH; to have ${commandOf(adapter)} there: export PATH=${typed(dirname(link))}:"$PATH"`)
   return link
+}
+
+const isOfInstall = (target: string, home: string): boolean =>
+  [stateFolders(home), formerFolders(home)].some(({ installs }) => target.startsWith(`${installs}/`))
+
+/** A command of an install that was moved leads to where it is now. */
+export async function turnFormerCommand(adapter: string, folder: string, home: string): Promise<void> {
+  const link = join(commandFolder(home), commandOf(adapter))
+  const target = await targetOf(link)
+  if (target?.startsWith(`${formerFolders(home).installs}/`) === true) await turn(link, join(folder, commandOf(adapter)))
 }
 
 /** Before an install goes: its command leads to another one of the same agent, or goes with it. Anybody else's stays. */

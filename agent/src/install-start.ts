@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { connect, type Svc, INSTALL_ROUTE, field, parseJson } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
+import { moveFormer } from './former-names.ts'
 import { requireNode } from './install-gate.ts'
 import { oneAtATime } from './install-lock.ts'
 import { destinationFor, knows } from './install-place.ts'
@@ -15,15 +16,16 @@ import { openTerminal, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
-type StartOrder = Omit<InstallOrder, 'installation' | 'program'> & { readonly start: InstallStart }
+type StartOrder = Omit<InstallOrder, 'installation'> & { readonly start: InstallStart }
 
 /** The exit code. */
 export const installFromStart = ({ terminal = openTerminal(), ...order }: StartOrder): Promise<number> =>
   inOneLine(terminal, () => installOrRefuse(order, terminal))
 
-async function installOrRefuse({ start, args, env, node }: Omit<StartOrder, 'terminal'>, terminal: Terminal): Promise<number> {
+async function installOrRefuse({ start, program, args, env, node }: Omit<StartOrder, 'terminal'>, terminal: Terminal): Promise<number> {
   requireFewArguments(args)
   requireNode(start, node.version)
+  await moveFormer({ home: homeOf(env), terminal, program, node: node.path })
   const [argument, prefix] = args
   const destination = await destinationFor({ argument, adapter: start.adapter, env }, (record) => isOf(start, record))
   const scenario = await scenarioFor(start, installFolder(homeOf(env), destination), env, terminal)

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { expect, test } from 'vitest'
 import { RELEASE_FILE } from '@svc-ai/client/shared'
 import { anInstallation, makeHome, textsBelow, type Home } from './testing/harness-home.ts'
+import { captureEarlier, installEarlier } from './testing/earlier.ts'
 import type { Installation } from './installation.ts'
-import { installFolder } from './places.ts'
+import type { InstallOrder } from './install.ts'
+import { formerFolders, installFolder, isRealFolder, stateFolders } from './places.ts'
 import { readRecord } from './record.ts'
 
 const DYING = fileURLToPath(new URL('./testing/dying.mjs', import.meta.url))
@@ -48,6 +50,32 @@ test('a disk that is full at any moment is one line, and the same command comple
   expect(said.size).toBeGreaterThan(5)
   for (const line of said) expect(line).toMatch(/^svc: there is no room left to write .*; free some and run the same command again\n$/)
 })
+
+test(
+  'killed before any change of moving an earlier version’s folders, the next install completes the move',
+  { timeout: 300_000 },
+  async () => {
+    for (let nth = 1; ; nth += 1) {
+      const home = makeHome()
+      const bundle = await bundled(home)
+      const earlier = await installEarlier(home)
+      const name = captureEarlier(home, earlier, ['a'])
+      const place = { ...home, destination: earlier.destination, prefix: earlier.prefix }
+      const order = (): Omit<InstallOrder, 'terminal'> => home.order(one, [earlier.destination, earlier.prefix])
+      const { signal } = await attempt({ ...place, order }, bundle, one, 'kill', nth)
+      const isThrough = !isRealFolder(formerFolders(home.path).installs) && !isRealFolder(formerFolders(home.path).captures)
+      await must({ ...place, order }, bundle, one)
+      const folder = installFolder(home.path, earlier.renamed)
+      expect(await readRecord(folder), `after a kill before change ${nth}`).toMatchObject({ destination: earlier.renamed })
+      expect(readFileSync(join(folder, 'state/kept'), 'utf8')).toBe('kept by the agent\n')
+      expect(readlinkSync(join(home.path, '.local/bin/svc-agent'))).toBe(join(folder, 'svc-agent'))
+      expect(readdirSync(stateFolders(home.path).captures)).toEqual([name])
+      expect(readdirSync(join(home.path, 'work'))).toEqual(['svc-harness'])
+      expect(home.npmCalls()).toHaveLength(1)
+      if (signal === null || isThrough) return expect(nth).toBeGreaterThan(10)
+    }
+  },
+)
 
 /** As it is delivered: one file for the oldest Node. */
 async function bundled(home: Home): Promise<string> {

@@ -80,7 +80,7 @@ describe('install', () => {
     expect(warned).toContain('?release_id=r0')
     expect(warned).toContain("svc-agent setup --release 'r1'")
     expect(warned).not.toContain('secret-token')
-    expect([existsSync(home.destination), existsSync(join(home.path, '.reef')), home.npmCalls()]).toEqual([false, false, []])
+    expect([existsSync(home.destination), existsSync(join(home.path, '.svc')), home.npmCalls()]).toEqual([false, false, []])
   })
 
   test('a Node older than the agent needs refuses with one line, nothing written', async () => {
@@ -88,7 +88,7 @@ describe('install', () => {
     const spec = { ...anInstallation().install, node_least: '22.19' }
     const { code, warned } = await run(home, anInstallation({ install: spec }))
     expect([code, warned.split('\n').length, warned.includes('22.19')]).toEqual([1, 1, true])
-    expect(existsSync(join(home.path, '.reef'))).toBe(false)
+    expect(existsSync(join(home.path, '.svc'))).toBe(false)
     expect((await run(home, anInstallation({ install: { ...spec, node_least: '20.1' } }))).code).toBe(0)
   })
 

@@ -5,6 +5,7 @@ import { TOKEN_VARIABLE } from '@svc-ai/client/shared'
 import { isPlainToken } from './binding.ts'
 import { chooseInstall } from './choose.ts'
 import { lineOf, Stop } from './failure.ts'
+import { moveFormer } from './former-names.ts'
 import { planOf, writePlan } from './install-files.ts'
 import { requireNode, tellUnmet } from './install-gate.ts'
 import { linkCommand } from './install-link.ts'
@@ -49,9 +50,10 @@ export async function inOneLine(terminal: Terminal, work: () => Promise<number>)
 }
 
 async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: Terminal): Promise<number> {
-  const { installation, args, env, node } = order
+  const { installation, program, args, env, node } = order
   requireFewArguments(args)
   requireNode(installation, node.version)
+  await moveFormer({ home: homeOf(env), terminal, program, node: node.path })
   const isSame = (record: InstallRecord): Promise<boolean> => isSameHarness(record, installation, env)
   const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, isSame)
   const folder = installFolder(homeOf(env), destination)

@@ -1,15 +1,17 @@
 /** The program that an install script feeds to Node, and that `svc-<adapter>` runs from then on: one text, two beginnings. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { UsageError } from '@svc-ai/client/shared'
 import { chooseInstall } from './choose.ts'
 import { doctor } from './doctor.ts'
 import { lineOf } from './failure.ts'
+import { moveFormer } from './former-names.ts'
 import { install } from './install.ts'
 import { installFromStart } from './install-start.ts'
 import type { Installation, InstallStart } from './installation.ts'
 import { ANY } from './launcher.ts'
 import { notice } from './notice.ts'
 import { page } from './page.ts'
-import { commandOf } from './places.ts'
+import { commandOf, homeOf } from './places.ts'
 import { readRecord } from './record.ts'
 import { report } from './report.ts'
 import { request } from './request.ts'
@@ -35,16 +37,17 @@ process.exitCode = given === undefined ? await wrapper(words) : await installed(
 
 function installed({ installation, program }: NonNullable<typeof given>): Promise<number> {
   const machine = { args: words, env: process.env, node: { path: process.execPath, version: process.versions.node } }
-  if ('recipe' in installation) return installFromStart({ ...machine, start: installation })
+  if ('recipe' in installation) return installFromStart({ ...machine, start: installation, program })
   return install({ ...machine, installation, program })
 }
 
 async function wrapper(argv: readonly string[]): Promise<number> {
   const terminal = openTerminal()
-  const [adapter, folder = '', args] = argv[0] === ANY ? [argv[1] ?? '', argv[2], argv.slice(3)] : [null, argv[0], argv.slice(1)]
+  const [adapter, called = '', args] = argv[0] === ANY ? [argv[1] ?? '', argv[2], argv.slice(3)] : [null, argv[0], argv.slice(1)]
   let name = adapter === null ? 'svc' : commandOf(adapter)
   const say = (line: string): void => terminal.warn(`${name}: ${line}`)
   try {
+    const folder = await presentFolder(called, terminal)
     const isForAny = args[0] === 'help'
     const chosen = isForAny
       ? { folder, args, told: null, isFar: false }
@@ -59,6 +62,19 @@ async function wrapper(argv: readonly string[]): Promise<number> {
     say(line)
     return error instanceof UsageError ? NOT_UNDERSTOOD : 1
   }
+}
+
+/** The install that was called, after those of an earlier version were renamed. */
+async function presentFolder(folder: string, terminal: Terminal): Promise<string> {
+  const [, self = ''] = process.argv
+  const program = readFileSync(self, 'utf8')
+  await moveFormer({ home: homeOf(process.env), terminal, program, node: process.execPath }).catch((error: unknown) => {
+    // The command works where everything is; the next one tries again.
+    const line = lineOf(error)
+    if (line === null) throw error
+    terminal.warn(`the folders of an earlier version could not be renamed: ${line}`)
+  })
+  return existsSync(folder) ? realpathSync(folder) : folder
 }
 
 /** It may have been removed under the shell. */

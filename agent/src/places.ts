@@ -1,38 +1,72 @@
 /** Where an install keeps its things on a person's machine. */
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from './failure.ts'
 
-const DEFAULT_DESTINATION = 'reef-harness'
+const HARNESS = 'svc-harness'
+/** What earlier versions called the same. */
+const FORMER_HARNESS = 'reef-harness'
 
 /** Of the variables rather than the account, so that whoever runs a command decides. */
 export const homeOf = (env: NodeJS.ProcessEnv): string => resolve(nonBlank(env['HOME']) ?? homedir())
 
 /** The harness's folder, without links on the way to it: one folder has one install, however it was named. */
-export const destinationOf = (argument: string): string => realPath(resolve(argument))
+export function destinationOf(argument: string): string {
+  const path = realPath(resolve(argument))
+  const renamed = renamedHarness(path)
+  return renamed !== null && !existsSync(path) && existsSync(renamed) ? renamed : path
+}
+
+/** The folder of a harness under its present name; null for one that a person named. */
+export const renamedHarness = (path: string): string | null =>
+  new RegExp(`^${FORMER_HARNESS}(?:-|$)`).test(basename(path)) ? join(dirname(path), basename(path).replace(FORMER_HARNESS, HARNESS)) : null
 
 /** Where it goes when nobody named a folder, in the order they are tried. */
 export const defaultDestinations = (adapter: string): readonly string[] => [
-  DEFAULT_DESTINATION,
-  `${DEFAULT_DESTINATION}-${adapter}`,
-  ...Array.from({ length: 8 }, (_, index) => `${DEFAULT_DESTINATION}-${adapter}-${index + 2}`),
+  HARNESS,
+  `${HARNESS}-${adapter}`,
+  ...Array.from({ length: 8 }, (_, index) => `${HARNESS}-${adapter}-${index + 2}`),
 ]
 
 /** Where the agent's program goes. */
 export function prefixOf(argument: string | undefined, adapter: string, env: NodeJS.ProcessEnv): string {
-  if (nonBlank(argument) !== undefined) return resolve(argument ?? '')
-  return resolve(nonBlank(env['SVC_HARNESS_PREFIX']) ?? join(homeOf(env), '.local', 'share', DEFAULT_DESTINATION), adapter)
+  const { programs } = stateFolders(homeOf(env))
+  if (nonBlank(argument) === undefined) return resolve(nonBlank(env['SVC_HARNESS_PREFIX']) ?? programs, adapter)
+  const [named, former] = [resolve(argument ?? ''), formerFolders(homeOf(env)).programs]
+  return named.startsWith(`${former}/`) && existsSync(programs) ? programs + named.slice(former.length) : named
 }
 
 export function installFolder(home: string, destination: string): string {
   return join(installsFolder(home), createHash('sha256').update(realPath(destination)).digest('hex'))
 }
 
-export const installsFolder = (home: string): string => join(home, '.reef', 'installs')
+const foldersIn = (home: string, state: string, harness: string) => ({
+  folder: join(home, state),
+  installs: join(home, state, 'installs'),
+  captures: join(home, state, 'captures'),
+  /** The agents' programs. */
+  programs: join(home, '.local', 'share', harness),
+})
 
-export const capturesFolder = (home: string): string => join(home, '.reef', 'captures')
+/** What installs keep in a person's home. */
+export const stateFolders = (home: string) => foldersIn(home, '.svc', HARNESS)
+
+export const formerFolders = (home: string) => foldersIn(home, '.reef', FORMER_HARNESS)
+
+export const installsFolder = (home: string): string => usedOf(home, 'installs')
+
+export const capturesFolder = (home: string): string => usedOf(home, 'captures')
+
+/** The one of an earlier version until it can be renamed. */
+function usedOf(home: string, name: 'installs' | 'captures'): string {
+  const [now, former] = [stateFolders(home)[name], formerFolders(home)[name]]
+  return !existsSync(now) && isRealFolder(former) ? former : now
+}
+
+/** A folder itself, not a link to one. */
+export const isRealFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 export const commandFolder = (home: string): string => join(home, '.local', 'bin')
 

@@ -8,6 +8,12 @@ export interface Lock {
   release(): Promise<void>
 }
 
+/** Whether a process that is alive holds it. */
+export async function isHeld(path: string): Promise<boolean> {
+  const holder = await holderOf(path)
+  return holder !== null && isAlive(Number.parseInt(holder, 10))
+}
+
 /** Null while another process holds it. */
 export async function takeLock(path: string): Promise<Lock | null> {
   try {
@@ -41,7 +47,7 @@ async function holderOf(path: string): Promise<string | null> {
   try {
     return await readlink(path)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EINVAL')) return null
     throw error
   }
 }

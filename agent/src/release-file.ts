@@ -1,6 +1,7 @@
 /** The release file of a harness's folder: which release it holds, what that needs of this machine, and what of it was checked off. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { RELEASE_FILE, parseJson, type Requires } from '@svc-ai/client/shared'
+import { RELEASE_FILE, parseJson, renameReleaseFile, type Requires } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import { readIfThere, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
 
@@ -23,6 +24,7 @@ export interface CheckOff {
 
 /** Null when there is none. A plain pull writes neither `requires` nor `setup`, which means nothing required. */
 export async function readReleaseFile(destination: string): Promise<ReleaseFile | null> {
+  if (existsSync(destination)) renameReleaseFile(destination)
   const path = join(destination, RELEASE_FILE)
   const text = await readIfThere(path)
   if (text === null) return null

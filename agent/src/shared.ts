@@ -1,6 +1,7 @@
 /** What the package `native` uses of this one. Nothing here is promised to others. */
 export { openCapture } from './captures.ts'
 export { hasCode, lineOf } from './failure.ts'
+export { moveReceipts } from './former-names.ts'
 export { capturesFolder, homeOf } from './places.ts'
 export { takeLock } from './process-lock.ts'
 export { readReleaseFile } from './release-file.ts'

@@ -7,6 +7,7 @@ import { understand, removeFromTree } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
+import { removeFormerLinks } from './former-names.ts'
 import { unlinkCommand } from './install-link.ts'
 import { oneAtATime } from './install-lock.ts'
 import { quoted } from './launcher.ts'
@@ -35,7 +36,10 @@ export async function uninstall(install: Install, args: readonly string[], termi
     await unlinkCommand(record.adapter, folder, next, homeOf(env))
     await rm(folder, { recursive: true, force: true })
   })
+  await removeFormerLinks(folder, homeOf(env))
   for (const each of foldersOf(install)) await rmdir(each).catch(() => undefined)
+  // Of the links that are left, some led to folders that have gone with the rest.
+  await removeFormerLinks(folder, homeOf(env))
   terminal.print(
     `removed the harness of scenario ${visible(record.scenario)} from ${record.destination}; the scenario stays at ${record.url}`,
   )
@@ -64,7 +68,8 @@ interface Other {
 }
 
 async function otherInstalls(folder: string): Promise<readonly Other[]> {
-  const folders = (await readdir(dirname(folder))).map((name) => join(dirname(folder), name)).filter((other) => other !== folder)
+  const entries = (await readdir(dirname(folder), { withFileTypes: true })).filter((entry) => entry.isDirectory())
+  const folders = entries.map(({ name }) => join(dirname(folder), name)).filter((other) => other !== folder)
   const records = await Promise.all(folders.map((other) => recordIfThere(other).catch(() => null)))
   return folders.flatMap((other, index) => {
     const record = records[index] ?? null

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
@@ -23,8 +23,8 @@ describe('the agent’s program', () => {
     await ensure(home, { ...npm, lock })
     await ensure(home, { ...npm, lock })
     expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3'])
-    const [build = ''] = readdirSync(join(home.prefix, '.reef-builds'))
-    expect(readFileSync(join(home.prefix, '.reef-builds', build, 'package-lock.json'), 'utf8')).toBe(lock)
+    const [build = ''] = readdirSync(join(home.prefix, '.svc-builds'))
+    expect(readFileSync(join(home.prefix, '.svc-builds', build, 'package-lock.json'), 'utf8')).toBe(lock)
     await ensure(home, { ...npm, lock: `${lock}\n` })
     expect(home.npmCalls()).toHaveLength(2)
     const installation = anInstallation({ install: { ...npm, lock } })
@@ -53,7 +53,22 @@ describe('the agent’s program', () => {
     expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3', '@vendor/agent@1.2.4'])
     await ensure(home, { ...npm, version: '1.2.5' })
     // The one before stays for the sessions that run it.
-    expect(readdirSync(join(home.prefix, '.reef-builds'))).toHaveLength(2)
+    expect(readdirSync(join(home.prefix, '.svc-builds'))).toHaveLength(2)
+  })
+
+  test('that an earlier version installed is used, and goes once it was replaced twice', async () => {
+    const home = makeHome()
+    await ensure(home, npm)
+    const [build = ''] = readdirSync(join(home.prefix, '.svc-builds'))
+    renameSync(join(home.prefix, '.svc-builds'), join(home.prefix, '.reef-builds'))
+    rmSync(join(home.prefix, 'node_modules'))
+    symlinkSync(join('.reef-builds', build, 'node_modules'), join(home.prefix, 'node_modules'))
+    await ensure(home, npm)
+    expect(home.npmCalls()).toHaveLength(1)
+    await ensure(home, { ...npm, version: '1.2.4' })
+    expect(readdirSync(join(home.prefix, '.reef-builds'))).toEqual([build])
+    await ensure(home, { ...npm, version: '1.2.5' })
+    expect(readdirSync(join(home.prefix, '.reef-builds'))).toEqual([])
   })
 
   test.each([
@@ -103,7 +118,10 @@ describe('the agent’s program', () => {
     )
     await ensure(home, git)
     await ensure(home, git)
-    expect(readFileSync(join(home.prefix, 'venv/.reef-install-pin'), 'utf8')).toBe('https://example.invalid/agent.git@v2026.8.31\n')
+    expect(readFileSync(join(home.prefix, 'venv/.svc-install-pin'), 'utf8')).toBe('https://example.invalid/agent.git@v2026.8.31\n')
+    // An earlier version called the file otherwise.
+    renameSync(join(home.prefix, 'venv/.svc-install-pin'), join(home.prefix, 'venv/.reef-install-pin'))
+    await ensure(home, git)
     await ensure(home, { ...git, ref: 'v2026.9.1' })
     expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toEqual([
       expect.stringContaining('--depth 1 --branch=v2026.8.31 -- https://example.invalid/agent.git'),

@@ -25,9 +25,11 @@ export interface VendorOrder {
   readonly terminal: Terminal
 }
 
-const PIN_FILE = '.reef-install-pin'
-const BUILDS = '.reef-builds'
-const LOCK = '.reef-install-lock'
+const PIN_FILE = '.svc-install-pin'
+const BUILDS = '.svc-builds'
+const LOCK = '.svc-install-lock'
+/** What earlier versions called the same. */
+const FORMER = { pin: '.reef-install-pin', builds: '.reef-builds', lock: '.reef-install-lock' } as const
 const VERSION_SECONDS_MAX = 60
 const OUTPUT_LINES_SHOWN = 40
 
@@ -35,11 +37,12 @@ export async function ensureVendor(order: VendorOrder): Promise<void> {
   const { prefix, terminal } = order
   if (await answers(order, prefix)) return
   await mkdir(prefix, { recursive: true })
-  await oneAtATime(join(prefix, LOCK), terminal, async () => {
+  const work = async (): Promise<void> => {
     if (await answers(order, prefix)) return
     await requireOwnLink(join(prefix, linkName(order.installation.install)))
     await replace(order)
-  })
+  }
+  await oneAtATime(join(prefix, LOCK), terminal, () => oneAtATime(join(prefix, FORMER.lock), terminal, work))
 }
 
 /** Whether the pinned version is below this folder, and runs. */
@@ -69,7 +72,10 @@ export async function saysVersion(
 
 /** What a folder says it holds. A clone's version does not change with what was cloned, so that is written down beside it. */
 async function pinIn(root: string, install: VendorInstall): Promise<string | null> {
-  if (install.manager === 'git') return (await readIfThere(join(root, linkName(install), PIN_FILE)))?.trim() ?? null
+  if (install.manager === 'git') {
+    const [pin, former] = await Promise.all([PIN_FILE, FORMER.pin].map((name) => readIfThere(join(root, linkName(install), name))))
+    return (pin ?? former)?.trim() ?? null
+  }
   const text = await readIfThere(join(root, 'node_modules', install.package, 'package.json'))
   const version = /"version"\s*:\s*"([^"]*)"/.exec(text ?? '')?.[1]
   return version ?? null
@@ -114,16 +120,19 @@ async function replace(order: VendorOrder): Promise<void> {
     await rm(build, { recursive: true, force: true })
     throw error
   }
-  const builds = await readdir(join(prefix, BUILDS))
-  const others = builds.filter((name) => name !== basename(build) && name !== basename(dirname(before)))
-  await Promise.all(others.map((name) => rm(join(prefix, BUILDS, name), { recursive: true, force: true })))
+  const builds = await Promise.all([BUILDS, FORMER.builds].map((name) => buildsIn(join(prefix, name))))
+  const others = builds.flat().filter((path) => path !== build && path !== dirname(join(prefix, before)))
+  await Promise.all(others.map((path) => rm(path, { recursive: true, force: true })))
 }
+
+const buildsIn = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder).catch(() => [])).map((name) => join(folder, name))
 
 /** What installs put below a prefix, and nothing else that lies there. */
 export async function removeVendor({ prefix, install }: Pick<InstallRecord, 'prefix' | 'install'>): Promise<void> {
   const link = join(prefix, linkName(install))
   if ((await lstat(link).catch(() => null))?.isSymbolicLink() === true) await rm(link)
-  await rm(join(prefix, BUILDS), { recursive: true, force: true })
+  for (const name of [BUILDS, FORMER.builds]) await rm(join(prefix, name), { recursive: true, force: true })
 }
 
 /** By its lock where it has one: the pin is then of everything it depends on, down to the bytes. */

@@ -37,7 +37,7 @@ it('an import killed at random moments ends with every record once, in order, an
   expect([...service.stored.keys()], about).toEqual(Array.from({ length: records }, (_, index) => `r${index + 1}`))
   expect(countIn(file), about).toBe(records)
   expect(strayRequests(service), about).toEqual([])
-  const beside = ['records.jsonl', 'records.jsonl.reef-import.json', 'records.jsonl.reef-import.json.lock']
+  const beside = ['records.jsonl', 'records.jsonl.svc-import.json', 'records.jsonl.svc-import.json.lock']
   expect(readdirSync(dirname(file)).toSorted(), about).toEqual(beside)
 }, 300_000)
 
@@ -60,7 +60,7 @@ function killSometime(child: ReturnType<typeof startImport>, service: FakeServic
 
 /** The acknowledged rows that the progress file tells of. It is there whole or not at all. */
 function countIn(file: string): number {
-  const path = `${file}.reef-import.json`
+  const path = `${file}.svc-import.json`
   if (!existsSync(path)) return 0
   const { count }: { readonly count: number } = JSON.parse(readFileSync(path, 'utf8'))
   return count
@@ -86,7 +86,7 @@ it('the service itself has every record once and in order after imports that wer
       const child = startImport(file, real.address)
       let changes = 0
       const watcher = watch(dirname(file), (_, name) => {
-        if (name === `${basename(file)}.reef-import.json`) changes += 1
+        if (name === `${basename(file)}.svc-import.json`) changes += 1
         if (changes === changesBeforeKill) child.kill('SIGKILL')
       })
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])

@@ -1,10 +1,13 @@
 /** An import from start to end: open, lock, identify, go on where the last run stopped, send, remember. */
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { readBatches } from './batches.ts'
 import { readCheckpoint, requireSame, writeCheckpoint } from './checkpoint.ts'
 import type { Checkpoint, Position } from './checkpoint.ts'
 import { sendBatch } from './send-batch.ts'
 import type { ImportTarget } from './send-batch.ts'
 import { takeLock } from './lock.ts'
+import { FORMER_PROGRESS_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX } from './names.ts'
 import { showProgress } from './progress.ts'
 import type { Progress, Screen } from './progress.ts'
 import { Source } from './source.ts'
@@ -36,6 +39,7 @@ export type Pace = Pick<ImportTarget, 'wait' | 'timeoutSeconds'>
 export async function importFile(options: ImportOptions, screen: Screen, pace: Pace = {}): Promise<Summary> {
   const source = await Source.open(options.file)
   try {
+    renameProgress(options)
     const lock = takeLock(options.progress)
     try {
       return await sendFrom(source, options, screen, pace)
@@ -45,6 +49,19 @@ export async function importFile(options: ImportOptions, screen: Screen, pace: P
   } finally {
     await source[Symbol.asyncDispose]()
   }
+}
+
+/** Earlier versions called the progress file otherwise. One that still imports holds its lock, and is not disturbed. */
+function renameProgress({ file, progress }: ImportOptions): void {
+  const former = resolve(`${file}${FORMER_PROGRESS_SUFFIX}`)
+  if (progress !== resolve(`${file}${PROGRESS_SUFFIX}`) || existsSync(progress) || !existsSync(former)) return
+  const lock = takeLock(former)
+  try {
+    renameSync(former, progress)
+  } finally {
+    lock[Symbol.dispose]()
+  }
+  rmSync(`${former}${LOCK_SUFFIX}`, { force: true })
 }
 
 async function sendFrom(source: Source, options: ImportOptions, screen: Screen, pace: Pace): Promise<Summary> {

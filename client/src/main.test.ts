@@ -1,5 +1,5 @@
 /** The command as a person meets it: arguments, files and a service in, words and exit statuses out. */
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { takeLock } from './lock.ts'
@@ -53,7 +53,7 @@ describe('a whole import', () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(3))
     await run(file, service.url, [], { SVC_TOKEN: 'secret-token' })
-    const text = readFileSync(`${file}.reef-import.json`, 'utf8')
+    const text = readFileSync(`${file}.svc-import.json`, 'utf8')
     const size = Buffer.byteLength(envelopes(3))
     expect(JSON.parse(text)).toEqual({
       version: 1,
@@ -67,8 +67,8 @@ describe('a whole import', () => {
     expect(text).not.toContain('secret-token')
     expect(readdirSync(dirname(file)).toSorted()).toEqual([
       'records.jsonl',
-      'records.jsonl.reef-import.json',
-      'records.jsonl.reef-import.json.lock',
+      'records.jsonl.svc-import.json',
+      'records.jsonl.svc-import.json.lock',
     ])
   })
 })
@@ -133,9 +133,23 @@ describe('the position', () => {
   it('is not taken from a file that is something else', async () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(2))
-    writeFileSync(`${file}.reef-import.json`, '{"version":2}')
+    writeFileSync(`${file}.svc-import.json`, '{"version":2}')
     expect(await run(file, service.url)).toMatchObject({ code: 1, err: expect.stringContaining('not a progress file') as unknown })
     expect(service.requests).toEqual([])
+  })
+
+  it('is taken from the file of an earlier version, which had another name, unless that one still imports', async () => {
+    const service = await fakeService()
+    const file = sourceFile(envelopes(2))
+    await run(file, service.url)
+    renameSync(`${file}.svc-import.json`, `${file}.reef-import.json`)
+    {
+      using _held = takeLock(`${file}.reef-import.json`)
+      expect((await run(file, service.url)).err).toContain('another import holds')
+    }
+    expect(await run(file, service.url)).toMatchObject({ code: 0 })
+    expect(service.requests).toHaveLength(1)
+    expect(readdirSync(dirname(file)).filter((name) => name.includes('reef'))).toEqual([])
   })
 
   it('goes where --progress says [importer.progress]', async () => {
@@ -144,7 +158,7 @@ describe('the position', () => {
     const elsewhere = `${dirname(file)}/deep/er/progress.json`
     expect(await run(file, service.url, ['--progress', elsewhere])).toMatchObject({ code: 0 })
     expect(existsSync(elsewhere)).toBe(true)
-    expect(existsSync(`${file}.reef-import.json`)).toBe(false)
+    expect(existsSync(`${file}.svc-import.json`)).toBe(false)
   })
 })
 
@@ -162,7 +176,7 @@ describe('a source or progress file in other hands', () => {
     const service = await fakeService()
     const file = sourceFile(envelopes(2))
     {
-      using _held = takeLock(`${file}.reef-import.json`)
+      using _held = takeLock(`${file}.svc-import.json`)
       expect(await run(file, service.url)).toMatchObject({ code: 1, err: expect.stringContaining('another import holds') as unknown })
     }
     expect(service.requests).toEqual([])
@@ -190,5 +204,5 @@ async function run(file: string, url: string, more: readonly string[] = [], env:
 }
 
 function position(file: string): unknown {
-  return JSON.parse(readFileSync(`${file}.reef-import.json`, 'utf8'))
+  return JSON.parse(readFileSync(`${file}.svc-import.json`, 'utf8'))
 }

@@ -17,7 +17,10 @@ export const TOKEN_VARIABLE = 'SVC_TOKEN'
 export const PROVIDER_KEY_VARIABLE = 'SVC_UPSTREAM_API_KEY'
 /** What stands in an agent's files where its token would, when there is none. */
 export const NO_TOKEN = 'svc-no-token'
-export const PROGRESS_SUFFIX = '.reef-import.json'
+export const PROGRESS_SUFFIX = '.svc-import.json'
+/** What earlier versions called the same. */
+export const FORMER_PROGRESS_SUFFIX = '.reef-import.json'
 export const LOCK_SUFFIX = '.lock'
 /** In the folder that holds a tree: which release it is of, and which files are the release's. */
-export const RELEASE_FILE = '.reef-harness-release'
+export const RELEASE_FILE = '.svc-harness-release'
+export const FORMER_RELEASE_FILE = '.reef-harness-release'

@@ -15,7 +15,7 @@ describe('options', () => {
       retries: 3,
       json: false,
       token: null,
-      progress: expect.stringMatching(/x\.jsonl\.reef-import\.json$/) as unknown,
+      progress: expect.stringMatching(/x\.jsonl\.svc-import\.json$/) as unknown,
     })
   })
 
@@ -66,7 +66,7 @@ describe('options', () => {
 
   it.each([
     ['import', ['--url', '--scenario', '--batch-size', '--max-batch-bytes', '--retries', '--progress', 'every 5 seconds']],
-    ['pull', ['--url', '--scenario', '--release', '.reef-harness-release']],
+    ['pull', ['--url', '--scenario', '--release', '.svc-harness-release']],
     ['report', ['--url', '--scenario', '--score', '--feedback', '--reference', '--id']],
     ['status', ['--url', '--scenario']],
   ])('of %s explain themselves on --help', async (command, words) => {

@@ -1,7 +1,7 @@
 /** Trees in folders: hostile ones, interrupted ones, and two at once. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { TreeFailure } from './failure.ts'
 import { checkPaths, writeTree, type TreeChange, type TreeFiles } from './tree-files.ts'
 
 const MODULE = fileURLToPath(new URL('tree-files.ts', import.meta.url))
-const RELEASE = '.reef-harness-release'
+const RELEASE = '.svc-harness-release'
 
 describe('paths', () => {
   it.each([
@@ -30,8 +30,8 @@ describe('paths', () => {
     ['is longer than any system takes', 'a/'.repeat(2100) + 'a'],
     ['has a name longer than any system takes', 'é'.repeat(128)],
     ['is the release file', RELEASE],
-    ['is the release file in other letters', '.Reef-Harness-RELEASE'],
-    ['is where unfinished files are', '.reef-harness-writing-1/part'],
+    ['is the release file in other letters', '.Svc-Harness-RELEASE'],
+    ['is where unfinished files are', '.svc-harness-writing-1/part'],
   ])('one that %s is refused, and with it the whole tree', (_, path) => {
     const root = join(temporaryFolder(), 'tree')
     const act = (): unknown => writeTree(root, { 'good.md': 'x', [path]: 'evil' }, release([]))
@@ -93,6 +93,27 @@ describe('symbolic links', () => {
     symlinkSync('real', join(folder, 'link'))
     write(join(folder, 'link'), { 'a.md': 'x' })
     expect(filesIn(join(folder, 'real'))).toMatchObject({ 'a.md': 'x' })
+  })
+})
+
+describe('a release file of an earlier version, which had another name', () => {
+  const FORMER = '.reef-harness-release'
+
+  it('is taken over: what left the tree is removed', () => {
+    const root = temporaryFolder()
+    write(root, { 'a.md': '1', 'b.md': '1' })
+    renameSync(join(root, RELEASE), join(root, FORMER))
+    expect(write(root, { 'a.md': '1' })).toEqual({ written: [RELEASE], removed: ['b.md'] })
+    expect(readdirSync(root).toSorted()).toEqual([RELEASE, 'a.md'])
+  })
+
+  it('counts beside the present one where that version wrote here later', () => {
+    const root = temporaryFolder()
+    write(root, { 'a.md': '1' })
+    writeFileSync(join(root, 'c.md'), 'of the earlier version')
+    writeFileSync(join(root, FORMER), release(['c.md']))
+    expect(write(root, { 'a.md': '1' }).removed).toEqual(['c.md'])
+    expect(readdirSync(root).toSorted()).toEqual([RELEASE, 'a.md'])
   })
 })
 
@@ -199,9 +220,9 @@ describe('trouble', () => {
 
   it('such as another process at work is told, and left alone', () => {
     const root = temporaryFolder()
-    mkdirSync(join(root, `.reef-harness-writing-${process.ppid}`))
+    mkdirSync(join(root, `.svc-harness-writing-${process.ppid}`))
     expect(() => write(root, { a: '' })).toThrow(`process ${process.ppid} is writing`)
-    expect(readdirSync(root)).toEqual([`.reef-harness-writing-${process.ppid}`])
+    expect(readdirSync(root)).toEqual([`.svc-harness-writing-${process.ppid}`])
   })
 
   it('such as a full disk leaves the old tree readable, and goes away with the cause', () => {
@@ -233,7 +254,7 @@ const write = (root: string, files: TreeFiles): TreeChange => writeTree(root, fi
 /** Path to text of everything but the release file and what is unfinished. */
 function filesIn(root: string): TreeFiles {
   const found = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => lstatSync(join(root, path)).isFile())
-  const own = found.filter((path) => basename(path) !== RELEASE && !dirname(path).startsWith('.reef-harness-'))
+  const own = found.filter((path) => basename(path) !== RELEASE && !dirname(path).startsWith('.svc-harness-'))
   return Object.fromEntries(own.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
 }
 

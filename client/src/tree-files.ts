@@ -27,7 +27,7 @@ import {
 import { dirname, join } from 'node:path'
 import { isAlive } from './alive.ts'
 import { TreeFailure } from './failure.ts'
-import { RELEASE_FILE } from './names.ts'
+import { FORMER_RELEASE_FILE, RELEASE_FILE } from './names.ts'
 import { field, parseJson } from './transport.ts'
 
 /** Path to text. */
@@ -40,9 +40,11 @@ export interface TreeChange {
 }
 
 /** Names below the root that are never a tree's. */
-const RESERVED_PREFIX = '.reef-harness-'
+const RESERVED_PREFIX = '.svc-harness-'
+/** Earlier versions write under it; they may share the folder. */
+const FORMER_PREFIX = '.reef-harness-'
 /** Holds what is not finished yet, by the id of the process that writes. */
-const DESK_PREFIX = `${RESERVED_PREFIX}writing-`
+const DESK = 'writing-'
 /** Empty until a first release is there whole. */
 const NOTHING = { release_id: '', content_id: '', files: [] }
 const PATH_BYTES_MAX = 4096
@@ -73,7 +75,8 @@ function pathProblem(path: string): string | null {
   const names = path.split('/')
   if (names.some((name) => name === '' || name === '.' || name === '..')) return 'has a segment that is empty, . or ..'
   if (names.some((name) => Buffer.byteLength(name) > NAME_BYTES_MAX)) return `has a name longer than ${NAME_BYTES_MAX} bytes`
-  return folded(path).startsWith(RESERVED_PREFIX) ? `takes a name that begins with ${RESERVED_PREFIX}` : null
+  const reserved = [RESERVED_PREFIX, FORMER_PREFIX].find((prefix) => folded(path).startsWith(prefix))
+  return reserved === undefined ? null : `takes a name that begins with ${reserved}`
 }
 
 /** Whether a path may be a tree's at all: what a release file lists is only as good as whoever wrote it. */
@@ -97,10 +100,24 @@ export function writeTree(root: string, files: TreeFiles, releaseText: string): 
   checkPaths(files)
   mkdirSync(root, { recursive: true })
   const folder = realpathSync(root)
+  renameReleaseFile(folder)
   const texts = new Map([...Object.entries(files), [RELEASE_FILE, releaseText]])
   const isTidy = !readdirSync(folder).some(isAbandoned)
   if (isTidy && [...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
   return alone(folder, (desk) => replace(folder, desk, texts))
+}
+
+/** Earlier versions called it otherwise. One that wrote here later listed files of its own: then both lists count. */
+export function renameReleaseFile(folder: string): void {
+  const [from, to] = [join(folder, FORMER_RELEASE_FILE), join(folder, RELEASE_FILE)]
+  if (!isOwnFile(folder, FORMER_RELEASE_FILE)) return
+  if (lookAt(folder, RELEASE_FILE) === undefined) return renameSync(from, to)
+  const [former, present] = [from, to].map((path) => parseJson(readFileSync(path, 'utf8')))
+  if (!isRelease(former) || !isRelease(present)) return
+  const both = { ...present, files: [...new Set([...present.files, ...former.files])].sort() }
+  if (both.files.length > present.files.length)
+    alone(folder, (desk) => write(folder, desk, RELEASE_FILE, `${JSON.stringify(both, null, 2)}\n`))
+  rmSync(from)
 }
 
 /** The desk of a process that was killed. */
@@ -126,7 +143,7 @@ const lookAt = (folder: string, path: string): Stats | undefined => lstatSync(jo
  * by a kill.
  */
 function alone<T>(folder: string, work: (desk: string) => T): T {
-  const own = `${DESK_PREFIX}${process.pid}`
+  const own = `${RESERVED_PREFIX}${DESK}${process.pid}`
   const desk = join(folder, own)
   rmSync(desk, { recursive: true, force: true })
   mkdirSync(desk)
@@ -144,7 +161,8 @@ function alone<T>(folder: string, work: (desk: string) => T): T {
 }
 
 function deskOwner(name: string): number | undefined {
-  const digits = name.startsWith(DESK_PREFIX) ? name.slice(DESK_PREFIX.length) : ''
+  const prefix = [RESERVED_PREFIX, FORMER_PREFIX].find((each) => name.startsWith(each + DESK))
+  const digits = prefix === undefined ? '' : name.slice((prefix + DESK).length)
   return /^[1-9]\d{0,9}$/.test(digits) ? Number(digits) : undefined
 }
 
@@ -203,6 +221,7 @@ function requireWay(folder: string, path: string, leaving: readonly string[]): v
 /** Files of a release that go for good, with what a killed writer left. One that a link leads to is not the tree's, and stays. */
 export function removeFromTree(root: string, paths: readonly string[]): void {
   const folder = realpathSync(root)
+  renameReleaseFile(folder)
   for (const path of paths) if (isTreePath(path) && isOwnFile(folder, path)) remove(folder, path)
   for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true, force: true })
   if (isOwnFile(folder, RELEASE_FILE)) rmSync(join(folder, RELEASE_FILE))

@@ -41,7 +41,7 @@ describe('a release', () => {
 
   it('that was begun and never written whole is none', async () => {
     const root = folder()
-    writeFileSync(join(root, '.reef-harness-release'), '{"release_id":"","content_id":"","files":["native/AGENTS.md"]}')
+    writeFileSync(join(root, '.svc-harness-release'), '{"release_id":"","content_id":"","files":["native/AGENTS.md"]}')
     expect(await mountedIn(root)).toBeNull()
   })
 })

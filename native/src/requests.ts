@@ -1,5 +1,5 @@
 /** `harness` and `report`: what the wrapper of every other agent has, for a folder that was pulled. */
-import { readReleaseFile, report, request, type Install, openTerminal } from '@svc-ai/agent/shared'
+import { homeOf, moveReceipts, readReleaseFile, report, request, type Install, openTerminal } from '@svc-ai/agent/shared'
 import { Failure } from '@svc-ai/client/shared'
 import { placesIn } from './places.ts'
 import { serviceIn } from './service-place.ts'
@@ -24,6 +24,7 @@ interface Found {
 async function installOf(args: readonly string[]): Promise<Found> {
   const { given, rest } = taken(args)
   const places = placesIn(given['tree'] ?? '.')
+  await moveReceipts(homeOf(process.env))
   const release = await readReleaseFile(places.root)
   if (release === null || release.release_id === '')
     throw new Failure(`${places.root} holds no release: pull one with 'svc-client pull', or name another folder with --tree`)

@@ -143,7 +143,7 @@ describe('svc-native serve', () => {
     await said(ran, 'r2 is mounted')
     await at.run('turn', '-p', 'y').end
     expect(JSON.stringify(bodies(svc, '/v1/').at(-1))).toContain('Second.')
-    expect(readFileSync(join(at.tree, '.reef-harness-release'), 'utf8')).toContain('"r2"')
+    expect(readFileSync(join(at.tree, '.svc-harness-release'), 'utf8')).toContain('"r2"')
   })
 
   it('asks once more for a release that it heard of and could not get', async () => {
@@ -305,7 +305,7 @@ describe('a folder that was served', () => {
   it('that holds no release, or whose service is not known, says so', async () => {
     const at = home()
     expect(await at.run('harness', 'x').end).toMatchObject({ code: 1, stderr: expect.stringContaining('holds no release') })
-    writeFileSync(join(at.tree, '.reef-harness-release'), '{"release_id":"r1","files":[]}')
+    writeFileSync(join(at.tree, '.svc-harness-release'), '{"release_id":"r1","files":[]}')
     expect(await at.run('harness', 'x').end).toMatchObject({ code: 1, stderr: expect.stringContaining('--url and --scenario') })
     expect(await at.run('status').end).toMatchObject({ code: 1, stderr: expect.stringContaining('no resident agent runs') })
   })

@@ -1,7 +1,7 @@
 /** `svc-native serve`: a resident agent for one folder, until it is told to stop. */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
+import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
 import { Failure } from '@svc-ai/client/shared'
 import { placesIn, type Places } from './places.ts'
 import { openResident, type ResidentOptions } from './resident.ts'
@@ -14,6 +14,7 @@ export interface ServeOptions extends ResidentOptions {
 /** Throws a `Failure` when another serves the folder, or there is nothing to serve. */
 export async function serve(options: ServeOptions, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   mkdirSync(options.folder, { recursive: true })
+  await moveReceipts(homeOf(process.env))
   const places = placesIn(options.folder)
   mkdirSync(places.native, { recursive: true })
   const lock = await takeLock(places.lock)

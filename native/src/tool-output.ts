@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { RESULT_CHARACTERS_MAX, RESULT_TAIL_CHARACTERS } from './limits.ts'
 import type { Turn } from './turn.ts'
 
-const FOLDER = join('.reef', 'tool-output')
+const FOLDER = join('.svc', 'tool-output')
 
 export function kept({ scene, log, messages }: Turn, content: string): string {
   if (content.length <= RESULT_CHARACTERS_MAX) return content

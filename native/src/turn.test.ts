@@ -78,11 +78,9 @@ describe('a turn', () => {
     const long = tool('long', "export const run = (): string => 'a'.repeat(30000) + 'THE END'")
     const end = await play([long], await model({ long: {} }, 'ok'))
     const [result] = results(end)
-    expect(result).toMatch(
-      /^a{18000}\n\n\[10007 characters are left out here; the whole text is in \.reef\/tool-output\/.+\]\n\na+THE END$/,
-    )
-    const [name = ''] = readdirSync(join(end.workdir, '.reef/tool-output'))
-    expect(readFileSync(join(end.workdir, '.reef/tool-output', name), 'utf8')).toHaveLength(30_007)
+    expect(result).toMatch(/^a{18000}\n\n\[10007 characters are left out here; the whole text is in \.svc\/tool-output\/.+\]\n\na+THE END$/)
+    const [name = ''] = readdirSync(join(end.workdir, '.svc/tool-output'))
+    expect(readFileSync(join(end.workdir, '.svc/tool-output', name), 'utf8')).toHaveLength(30_007)
   })
 
   it('logs no key, and shows none to the model or to whoever asked', async () => {

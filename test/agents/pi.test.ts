@@ -36,7 +36,7 @@ function tellEntries(stage: () => Stage): void {
   it('without its wrapper reads the same files, has no such command and asks nobody', async () => {
     const { home, program, here } = stage()
     const heard = requestsIn(here).length
-    const files = { PI_CODING_AGENT_DIR: join(home.work, 'reef-harness/pi-agent') }
+    const files = { PI_CODING_AGENT_DIR: join(home.work, 'svc-harness/pi-agent') }
     const listed = await home.run('sh', ['-c', ASK_FOR_COMMANDS, program], files)
     expect(namesIn(listed.out)).toEqual(expect.arrayContaining(['mark-command', 'skill:mark-skill']))
     expect(namesIn(listed.out).filter((name) => name.startsWith('svc'))).toEqual([])

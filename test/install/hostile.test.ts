@@ -86,7 +86,7 @@ describe('a harness’s folder', () => {
     expect(realpathSync(machine.destination)).toBe(real)
     const args = [real, machine.prefix]
     expect(await scenario.install(machine, 'dash', { args })).toMatchObject({ code: 0, out: expect.stringContaining('already current') })
-    expect(namesBelow(join(machine.home, '.reef/installs')).filter((name) => name.endsWith('record.json'))).toHaveLength(1)
+    expect(namesBelow(join(machine.home, '.svc/installs')).filter((name) => name.endsWith('record.json'))).toHaveLength(1)
   })
 
   it.each(['pi-agent', 'pi-agent/AGENTS.md', 'pi-agent/skills/text-0/SKILL.md', RELEASE_FILE])(

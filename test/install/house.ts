@@ -10,7 +10,7 @@ import { bearer } from '../spec/support/speak.ts'
 import type { Ended, Machine, Running } from './machine.ts'
 
 export const TOKEN = 'open-sesame'
-export const RELEASE_FILE = '.reef-harness-release'
+export const RELEASE_FILE = '.svc-harness-release'
 /** Every instruction is a release that waits for review. */
 export const HOLDING = join(import.meta.dirname, '../fixtures/held-orders.ts')
 

@@ -39,7 +39,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     expect(permissionsAt(join(machine.destination, 'pi-agent/models.json'))).toBe('600')
     expect(out).toContain(`installed release ${release_id}`)
     expect(err).toContain(`export PATH=${machine.home}/.local/bin:"$PATH"`)
-    const top = machine.made().filter((name) => !/^(?:harness|prefix|home\/\.reef|home\/\.local)(?:\/|$)/.test(name))
+    const top = machine.made().filter((name) => !/^(?:harness|prefix|home\/\.svc|home\/\.local)(?:\/|$)/.test(name))
     expect(top).toEqual([])
   })
 
@@ -115,12 +115,12 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 })
 
-it('without arguments the harness goes to ./reef-harness and the agent below the home, and the agent’s calls reach the service', async () => {
+it('without arguments the harness goes to ./svc-harness and the agent below the home, and the agent’s calls reach the service', async () => {
   const machine = makeMachine()
   const scenario = await house.scenario('defaults')
   expect(await scenario.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
-  expect(existsSync(join(machine.root, 'work/reef-harness', RELEASE_FILE))).toBe(true)
-  expect(existsSync(join(machine.home, '.local/share/reef-harness/pi/node_modules/.bin/pi'))).toBe(true)
+  expect(existsSync(join(machine.root, 'work/svc-harness', RELEASE_FILE))).toBe(true)
+  expect(existsSync(join(machine.home, '.local/share/svc-harness/pi/node_modules/.bin/pi'))).toBe(true)
   expect(await machine.command(['hello'])).toMatchObject({ code: 0, out: 'hello\n' })
   const reported = await machine.command(['report', '--score', '1'])
   expect(reported).toMatchObject({ code: 0, out: expect.stringContaining('score 1 reported for 1 receipt') })

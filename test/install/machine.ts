@@ -69,7 +69,7 @@ export function makeMachine({ node = process.execPath }: { readonly node?: strin
     destination,
     prefix: join(root, 'prefix'),
     env,
-    installFolder: () => join(home, '.reef/installs', createHash('sha256').update(realpathSync(destination)).digest('hex')),
+    installFolder: () => join(home, '.svc/installs', createHash('sha256').update(realpathSync(destination)).digest('hex')),
     start,
     run,
     command: (args, { adapter = 'pi', ...options } = {}) => run([join(home, '.local/bin', `svc-${adapter}`), ...args], options),

@@ -36,7 +36,7 @@ describe('without a scenario', () => {
     const [scenario = '', ...more] = (await made()).filter((name) => !before.includes(name))
     expect(more).toEqual([])
     expect(scenario).toMatch(/^harness-[0-9a-f]{32}$/)
-    expect(recordOf(machine, 'a b/reef-harness')).toMatchObject({ scenario, adapter: 'pi' })
+    expect(recordOf(machine, 'a b/svc-harness')).toMatchObject({ scenario, adapter: 'pi' })
     expect(await machine.command(['hello'])).toMatchObject({ code: 0, out: 'hello\n' })
   })
 
@@ -69,7 +69,7 @@ describe('with two installs of one agent', () => {
     for (const [folder, name] of [
       ['one', names[0]],
       ['two/deep/er', names[1]],
-      ['two/reef-harness', names[1]],
+      ['two/svc-harness', names[1]],
     ] as const) {
       const { code, err } = await machine.command(['report', '--list'], { folder })
       expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(new RegExp(`^svc-pi: scenario ${name} at http://[^\n]*\n$`)) })
@@ -83,7 +83,7 @@ describe('with two installs of one agent', () => {
     expect(await machine.command(['--scenario', 'none', 'hello'])).toMatchObject({ code: 1, err: expect.stringContaining('"none"') })
     expect(await machine.command(['--scenario'])).toMatchObject({ code: 2 })
     // Inside a session the commands are that session's, wherever it runs.
-    const env = { SVC_HARNESS_ROOT: join(machine.root, 'two/reef-harness') }
+    const env = { SVC_HARNESS_ROOT: join(machine.root, 'two/svc-harness') }
     expect((await machine.command(['report', '--list'], { folder: 'one', env })).err).toContain(`scenario ${names[1]} at`)
   })
 
@@ -94,12 +94,12 @@ describe('with two installs of one agent', () => {
     const elsewhere = await machine.command(['report', '--score', '1'], { folder: 'two' })
     expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('there is nothing to report') })
     expect(await machine.command(['uninstall', '--yes'], { folder: 'two' })).toMatchObject({ code: 0 })
-    expect(existsSync(join(machine.root, 'two/reef-harness'))).toBe(false)
+    expect(existsSync(join(machine.root, 'two/svc-harness'))).toBe(false)
     // The other is the only one by now, with its program, its receipts and its command.
     const again = await machine.command(['uninstall', '--yes'], { folder: 'two' })
     expect(again).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/one\/reef-harness.*: svc-pi --scenario 'shared' uninstall --yes\n$/),
+      err: expect.stringMatching(/one\/svc-harness.*: svc-pi --scenario 'shared' uninstall --yes\n$/),
     })
     expect(await machine.command(['report', '--score', '1'])).toMatchObject({ code: 0, out: expect.stringContaining('1 receipt'), err: '' })
     expect(await machine.command(['--scenario', 'shared', 'uninstall', '--yes'])).toMatchObject({ code: 0 })
@@ -114,9 +114,9 @@ describe('in one folder', () => {
     const both = await Promise.all([pi, second].map((each) => each.install(machine, 'dash', { args: [] })))
     expect(both.map(({ code }) => code)).toEqual([0, 0])
     expect(await codex.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
-    const places = ['reef-harness', 'reef-harness-pi'].map((place) => recordOf(machine, `work/${place}`))
+    const places = ['svc-harness', 'svc-harness-pi'].map((place) => recordOf(machine, `work/${place}`))
     expect(places.map(({ scenario, adapter }) => `${String(scenario)} ${String(adapter)}`).toSorted()).toEqual(['beside 2 pi', 'beside pi'])
-    expect(recordOf(machine, 'work/reef-harness-codex')).toMatchObject({ scenario: 'beside', adapter: 'codex' })
+    expect(recordOf(machine, 'work/svc-harness-codex')).toMatchObject({ scenario: 'beside', adapter: 'codex' })
     expect(await second.install(machine, 'dash', { args: [] })).toMatchObject({
       out: expect.stringMatching(/is already current\n.*--scenario 'beside 2'/),
     })
@@ -124,12 +124,12 @@ describe('in one folder', () => {
       expect(await machine.command(['--scenario', scenario, 'hello'])).toMatchObject({ code: 0, out: 'hello\n' })
     expect(await machine.command(['report', '--list'], { adapter: 'codex' })).toMatchObject({ code: 0, err: '' })
 
-    const held = recordOf(machine, 'work/reef-harness')
+    const held = recordOf(machine, 'work/svc-harness')
     const wants = held['scenario'] === 'beside' ? second : pi
-    const { code, err } = await wants.install(machine, 'dash', { args: [join(machine.root, 'work/reef-harness')] })
+    const { code, err } = await wants.install(machine, 'dash', { args: [join(machine.root, 'work/svc-harness')] })
     const refusal = new RegExp(`^svc: \\S+ holds the harness of scenario "${String(held['scenario'])}" at [^\n]*\n$`)
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(refusal) })
-    expect(recordOf(machine, 'work/reef-harness')).toEqual(held)
+    expect(recordOf(machine, 'work/svc-harness')).toEqual(held)
   })
 })
 
@@ -181,7 +181,7 @@ async function twoProjects(machine: Machine, [first, second]: readonly [string, 
 }
 
 function recordOf(machine: Machine, place: string): Readonly<Record<string, unknown>> {
-  const installs = join(machine.home, '.reef/installs')
+  const installs = join(machine.home, '.svc/installs')
   const records = namesBelow(installs).filter((name) => name.endsWith('record.json'))
   const found = records.map((name) => jsonAt(join(installs, name))).find(({ destination }) => destination === join(machine.root, place))
   return found ?? {}

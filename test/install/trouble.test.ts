@@ -56,7 +56,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     const { code, err } = await machine.run(words, { input: bytes })
     expect({ code, err }).toEqual({
       code: 1,
-      err: `svc: you may not read or write ${machine.home}/.reef; change that and run the same command again\n`,
+      err: `svc: you may not read or write ${machine.home}/.svc; change that and run the same command again\n`,
     })
     expect(machine.made()).toEqual([])
   })
@@ -70,7 +70,7 @@ describe.each(SHELLS)('under %s', (shell) => {
       const release = releases[nth % 2] ?? ''
       // Every third time all of it is new.
       if (nth % 3 === 0)
-        for (const folder of [machine.prefix, machine.destination, join(machine.home, '.reef')])
+        for (const folder of [machine.prefix, machine.destination, join(machine.home, '.svc')])
           rmSync(folder, { recursive: true, force: true })
       const event = random.between(0, EVENTS - 1)
       await killedAtEvent(machine, scenario, shell, release, event)
@@ -86,7 +86,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 describe('in the way', () => {
   it.each([
     ['the home is a file', (machine: Machine) => (rmSync(machine.home, { recursive: true }), writeFileSync(machine.home, ''))],
-    ['.reef is a file', (machine: Machine) => writeFileSync(join(machine.home, '.reef'), '')],
+    ['.svc is a file', (machine: Machine) => writeFileSync(join(machine.home, '.svc'), '')],
     ['the harness’s folder is a file', (machine: Machine) => writeFileSync(machine.destination, '')],
     ['the harness’s folder is below a file', (machine: Machine) => writeFileSync(join(machine.root, 'work/file'), ''), 'file/below'],
     ['the harness’s folder is a link to nowhere', (machine: Machine) => symlinkSync(join(machine.root, 'nowhere'), machine.destination)],

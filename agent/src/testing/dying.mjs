@@ -11,7 +11,7 @@ let changes = 0
 
 for (const name of ['open', 'rename', 'mkdir', 'symlink', 'writeFile', 'mkdtemp']) troubled(promises, name, true)
 for (const name of ['openSync', 'renameSync', 'mkdirSync', 'writeFileSync']) troubled(fs, name, true)
-for (const name of ['rm', 'unlink']) troubled(promises, name, false)
+for (const name of ['rm', 'unlink', 'rmdir']) troubled(promises, name, false)
 for (const name of ['rmSync', 'rmdirSync']) troubled(fs, name, false)
 syncBuiltinESMExports()
 

@@ -52,7 +52,7 @@ export function makeHome(): Home {
   writeFileSync(join(tools, 'npm'), NPM)
   chmodSync(join(tools, 'npm'), 0o755)
   symlinkSync(process.execPath, join(tools, 'node'))
-  const [destination, prefix] = [join(path, 'reef-harness'), join(path, 'prefix')]
+  const [destination, prefix] = [join(path, 'svc-harness'), join(path, 'prefix')]
   const env = { HOME: path, PATH: `${tools}:${join(path, '.local/bin')}:/usr/bin:/bin`, SVC_TOKEN: 'secret-token' }
   return {
     path,
@@ -122,6 +122,8 @@ export function transcript(...answers: string[]): Transcript {
 /** Every plain file below a folder, path to text. */
 export function textsBelow(folder: string): Readonly<Record<string, string>> {
   if (!existsSync(folder)) return {}
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => statSync(join(folder, path)).isFile())
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    statSync(join(folder, path), { throwIfNoEntry: false })?.isFile(),
+  )
   return Object.fromEntries(paths.sort().map((path) => [path, readFileSync(join(folder, path), 'utf8')]))
 }

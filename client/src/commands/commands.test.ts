@@ -19,7 +19,7 @@ describe('pull', () => {
       err: '',
     })
     expect(readFileSync(join(folder, 'a/ü.md'), 'utf8')).toBe('a')
-    expect(JSON.parse(readFileSync(join(folder, '.reef-harness-release'), 'utf8'))).toEqual({
+    expect(JSON.parse(readFileSync(join(folder, '.svc-harness-release'), 'utf8'))).toEqual({
       release_id: 'r1',
       content_id: 'content-r1',
       files: ['a/ü.md', 'b.md'],
@@ -52,7 +52,7 @@ describe('pull', () => {
       requires: [],
     })
     expect(service.requests[1]?.path).toBe('/svc/harness?release_id=r+2')
-    expect(readdirSync(folder).toSorted()).toEqual(['.reef-harness-release', 'a', 'c'])
+    expect(readdirSync(folder).toSorted()).toEqual(['.svc-harness-release', 'a', 'c'])
   })
 
   it('names what the release needs of the machine', async () => {

@@ -166,7 +166,7 @@ interface Installed {
 
 /** What the only install in this home wrote down. */
 function recordIn({ folder }: Home): Installed {
-  const installs = join(folder, '.reef/installs')
+  const installs = join(folder, '.svc/installs')
   const [name = ''] = readdirSync(installs)
   return JSON.parse(readFileSync(join(installs, name, 'record.json'), 'utf8'))
 }

@@ -28,7 +28,7 @@ export const harness = [
     'harness.install-4': 'A slow script starts with a preamble after half a second and fails in script form.',
     'harness.install-5': 'The script refuses while a requires item is not checked off.',
     'harness.install-address': 'The model binding names the address the request reached, also behind a gateway.',
-    'harness.install-record': '~/.reef/installs holds the sha256 of each file and the address.',
+    'harness.install-record': '~/.svc/installs holds the sha256 of each file and the address.',
     'harness.install-token': 'The token is filled from SVC_TOKEN when the script runs.',
     'harness.setup': 'svc-<adapter> setup records check-offs, also for a pending release.',
   }),
