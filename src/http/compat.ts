@@ -1,11 +1,11 @@
-/** Under `svc.compat: reef` requests of reef's own clients are read as ours, and our answers carry reef's names beside ours. Nothing else knows of them. */
+/** `svc.compat: reef`: requests of reef's clients are read as ours, and answers carry reef's names too. No other file knows of them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER_PREFIX, ORIGINAL, RECEIPT_OBJECT, ROUTE_PREFIX } from '../contract/index.ts'
 
 const THEIR_ROUTE = new RegExp(`^${ORIGINAL.routePrefix}(?=[/?]|$)`)
 const THEIR_HEADER = new RegExp(ORIGINAL.headerPrefix, 'gi')
 const OUR_HEADER = new RegExp(`${HEADER_PREFIX}[a-z-]+`, 'g')
-/** As it is written into streams: the only object of that one member. */
+/** The receipt as streams carry it. */
 const RECEIPT = new RegExp(String.raw`"${RECEIPT_OBJECT}":(\{"agent_record_id":"(?:[^"\\]|\\.)*"\})`, 'g')
 const ASKED_HEADERS = 'access-control-request-headers'
 /** Headers whose value lists names of headers. */
@@ -16,7 +16,7 @@ export function speakBoth(request: IncomingMessage, response: ServerResponse): v
   writeBoth(response)
 }
 
-/** Once, before anybody looks: from here on the request is one of ours. Where both names are sent, ours counts. */
+/** Renames the request's headers and route once, before anything reads them. When both names are sent, ours counts. */
 function readTheirs(request: IncomingMessage): void {
   request.url = (request.url ?? '/').replace(THEIR_ROUTE, ROUTE_PREFIX)
   const { headers, rawHeaders } = request
@@ -36,7 +36,7 @@ function readTheirs(request: IncomingMessage): void {
 const ourName = (text: string): string => text.replace(THEIR_HEADER, HEADER_PREFIX)
 const theirName = (text: string): string => text.replaceAll(HEADER_PREFIX, ORIGINAL.headerPrefix)
 
-/** Whoever answers writes the head once and ends once; both pass here. */
+/** Every answer writes its head once and ends once; both are wrapped here. */
 function writeBoth(response: ServerResponse): void {
   const own = { writeHead: response.writeHead.bind(response), end: response.end.bind(response) }
   let isStream = false

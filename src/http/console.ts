@@ -1,11 +1,11 @@
-/** The console: a page and its files, the same for everybody and without a word of the deployment, so nobody is asked for a token to load them. */
+/** The console: a page and its files. They say nothing of the deployment, so loading them needs no token. */
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { unknown, unsupported } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 import type { HttpReply } from './reply.ts'
 
-/** Where the build leaves it: beside the sources, and beside what they are compiled to. */
+/** Where the build puts it: next to the sources, and next to the compiled files. */
 const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const PAGE = 'index.html'
 
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Its own files and this service alone. What it shows was written by strangers: nothing of it may ever run. */
+/** The page loads its own files and calls this service alone. It shows text of strangers, which must never run. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ export async function page(): Promise<HttpReply> {
   return reply(PAGE, found, 'no-cache')
 }
 
-/** Every other file has its content in its name, so it may be kept for good. */
+/** Every other file has a content hash in its name, so it may be cached for ever. */
 export async function file(context: HttpContext): Promise<HttpReply> {
   const name = context.params['file'] ?? ''
   const found = name === PAGE ? undefined : (await files()).get(name)
@@ -62,12 +62,12 @@ let known: Promise<ReadonlyMap<string, Buffer>> | null = null
 async function files(): Promise<ReadonlyMap<string, Buffer>> {
   known ??= readFiles()
   const found = await known
-  // Half a build, or none: the rest may come later.
+  // The build is missing or incomplete: read again the next time.
   if (!found.has(PAGE)) known = null
   return found
 }
 
-/** What goes away while it is read is replaced by a build that runs right now: there is nothing yet, as before one. */
+/** A file that disappears while it is read belongs to a build in progress: that counts as no build. */
 async function readFiles(): Promise<ReadonlyMap<string, Buffer>> {
   try {
     const names = await readdir(FOLDER)

@@ -6,7 +6,7 @@ import type { Access, Principal } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
 import type { RouteSpec } from './openapi/spec.ts'
 import type { HttpReply } from './reply.ts'
-import type { HttpServices, LogFields, RequestTrace } from './services.ts'
+import type { HttpServices, LogFields, HttpTrace } from './services.ts'
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -37,7 +37,7 @@ export class HttpContext {
   /** Headers of every answer to this request, refusals included. A handler may add to them. */
   readonly headers: Record<string, string>
   readonly logFields: LogFields = {}
-  readonly trace: RequestTrace | undefined
+  readonly trace: HttpTrace | undefined
   /** The share of the memory for request bodies that this request holds. */
   readonly hold: BodyHold
   readonly started = performance.now()

@@ -1,4 +1,4 @@
-/** Browser consoles: listed origins are let in before any route runs, every other origin is turned away there. */
+/** Browser origins: listed ones are allowed before any route runs, every other one is refused. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, unauthorized } from '../contract/index.ts'
 import type { HttpServices } from './services.ts'
@@ -10,7 +10,7 @@ const PREFLIGHT_SECONDS = '600'
 
 export interface CorsAnswer {
   readonly headers: Readonly<Record<string, string>>
-  /** A preflight is answered here and reaches no route. */
+  /** A preflight reaches no route. */
   readonly isPreflight: boolean
 }
 
@@ -34,7 +34,7 @@ export function answerOrigin(
   if (origins.size === 0) return NOTHING
   if (origin === undefined) return VARY
   if (!isListed) {
-    // With a token, a browser's word for it is enough: a proxy may have changed the host.
+    // With a token the browser's own header is enough, since a proxy may have changed the host.
     if (isOwn || (!isOpen && headers['sec-fetch-site'] === 'same-origin')) return VARY
     throw unauthorized('this origin is not one of svc.console_origins')
   }
@@ -46,9 +46,8 @@ export function answerOrigin(
 }
 
 /**
- * Whether a request comes from no page at all or from a page of this very service: opened under the host that was asked, under the one that a
- * proxy says was asked, or under the address that the operator said is ours. Another port of this machine is another server, and so is another
- * spelling of its address.
+ * Whether a request comes from no page, or from a page of this service: opened under the request's host, under the host that a proxy
+ * forwards, or under the configured address. Another port, or another spelling of the address, is another server.
  */
 function isOwnPage(servedOrigin: string | null, headers: IncomingHttpHeaders): boolean {
   const { origin, 'sec-fetch-site': site = 'none' } = headers
@@ -59,7 +58,7 @@ function isOwnPage(servedOrigin: string | null, headers: IncomingHttpHeaders): b
   return origin === servedOrigin || [headers.host, headers['x-forwarded-host']].some((named) => firstHost(named) === host)
 }
 
-/** Proxies append to the list; the first one is what the person typed. */
+/** Proxies append to the list; the first entry is the original one. */
 const firstHost = (header: string | readonly string[] | undefined): string =>
   String(header ?? '')
     .split(',', 1)[0]
@@ -67,21 +66,20 @@ const firstHost = (header: string | readonly string[] | undefined): string =>
     .toLowerCase() ?? ''
 
 /**
- * A stranger's site can give its own name our address. To a browser its page is then ours, and over plain HTTP nothing in its requests says
- * otherwise but the name it was opened under.
+ * Guards against DNS rebinding: a stranger's name can point to our address, and over plain HTTP only the host header shows it.
  */
 function refuseBorrowedName(hosts: ReadonlySet<string>, host: string): void {
   if (!isOwnedName(host) || hosts.has(host.toLowerCase())) return
   throw unauthorized('without a token the service answers under no host name that somebody could own; set svc.token, or list its origin')
 }
 
-/** Whether anybody could have bought it: a name with a dot, but for addresses and for what is set aside for machines of one's own. */
+/** Whether the name could be registered by a stranger: it has a dot, and is neither an address nor reserved for private use. */
 function isOwnedName(host: string): boolean {
   const name = host.replace(/:\d*$/, '').replace(/\.$/, '')
   return /^[^\s/@:[\]]+\.[^\s/@:[\]]+$/.test(name) && !/\.(?:localhost|internal|\d+)$/i.test(name)
 }
 
-/** A page of another origin cannot read our answers, but on an open service it could act. */
+/** A page of another origin cannot read answers, but on an open service it could change something. */
 function refuseForeignPage(method: string): void {
   if (method === 'GET' || method === 'HEAD') return
   throw unauthorized(

@@ -1,4 +1,4 @@
-/** The harness routes: the tree that clients pull, its catalog, what its steps left, and what people and agents ask for. */
+/** The harness routes: the tree that clients pull, its catalog, the files of its steps, instructions and proposals. */
 import {
   HEADER,
   ROUTE_PREFIX,
@@ -21,7 +21,7 @@ import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts'
 
-/** The files of the head, or of a release of the catalog, with everything a client should know of them. Waits for no step. */
+/** The files of the head, or of a release of the catalog, with their evaluation and requirements. Never waits for a step. */
 export async function manifest(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
@@ -52,7 +52,7 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
 export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
-/** The releases of the tree that clients pull, oldest first, each with the page that tells about it: all, or a page where one is asked for. */
+/** The releases of the tree that clients pull, oldest first, each with the path of its page: all of them, or one page of the list. */
 export async function catalog(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = scenarioOf(context.request)
@@ -71,7 +71,7 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
   })
 }
 
-/** What a step left beside its row. The step is a place in the catalog, as on its page. */
+/** The files of a step. The step is a place in the catalog, as on its page. */
 export async function stepRecords(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
@@ -124,7 +124,7 @@ export async function progress(context: HttpContext): Promise<HttpReply> {
 export const unknownRequest = (id: string): Error =>
   unknown('unknown_request', `no train instruction ${JSON.stringify(id)} is known in this scenario`)
 
-/** A change that an agent proposes by itself. One that may not be made is an answer; only what is no proposal at all is refused. */
+/** A change that an agent proposes. A change that is not admitted is an answer; only a malformed proposal is refused. */
 export async function proposals(context: HttpContext): Promise<HttpReply> {
   const { services } = context
   const name = scenarioOf(context.request)
@@ -140,7 +140,7 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
   })
 }
 
-/** Which mode a scenario is in is known here and not to its recipe. */
+/** The recipe does not know the mode, so manual mode is handled here. */
 const refusedInManual = (release_id: string): Admission => ({
   proposal_id: newId(),
   admitted: false,
@@ -148,7 +148,6 @@ const refusedInManual = (release_id: string): Admission => ({
   release_id,
 })
 
-/** Every agent that can be named: those that come with the service, and those of the configured recipes. */
 export async function adapters({ services }: HttpContext): Promise<HttpReply> {
   return json<AdapterList>({ adapters: [...(await services.adapters()).values()].map(describeAdapter) })
 }

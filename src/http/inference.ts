@@ -20,7 +20,7 @@ export function traffic(dialect: Dialect): LineHandler {
     const call = await callOf(context, dialect, context.path)
     await context.services.registry.useOrCreate(name, release, async (scenario) => {
       const answer = async (asked: Call): Promise<void> => {
-        // Every answer of such a scenario says which release is served, refusals too.
+        // Every answer names the release that is served, refusals included.
         const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeader(scenario)))
         await write(context, served)
       }
@@ -29,7 +29,7 @@ export function traffic(dialect: Dialect): LineHandler {
   }
 }
 
-/** The same line for a scenario that is loaded here, kept by nobody. */
+/** The same for a loaded scenario, without a record. */
 export function evaluation(dialect: Dialect): LineHandler {
   return async (context) => {
     const name = nameInPath(context)
@@ -42,7 +42,7 @@ export function evaluation(dialect: Dialect): LineHandler {
   }
 }
 
-/** Which models there are, relayed: real clients ask. The scenario is optional and never created by asking. */
+/** Relays the list of models. The scenario is optional and is not created. */
 export async function models(context: HttpContext): Promise<HttpReply> {
   const { services } = context
   const named = headerText(context.request, HEADER.scenario)
@@ -57,7 +57,7 @@ export async function models(context: HttpContext): Promise<HttpReply> {
   return name !== null && services.registry.has(name) ? services.registry.use(name, ask) : ask(services)
 }
 
-/** One client tries a socket first; told so at once, it falls back at once. */
+/** One client tries a web socket first, and falls back at once when it is refused. */
 export function refuseWebSocket(): HttpReply {
   throw new HttpRefusal(426, 'upgrade_required', 'this service answers over HTTP; POST to this route', { allow: 'POST' })
 }
@@ -113,12 +113,12 @@ function writeWhole(context: HttpContext, answer: WholeAnswer, receipt: string |
   endWith(context.response, answer.body)
 }
 
-/** On a scenario that serves files: the release its clients would pull now. */
+/** The release that clients would pull now, when the scenario serves files. */
 function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
   return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
 }
 
-/** A whole answer is JSON, whatever its upstream calls it: as anything else a browser might run it. */
+/** A whole answer is always sent as JSON: a browser might run any other type. */
 function wholeHeaders(answer: Pick<WholeAnswer, 'headers'>): Record<string, string> {
   const { 'content-type': type = '', ...headers } = relayedHeaders(answer)
   return { ...headers, 'content-type': JSON_TYPE.test(type) ? type : 'application/json' }

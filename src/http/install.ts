@@ -1,4 +1,4 @@
-/** The install script: made at once for whoever waits, or begun with a preamble when it takes longer. */
+/** The install script: sent at once, or begun with a preamble when making it takes longer. */
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter } from '../contract/index.ts'
@@ -14,7 +14,7 @@ import type { HttpReply } from './reply.ts'
 import { headerText, scenarioOf } from './request-fields.ts'
 import type { HttpServices } from './services.ts'
 
-/** A failure in time has its own status; a late one is a script that says so and fails, since the status is out by then. */
+/** An early failure has its own status. A late one is a script that says so and fails, since the status was sent already. */
 export async function install(context: HttpContext): Promise<HttpReply> {
   const making = makeScript(context)
   making.catch(() => undefined)
@@ -61,7 +61,7 @@ const noHarnessRecipe = (): Error =>
 
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
-/** Where the request reached the service, or the gateway in front of it. Whatever is no plain host is refused: it ends up in files. */
+/** The address that the request reached. It ends up in files, so only a plain host is accepted. */
 function addressOf({ headers }: IncomingMessage): string {
   const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
   const proto = first(headers['x-forwarded-proto']) ?? 'http'
@@ -71,11 +71,11 @@ function addressOf({ headers }: IncomingMessage): string {
   return `${proto}://${host}`
 }
 
-/** Gateways append to the list; the first one is what the person typed. */
+/** Proxies append to the list; the first entry is the original one. */
 const first = (header: string | readonly string[] | undefined): string | undefined =>
   header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
-/** Nothing is made by asking: the script makes the scenario it names when it runs where none of this service is installed yet. */
+/** Creates nothing: the script creates the scenario when it runs in a folder without one of this service. */
 function scriptWithoutScenario({ services: { registry, newId, model }, query }: HttpContext, adapter: Adapter, url: string): string {
   if (registry.adapters.size === 0) throw noHarnessRecipe()
   const [recipe, another] = [...registry.adapters].flatMap(([name, serving]) => (serving.name === adapter.name ? [name] : []))
@@ -86,7 +86,7 @@ function scriptWithoutScenario({ services: { registry, newId, model }, query }: 
     throw unknown('unknown_scenario', `${HEADER.scenario}: name the scenario to install; without it this service makes none`)
   if (query.get('release_id') !== null)
     throw unknown('unknown_release', `release_id: name the scenario that has this release with ${HEADER.scenario}`)
-  // An agent that cannot be told its model is refused before a scenario is made for it.
+  // An agent without a model binding is refused before a scenario is made for it.
   renderTree(adapter, [], model)
   return installScript(startOf(adapter, { url, recipe, scenario: `harness-${newId()}` }))
 }

@@ -55,7 +55,7 @@ export class Metrics {
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
       ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
-      ...counter('svc_log_lines_dropped_total', 'Lines of the log that nobody read in time.', http.logLinesDropped),
+      ...counter('svc_log_lines_dropped_total', 'Log lines dropped because they were not read in time.', http.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
       ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
       ...gauge('svc_scenarios_loaded', 'Scenarios loaded in this process.', scenarios.loaded),

@@ -125,7 +125,7 @@ function objectIn(payload: Uint8Array | null): JsonObject {
   }
 }
 
-/** Agents that are installed by nobody's command follow their scenario by themselves. */
+/** Null for an agent that is not installed by a command: it follows its scenario by itself. */
 const wrapperOf = (adapter: Adapter | undefined): string | null => (adapter?.install === undefined ? null : `${PRODUCT}-${adapter.name}`)
 
 /** Nothing may be run, loaded, framed or sent from a page, and no address it leads to learns the key in its own. */

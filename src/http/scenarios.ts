@@ -49,7 +49,7 @@ function views({ model, recipe }: Scenario): Pick<CreatedScenario, 'model' | 'ad
   return { model: modelView(model), ...adapterName(recipe.adapter) }
 }
 
-/** Model settings of a scenario that exists already are kept as they are, and those sent are not looked at. */
+/** An existing scenario keeps its model settings; those sent are not even checked. */
 export async function create(context: HttpContext): Promise<HttpReply> {
   const {
     services: { registry },

@@ -1,16 +1,17 @@
-/** The listening socket: opens, and closes without cutting anyone off who can still be answered. */
-import { createServer, type RequestListener } from 'node:http'
+/** The listening socket. Closing it lets answers in flight finish. */
+import { createServer, STATUS_CODES, type RequestListener } from 'node:http'
 import { Socket, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { BODY_TIMEOUT_SECONDS, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
-import { unreadableAnswer } from './unreadable.ts'
+import { BODY_TIMEOUT_SECONDS, HEADER, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
+import { newId } from '../kit/index.ts'
+import { answerError, HttpRefusal } from './errors.ts'
 
-/** Longer than the pools of usual clients keep a connection, so that it is they who let go. */
+/** Longer than usual clients keep a pooled connection, so that the client closes it first. */
 const KEEP_ALIVE_MS = 75_000
 const SLOW_CLIENT_CHECK_MS = 5000
-/** Whoever was told that this is no request, or came too slowly, and does not hang up: a connection left open is a descriptor lost. */
+/** When to close the connection of a client that sent no request, or too slowly, and does not hang up. */
 const HANG_UP_AFTER_MS = 1000
-/** Connections the system may hold for us while a burst is being accepted, one per turn of the event loop. */
+/** Connections that the system queues while a burst is accepted, one per turn of the event loop. */
 const BACKLOG = 4096
 
 export interface Listening {
@@ -32,30 +33,30 @@ export async function listen(
       requestTimeout: BODY_TIMEOUT_SECONDS * 1000,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
-      // Refused further in, with a request id and in our words.
+      // A missing host is refused by the listener, with a request id.
       requireHostHeader: false,
     },
     listener,
   )
-  // An expectation nobody knows is let pass: the answer tells what became of the request.
+  // An unknown expectation is ignored; the request is answered as any other.
   server.on('checkExpectation', listener)
   server.on('clientError', refuseUnreadable)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
-  // With no descriptors left the system hands over a failure instead of a connection. That visitor is lost, the service is not.
+  // With no descriptors left, accepting fails. That client is lost, the service is not.
   server.on('error', () => undefined)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
   return { address: addressText(address), port: address.port, close: () => closeGracefully(server, graceSeconds) }
 }
 
-/** What is no HTTP request never becomes one, so nobody further in can answer it. */
+/** Bytes that are no HTTP request never reach the listener, so they are answered here. */
 function refuseUnreadable(error: Error, socket: Duplex): void {
-  // Something was already said on this connection, and perhaps is still being said: more words would land in the middle of it.
-  const hasSpoken = socket instanceof Socket && socket.bytesWritten > 0
-  if (!socket.writable || hasSpoken) {
+  // An answer may be under way on this connection; more bytes would land in the middle of it.
+  const hasAnswered = socket instanceof Socket && socket.bytesWritten > 0
+  if (!socket.writable || hasAnswered) {
     socket.destroy()
     return
   }
@@ -63,7 +64,35 @@ function refuseUnreadable(error: Error, socket: Duplex): void {
   setTimeout(() => socket.destroy(), HANG_UP_AFTER_MS).unref()
 }
 
-/** Answers in flight are finished; whoever is not done after the grace is cut off, and what came so far is kept. */
+/** By Node's code for what it could not read. Anything else is malformed. */
+const KNOWN: Readonly<Record<string, HttpRefusal>> = {
+  HPE_HEADER_OVERFLOW: new HttpRefusal(431, 'headers_too_large', 'the request headers together are too large; send fewer or shorter ones'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpRefusal(408, 'request_timeout', 'the request did not arrive in time; send it again'),
+}
+const MALFORMED = new HttpRefusal(
+  400,
+  'malformed_request',
+  'this is no HTTP request that can be read; check its first line and its headers',
+)
+
+/** In the shape of every other refusal. */
+function unreadableAnswer(error: Error): string {
+  const refusal = ('code' in error ? KNOWN[String(error.code)] : undefined) ?? MALFORMED
+  const { status, body } = answerError(refusal, '')
+  const text = JSON.stringify(body)
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'connection: close',
+    'content-type: application/json',
+    'x-content-type-options: nosniff',
+    'cache-control: no-store',
+    `content-length: ${Buffer.byteLength(text)}`,
+    `${HEADER.requestId}: ${newId()}`,
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${text}`
+}
+
+/** Answers in flight may finish within the grace period. Then connections are cut, and what was received is kept. */
 async function closeGracefully(server: ReturnType<typeof createServer>, graceSeconds: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())

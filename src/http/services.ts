@@ -38,10 +38,10 @@ export interface HttpServices {
 
 interface RequestTraces {
   /** Starts the trace of a request. */
-  request(headers: IncomingHttpHeaders): RequestTrace
+  request(headers: IncomingHttpHeaders): HttpTrace
   readonly spans: { readonly exported: number; readonly dropped: number }
 }
-export interface RequestTrace extends CallTrace {
+export interface HttpTrace extends CallTrace {
   /** Ends the trace when the answer is over. */
   end(seen: {
     readonly id: string

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { RECORD_ID_CHARACTERS_MAX } from '../limits.ts'
 
 /** The type of a shape: what its schema describes, read-only at every depth. */
-export type Wire<S extends z.ZodType> = ReadonlyDeep<z.input<S>>
+export type WireType<S extends z.ZodType> = ReadonlyDeep<z.input<S>>
 type ReadonlyDeep<T> = JsonObject extends T
   ? T
   : T extends readonly (infer Item)[]

@@ -1,7 +1,7 @@
 /** Wire shapes of the harness: the files that clients pull, proposals, and how far an instruction is. */
 import { z } from 'zod'
 import { PROPOSAL_MUTATIONS_MAX, RECORD_ID_CHARACTERS_MAX } from '../limits.ts'
-import { components, contentId, count, isWithin, jsonObject, releaseId, seconds, step, storedId, text, type Wire } from './fields.ts'
+import { components, contentId, count, isWithin, jsonObject, releaseId, seconds, step, storedId, text, type WireType } from './fields.ts'
 import { stepOutcome } from './releases.ts'
 import { requiresSchema } from './requires.ts'
 
@@ -63,7 +63,7 @@ export const manifestSchema = z.object({
   requires: z.array(requiresSchema).describe('What a person must have set up.'),
   components,
 })
-export type Manifest = Wire<typeof manifestSchema>
+export type Manifest = WireType<typeof manifestSchema>
 
 const install = z.object({
   manager: z.enum(['npm', 'git']),
@@ -82,21 +82,21 @@ export const adapterViewSchema = z.object({
   kinds: z.array(text).describe('The kinds of entries it renders.'),
   install: install.nullable(),
 })
-export type AdapterView = Wire<typeof adapterViewSchema>
+export type AdapterView = WireType<typeof adapterViewSchema>
 export const adapterListSchema = z.object({ adapters: z.array(adapterViewSchema) })
-export type AdapterList = Wire<typeof adapterListSchema>
+export type AdapterList = WireType<typeof adapterListSchema>
 
 const stepFile = z.object({ path: text, bytes: count })
-export type StepFile = Wire<typeof stepFile>
+export type StepFile = WireType<typeof stepFile>
 export const stepFilesSchema = z.union([
   z.object({ status: z.literal('retained'), files: z.array(stepFile) }).describe('Without a path.'),
   z.object({ status: z.literal('retained'), path: text, text }).describe('With a path.'),
   z.object({ status: z.enum(['not_recorded', 'disabled', 'missing']), files: z.array(z.unknown()).max(0) }),
 ])
-export type StepFiles = Wire<typeof stepFilesSchema>
+export type StepFiles = WireType<typeof stepFilesSchema>
 
 const activityLine = z.object({ at: seconds, kind: text, text, failed: z.exactOptional(z.literal(true)) })
-export type ActivityLine = Wire<typeof activityLine>
+export type ActivityLine = WireType<typeof activityLine>
 export const requestProgressSchema = z.object({
   request_id: storedId,
   settled: z.boolean(),
@@ -108,11 +108,11 @@ export const requestProgressSchema = z.object({
   step_record: text.nullable(),
   activity: z.array(activityLine).describe('Oldest first; empty once settled.'),
 })
-export type RequestProgress = Wire<typeof requestProgressSchema>
+export type RequestProgress = WireType<typeof requestProgressSchema>
 export const admissionSchema = z.object({
   proposal_id: text,
   admitted: z.boolean(),
   reason: text.nullable().describe('The rule that refused it.'),
   release_id: releaseId.describe('The head it was checked against.'),
 })
-export type Admission = Wire<typeof admissionSchema>
+export type Admission = WireType<typeof admissionSchema>

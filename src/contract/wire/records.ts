@@ -13,7 +13,7 @@ import {
   seconds,
   storedId,
   text,
-  type Wire,
+  type WireType,
 } from './fields.ts'
 import { requiresList } from './requires.ts'
 
@@ -37,7 +37,7 @@ export const reportBodySchema = z.object({
     .describe('In place of references: the exchanges with this tag, all of them or the latest.'),
   metadata: z.exactOptional(jsonObject.nullable()),
 })
-export type ReportBody = Wire<typeof reportBodySchema>
+export type ReportBody = WireType<typeof reportBodySchema>
 
 export const trainBodySchema = z.object({
   agent_record_id: z.exactOptional(newRecordId),
@@ -49,7 +49,7 @@ export const trainBodySchema = z.object({
     .exactOptional(jsonValue)
     .describe('The requesting machine: platform, arch, release, commands. Fields that do not fit are dropped.'),
 })
-export type TrainBody = Wire<typeof trainBodySchema>
+export type TrainBody = WireType<typeof trainBodySchema>
 
 /** The envelope around a record that was collected elsewhere. Its payload is checked apart, so that a refusal names the place. */
 export const importEnvelope = z.strictObject(
@@ -70,7 +70,7 @@ export const importBodySchema = z.discriminatedUnion('request_type', [
   importEnvelope.extend({ request_type: z.literal('inference') }),
   importEnvelope.extend({ request_type: z.literal('report'), payload: reportBodySchema }),
 ])
-export type ImportBody = Wire<typeof importBodySchema>
+export type ImportBody = WireType<typeof importBodySchema>
 
 const BATCH_RULE = `must be a list of 1 to ${IMPORT_BATCH_RECORDS_MAX} envelopes`
 const batchOf = <T extends z.ZodType>(record: T) =>
@@ -85,16 +85,16 @@ export const importBatchBodySchema = batchOf(importBodySchema)
 // ── answers ──────────────────────────────────────────────────────────────────────────────────
 
 export const receiptSchema = z.object({ agent_record_id: storedId, scenario, request_type: z.enum(['inference', 'report']) })
-export type Receipt = Wire<typeof receiptSchema>
+export type Receipt = WireType<typeof receiptSchema>
 export const receiptsSchema = z.object({ records: z.array(receiptSchema).describe('In the order sent.') })
-export type Receipts = Wire<typeof receiptsSchema>
+export type Receipts = WireType<typeof receiptsSchema>
 export const trainReceiptSchema = z.object({
   agent_record_id: storedId,
   scenario,
   request_type: z.literal('train'),
   page_path: text.describe("The request's page. Carries a page key when a service token was presented."),
 })
-export type TrainReceipt = Wire<typeof trainReceiptSchema>
+export type TrainReceipt = WireType<typeof trainReceiptSchema>
 
 export const exchangeSummarySchema = z.object({
   model: z.exactOptional(text),
@@ -105,7 +105,7 @@ export const exchangeSummarySchema = z.object({
   complete: z.exactOptional(z.literal(false)).describe('False when the answer broke off.'),
   session: z.exactOptional(text).describe('The tag of that name.'),
 })
-export type ExchangeSummary = Wire<typeof exchangeSummarySchema>
+export type ExchangeSummary = WireType<typeof exchangeSummarySchema>
 export const recordRowSchema = z.object({
   sequence: z.int().positive().describe('1, 2, 3 … in this scenario, without gaps.'),
   agent_record_id: storedId,
@@ -117,12 +117,12 @@ export const recordRowSchema = z.object({
   summary: z.exactOptional(exchangeSummarySchema).describe('Of an exchange that was served here. Not part of the identity of a record.'),
 })
 /** What the list routes show of a record. */
-export type RecordRow = Wire<typeof recordRowSchema>
+export type RecordRow = WireType<typeof recordRowSchema>
 export const recordListSchema = z.object({
   scenario,
   records: z.array(recordRowSchema),
   next_after_sequence: z.exactOptional(count.nullable()).describe('Where the next page starts, oldest first; null at the end.'),
   next_before_sequence: z.exactOptional(count.nullable()).describe('Where the next page starts, newest first; null at the end.'),
 })
-export type RecordList = Wire<typeof recordListSchema>
+export type RecordList = WireType<typeof recordListSchema>
 export const fullRecordSchema = recordRowSchema.extend({ payload: jsonObject.describe('The payload, as it was stored.') })

@@ -13,7 +13,7 @@ import {
   step,
   storedId,
   text,
-  type Wire,
+  type WireType,
 } from './fields.ts'
 
 const RELEASE_RULE = 'must be the id of a release of this scenario'
@@ -34,9 +34,9 @@ export const commitRowSchema = z.object({
   consumed_ids: z.array(storedId),
   metrics,
 })
-export type CommitRow = Wire<typeof commitRowSchema>
+export type CommitRow = WireType<typeof commitRowSchema>
 export const commitListSchema = z.object({ scenario, commits: z.array(commitRowSchema), next_after_step: count.nullable() })
-export type CommitList = Wire<typeof commitListSchema>
+export type CommitList = WireType<typeof commitListSchema>
 
 /** Metrics of a step that stand on its row too, as they were recorded. */
 const metric = z.exactOptional(jsonValue)
@@ -82,15 +82,15 @@ export const releaseRowSchema = z.object({
   components,
   ...rowMetrics,
 })
-export type ReleaseRow = Wire<typeof releaseRowSchema>
+export type ReleaseRow = WireType<typeof releaseRowSchema>
 export const releaseListSchema = z.object({
   scenario,
   releases: z.array(releaseRowSchema).describe('Newest first.'),
   next_before_step: z.exactOptional(count.nullable()).describe('Of a page: where the next one begins, null at the end.'),
 })
-export type ReleaseList = Wire<typeof releaseListSchema>
+export type ReleaseList = WireType<typeof releaseListSchema>
 export const headSchema = z.object({ scenario, release_id: releaseId, content_id: contentId, step }).describe('What is served now.')
-export type Head = Wire<typeof headSchema>
+export type Head = WireType<typeof headSchema>
 
 /** Rows of the tree that clients pull: identities are those of listed releases, and `composed_…` holds the combination. */
 export const listedRowSchema = releaseRowSchema.extend({
@@ -98,12 +98,12 @@ export const listedRowSchema = releaseRowSchema.extend({
   composed_parent_release_id: z.exactOptional(releaseId),
   composed_rollback_target_release_id: z.exactOptional(releaseId),
 })
-export type ListedRow = Wire<typeof listedRowSchema>
+export type ListedRow = WireType<typeof listedRowSchema>
 export const catalogRowSchema = listedRowSchema.extend({ page_path: text.describe("The step's page, below the service's address.") })
-export type CatalogRow = Wire<typeof catalogRowSchema>
+export type CatalogRow = WireType<typeof catalogRowSchema>
 export const catalogSchema = z.object({
   scenario,
   releases: z.array(catalogRowSchema).describe('Oldest first.'),
   next_after_step: z.exactOptional(count.nullable()).describe('Of a page: where the next one begins, null at the end.'),
 })
-export type Catalog = Wire<typeof catalogSchema>
+export type Catalog = WireType<typeof catalogSchema>

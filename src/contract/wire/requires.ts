@@ -1,7 +1,7 @@
 /** What a person must have set up before a release works on their machine. */
 import { z } from 'zod'
 import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../limits.ts'
-import { isWithin, notBlank, text, type Wire } from './fields.ts'
+import { isWithin, notBlank, text, type WireType } from './fields.ts'
 
 const kind = z.enum(['permission', 'env', 'service'], { error: "must be 'permission', 'env' or 'service'" })
 
@@ -10,7 +10,7 @@ export const requiresSchema = z.object({ name: text, kind, check: z.exactOptiona
  * For `env`, `check` is the variable (the name when absent); otherwise a shell command whose exit status 0 means satisfied. The service
  * never runs it.
  */
-export type Requires = Wire<typeof requiresSchema>
+export type Requires = WireType<typeof requiresSchema>
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -1,6 +1,6 @@
 /** Wire shapes of scenarios: creating, changing and listing them. */
 import { z } from 'zod'
-import { contentId, jsonObject, modelApi, notBlank, releaseId, requestType, scenario, text, trainingMode, type Wire } from './fields.ts'
+import { contentId, jsonObject, modelApi, notBlank, releaseId, requestType, scenario, text, trainingMode, type WireType } from './fields.ts'
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
 
@@ -27,7 +27,7 @@ export const modelSettingsSchema = z.strictObject(
   },
   { error: (issue) => strict(issue.code, 'takes url, model, api and api_key alone', 'must be an object of model settings') },
 )
-export type ModelSettings = Wire<typeof modelSettingsSchema>
+export type ModelSettings = WireType<typeof modelSettingsSchema>
 
 function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value)) return false
@@ -69,7 +69,7 @@ export const modelViewSchema = z.object({
   api: modelApi,
   has_api_key: z.boolean().describe('The key itself is never shown.'),
 })
-export type ModelView = Wire<typeof modelViewSchema>
+export type ModelView = WireType<typeof modelViewSchema>
 
 const adapter = z.exactOptional(text).describe('The agent whose harness it serves.')
 export const scenarioRowSchema = z.object({
@@ -82,13 +82,13 @@ export const scenarioRowSchema = z.object({
   model: z.exactOptional(modelViewSchema),
   adapter,
 })
-export type ScenarioRow = Wire<typeof scenarioRowSchema>
+export type ScenarioRow = WireType<typeof scenarioRowSchema>
 export const scenarioListSchema = z.object({ scenarios: z.array(scenarioRowSchema).describe('Sorted by name.') })
-export type ScenarioList = Wire<typeof scenarioListSchema>
+export type ScenarioList = WireType<typeof scenarioListSchema>
 export const createdScenarioSchema = z.object({ scenario, release_id: releaseId, content_id: contentId, model: modelViewSchema, adapter })
-export type CreatedScenario = Wire<typeof createdScenarioSchema>
+export type CreatedScenario = WireType<typeof createdScenarioSchema>
 export const updatedScenarioSchema = z.object({ scenario, training_mode: trainingMode, model: z.exactOptional(modelViewSchema) })
-export type UpdatedScenario = Wire<typeof updatedScenarioSchema>
+export type UpdatedScenario = WireType<typeof updatedScenarioSchema>
 export const scenarioContractSchema = z.object({
   scenario,
   processor: text.nullable(),
@@ -96,6 +96,6 @@ export const scenarioContractSchema = z.object({
   training_mode: trainingMode,
   status: jsonObject,
 })
-export type ScenarioContract = Wire<typeof scenarioContractSchema>
+export type ScenarioContract = WireType<typeof scenarioContractSchema>
 export const archivedScenarioSchema = z.object({ scenario, archived: z.array(text).describe('Where its records and its ref are now.') })
-export type ArchivedScenario = Wire<typeof archivedScenarioSchema>
+export type ArchivedScenario = WireType<typeof archivedScenarioSchema>

@@ -1,6 +1,6 @@
 /** Wire shapes of the service itself: refusals, health, status. */
 import { z } from 'zod'
-import { count, jsonObject, scenario, seconds, step, text, trainingMode, type Wire } from './fields.ts'
+import { count, jsonObject, scenario, seconds, step, text, trainingMode, type WireType } from './fields.ts'
 
 const errorType = text.describe('Follows the status, such as invalid_request_error with 400.')
 const message = text.describe('Names the field, the rule and the cure; for people.')
@@ -33,7 +33,7 @@ export const scenarioStatusSchema = z.object({
   inference_admission: z.enum(['open', 'closed']).nullable().describe('Whether requests begin, or wait for a weight update.'),
   components: z.exactOptional(z.record(z.string(), z.object(trainerStatus))).describe('When there are several trainers.'),
 })
-export type ScenarioStatus = Wire<typeof scenarioStatusSchema>
+export type ScenarioStatus = WireType<typeof scenarioStatusSchema>
 const brokenStatus = z.object({ error: text }).describe('Of a recipe whose status cannot be shown.')
 
 export const serviceStatusSchema = z.object({
@@ -52,5 +52,5 @@ export const serviceStatusSchema = z.object({
     error: z.object({ code: text, message: text }).nullable().describe('Why the record store refuses writes now.'),
   }),
 })
-export type ServiceStatus = Wire<typeof serviceStatusSchema>
+export type ServiceStatus = WireType<typeof serviceStatusSchema>
 export type StoreUsage = Omit<ServiceStatus['storage'], 'error'>

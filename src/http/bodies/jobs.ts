@@ -5,7 +5,7 @@ import type { JsonRules } from '../../kit/index.ts'
 import { draftBatch, draftImport, draftReport, type RecordDraft } from '../../records/index.ts'
 import { OWN, parseStrictObject, requireObject } from './strict-json.ts'
 
-export type Job =
+export type BodyJob =
   /** A body of the inference line: what is read of it, and what a record has of it. */
   | { readonly kind: 'outline'; readonly tags: Tags }
   | { readonly kind: 'report' | 'import' | 'batch'; readonly tags: Tags }
@@ -22,7 +22,7 @@ export interface Findings {
 
 const LINE: JsonRules = { depthMax: LINE_JSON_DEPTH_MAX, uniqueKeys: false }
 
-export function doJob(job: Job, bytes: Buffer): Findings[Job['kind']] {
+export function doJob(job: BodyJob, bytes: Buffer): Findings[BodyJob['kind']] {
   switch (job.kind) {
     case 'outline':
       requireObject(bytes, LINE)

@@ -3,14 +3,14 @@ import { parentPort } from 'node:worker_threads'
 import { isRefusal, type RefusalKind } from '../../contract/index.ts'
 import type { Outline } from '../../inference/index.ts'
 import type { RecordDraft } from '../../records/index.ts'
-import { doJob, type Findings, type Job } from './jobs.ts'
+import { doJob, type Findings, type BodyJob } from './jobs.ts'
 
 export interface ToThread {
-  readonly job: Job
+  readonly job: BodyJob
   readonly bytes: ArrayBuffer
 }
 export type FromThread =
-  | { readonly findings: Findings[Job['kind']]; readonly bytes: ArrayBuffer }
+  | { readonly findings: Findings[BodyJob['kind']]; readonly bytes: ArrayBuffer }
   | { readonly refused: { readonly kind: RefusalKind; readonly code: string; readonly message: string } }
 
 parentPort?.on('message', ({ job, bytes }: ToThread) => {
@@ -19,7 +19,7 @@ parentPort?.on('message', ({ job, bytes }: ToThread) => {
 })
 
 /** Anything but a refusal ends the thread, and with it this one request. */
-function answerOf(job: Job, bytes: ArrayBuffer): [FromThread, ArrayBuffer[]] {
+function answerOf(job: BodyJob, bytes: ArrayBuffer): [FromThread, ArrayBuffer[]] {
   try {
     const findings = doJob(job, Buffer.from(bytes))
     if (!isDrafts(findings)) return [{ findings, bytes }, [bytes, ...ownBuffers(findings, bytes)]]
@@ -41,7 +41,7 @@ function ownBuffers(outline: Outline | null, bytes: ArrayBuffer): ArrayBuffer[] 
   })
 }
 
-const isDrafts = (findings: Findings[Job['kind']]): findings is readonly RecordDraft[] => Array.isArray(findings)
+const isDrafts = (findings: Findings[BodyJob['kind']]): findings is readonly RecordDraft[] => Array.isArray(findings)
 
 /** The payloads back to back in one buffer that can change hands. */
 function packInto(packed: ArrayBuffer, drafts: readonly RecordDraft[]): readonly RecordDraft[] {

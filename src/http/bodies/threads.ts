@@ -1,11 +1,11 @@
-/** A few threads for large bodies, started when the first one comes. A thread that dies takes one request along and no other. */
+/** A few threads for large bodies, started on demand. A thread that dies fails one request and no other. */
 import { Worker } from 'node:worker_threads'
 import { Refusal, unavailable } from '../../contract/index.ts'
-import type { Findings, Job } from './jobs.ts'
+import type { Findings, BodyJob } from './jobs.ts'
 import type { FromThread, ToThread } from './thread.ts'
 
 const THREADS_MAX = 2
-/** Far more than checking takes; a body that needs more ends its thread and not the service. */
+/** Far more than checking needs. A body that needs more ends its thread, not the service. */
 const HEAP_MIB_MAX = 1024
 const RETRY_AFTER_SECONDS = 1
 
@@ -26,8 +26,11 @@ export class BodyThreads {
     this.#entry = entry
   }
 
-  /** The bytes are the thread's from here on; they come back with what was found. */
-  async run<K extends Job['kind']>(job: Job & { readonly kind: K }, bytes: Buffer): Promise<{ findings: Findings[K]; bytes: Buffer }> {
+  /** Transfers the bytes to a thread; they come back with the findings. */
+  async run<K extends BodyJob['kind']>(
+    job: BodyJob & { readonly kind: K },
+    bytes: Buffer,
+  ): Promise<{ findings: Findings[K]; bytes: Buffer }> {
     const { promise, resolve, reject } = Promise.withResolvers<FromThread>()
     this.#waiting.push({ message: { job, bytes: ownBuffer(bytes) }, resolve, reject })
     this.#next()
@@ -51,7 +54,7 @@ export class BodyThreads {
     if (worker !== undefined && waiting !== undefined) this.#give(worker, waiting)
   }
 
-  /** A machine that gives no thread now may give one later; while none runs, nobody is left waiting. */
+  /** Starting a thread may fail now and work later. While none runs, waiting requests are refused. */
   #tryStart(): Worker | undefined {
     try {
       return this.#start()
@@ -103,7 +106,7 @@ function ownEntry(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
 }
 
-/** Bytes that share their memory with others could not change hands. */
+/** Bytes that share their memory cannot be transferred, so they are copied. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer } = bytes
   const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length

@@ -4,22 +4,23 @@ import type { HttpRoute } from '../context.ts'
 import * as harness from '../harness.ts'
 import { install } from '../install.ts'
 import * as pages from '../pages.ts'
-import { get, post } from './row.ts'
+import { rowsOf } from './row.ts'
 import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live, other } from '../openapi/spec.ts'
 import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from '../openapi/parameters.ts'
 import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusals.ts'
 
+const { get, post } = rowsOf('harness')
+
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
-const PAGE = other('text/html', 'A page for people; nothing on it runs or loads. So is a refusal, for whoever prefers HTML.', [
+const PAGE = other('text/html', 'A page for people; nothing on it runs or loads. A refusal is a page too, for clients that prefer HTML.', [
   'cache-control',
 ])
 
 export const harnessRoutes: readonly HttpRoute[] = [
   get('/svc/harness', harness.manifest, {
     operationId: 'readHarness',
-    tag: 'harness',
     summary: 'Answers with the files that an agent pulls',
     description: 'Never waits for a step, and its parts are those of one release.',
     parameters: [scenario, release],
@@ -28,7 +29,6 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/releases', harness.catalog, {
     operationId: 'listHarnessReleases',
-    tag: 'harness',
     summary: 'Lists the releases of the files that agents pull, oldest first',
     description: 'All of them, or one page where limit or after_step is given.',
     parameters: [scenario, afterRow, limit],
@@ -38,7 +38,6 @@ export const harnessRoutes: readonly HttpRoute[] = [
   get('/svc/harness/releases/:step/page', pages.versionPage, {
     access: 'page',
     operationId: 'showVersionPage',
-    tag: 'harness',
     summary: 'Shows what a step did, as a page',
     parameters: [pageScenario, optionalScenario],
     answers: { 200: PAGE },
@@ -46,7 +45,6 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/releases/:step/records', harness.stepRecords, {
     operationId: 'listStepFiles',
-    tag: 'harness',
     summary: 'Lists the files that a step left, or reads one of them',
     parameters: [scenario, query('path', 'One of the listed files, to read it.')],
     answers: { 200: live(wire.stepFilesSchema, 'The files, the text of one, or why there are none.') },
@@ -55,24 +53,21 @@ export const harnessRoutes: readonly HttpRoute[] = [
   get('/svc/harness/requests/:record_id/page', pages.requestPage, {
     access: 'page',
     operationId: 'showRequestPage',
-    tag: 'harness',
-    summary: 'Shows what became of an instruction, as a page',
+    summary: 'Shows the outcome of an instruction, as a page',
     parameters: [pageScenario, optionalScenario],
     answers: { 200: PAGE },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
   get('/svc/harness/requests/:record_id/progress', harness.progress, {
     operationId: 'readProgress',
-    tag: 'harness',
-    summary: 'Tells how far an instruction is',
+    summary: 'Reports how far an instruction is',
     parameters: [scenario],
-    answers: { 200: live(wire.requestProgressSchema, 'The step that holds it as far as it told, or the row that settled it.') },
+    answers: { 200: live(wire.requestProgressSchema, 'The progress of its step, or the row that settled it.') },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
   post('/svc/harness/proposals', harness.proposals, {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,
     operationId: 'sendProposal',
-    tag: 'harness',
     summary: 'Proposes a change of the harness',
     description: 'Admitted against the head by the rules of a tree; one that may not be made is an answer too. At most 1 MiB of JSON.',
     parameters: [scenario],
@@ -82,10 +77,9 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/install', install, {
     operationId: 'readInstallScript',
-    tag: 'harness',
     summary: 'Answers with the shell script that installs an agent with its harness',
     description:
-      'Without a scenario the script makes one when it runs, of the recipe that serves files for this agent, unless one of this service is installed in that folder; asking makes none. The agent will ask for its model at the address that the request reached. A refusal is a script too, which says why and exits 1, unless JSON is preferred; so is what fails once the script has begun.',
+      'Without a scenario the script makes one when it runs, of the recipe that serves files for this agent, unless one of this service is installed in that folder; asking makes none. The agent will call its model at the address that the request reached. A refusal is a script too, which says why and exits 1, unless JSON is preferred; so is what fails once the script has begun.',
     parameters: [required(query('adapter', 'The agent, by its name in GET /svc/harness/adapters.')), optionalScenario, release],
     answers: { 200: other('text/x-shellscript', 'The script.', ['cache-control']) },
     refusals: refusals(OF_FILES, {
@@ -95,7 +89,6 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/adapters', harness.adapters, {
     operationId: 'listAdapters',
-    tag: 'harness',
     summary: 'Lists the agents that can be served',
     answers: { 200: answer(wire.adapterListSchema, 'The built-in ones and those of the configured recipes.') },
     refusals: {},

@@ -8,7 +8,13 @@ import * as multimodal from '../multimodal.ts'
 import { chosenReceipt, optionalScenario, scenario, startingRelease, tags } from '../openapi/parameters.ts'
 import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from '../openapi/refusals.ts'
 import { other, type RouteAnswer, type RouteSpec } from '../openapi/spec.ts'
-import { get, line, post } from './row.ts'
+import { rowsOf } from './row.ts'
+
+const inferred = rowsOf('inference')
+const evaluated = rowsOf('evaluation')
+const multimodalRows = rowsOf('multimodal')
+
+type RowSpec = Omit<RouteSpec, 'tag'>
 
 interface Format {
   readonly dialect: DialectSpec
@@ -69,38 +75,37 @@ const OF_SCENARIO = '/svc/scenarios/:scenario/evaluation'
 const OF_COMPONENT = '/svc/scenarios/:scenario/components/:component/evaluation'
 
 export const inferenceRoutes: readonly HttpRoute[] = [
-  ...FORMATS.map((format) => line(format.dialect.path, inference.traffic(format.dialect.name), traffic(format))),
-  get('/v1/responses', inference.refuseWebSocket, {
+  ...FORMATS.map((format) => inferred.line(format.dialect.path, inference.traffic(format.dialect.name), traffic(format))),
+  inferred.get('/v1/responses', inference.refuseWebSocket, {
     operationId: 'refuseWebSocket',
-    tag: 'inference',
     summary: 'Says that the route has no web socket',
     description: 'A client that tries a socket first falls back to POST at once.',
     answers: {},
     refusals: { 426: ['upgrade_required'] },
   }),
-  get('/v1/models', inference.models, {
+  inferred.get('/v1/models', inference.models, {
     operationId: 'listModels',
-    tag: 'inference',
     summary: 'Relays the list of models',
     description: 'Not stored. The model settings of a named scenario apply when it exists; none is created.',
     parameters: [optionalScenario],
     answers: { 200: other('application/json', "The provider's answer.") },
     refusals: refusals({ 400: ['bad_scenario_name', 'repeated_header'] }, KNOWN, UPSTREAM),
   }),
-  ...FORMATS.map((format) => line(`${OF_SCENARIO}${format.dialect.path}`, inference.evaluation(format.dialect.name), evaluation(format))),
   ...FORMATS.map((format) =>
-    line(`${OF_COMPONENT}${format.dialect.path}`, inference.evaluation(format.dialect.name), componentEvaluation(format)),
+    evaluated.line(`${OF_SCENARIO}${format.dialect.path}`, inference.evaluation(format.dialect.name), evaluation(format)),
   ),
-  post('/v1/images', multimodal.relay('images'), relayed('createImage', 'Relays a request for images')),
-  post('/v1/embeddings', multimodal.relay('embeddings'), relayed('createEmbedding', 'Relays a request for embeddings')),
-  post('/v1/audio/speech', multimodal.relay('audio/speech'), relayed('createSpeech', 'Relays a request for speech')),
-  post('/v1/decisions', multimodal.relay('decisions'), relayed('createDecision', 'Relays a request for a decision')),
+  ...FORMATS.map((format) =>
+    evaluated.line(`${OF_COMPONENT}${format.dialect.path}`, inference.evaluation(format.dialect.name), componentEvaluation(format)),
+  ),
+  multimodalRows.post('/v1/images', multimodal.relay('images'), relayed('createImage', 'Relays a request for images')),
+  multimodalRows.post('/v1/embeddings', multimodal.relay('embeddings'), relayed('createEmbedding', 'Relays a request for embeddings')),
+  multimodalRows.post('/v1/audio/speech', multimodal.relay('audio/speech'), relayed('createSpeech', 'Relays a request for speech')),
+  multimodalRows.post('/v1/decisions', multimodal.relay('decisions'), relayed('createDecision', 'Relays a request for a decision')),
 ]
 
-function traffic({ dialect, name, words, body }: Format): RouteSpec {
+function traffic({ dialect, name, words, body }: Format): RowSpec {
   return {
     operationId: `create${name}`,
-    tag: 'inference',
     summary: `Answers with ${words} of the provider, and stores the exchange`,
     description: `${AS_PROVIDER} A new scenario is created unless the deployment forbids it. Only answers with status 2xx are stored.`,
     parameters: [scenario, startingRelease, chosenReceipt, tags],
@@ -115,11 +120,10 @@ function answerIn({ openStream }: DialectSpec, headers: RouteAnswer['headers']):
   return { description: "The provider's answer, byte for byte.", content: { 'application/json': null, ...stream }, headers }
 }
 
-function evaluation({ dialect, name, words, body }: Format): RouteSpec & Pick<HttpRoute, 'access'> {
+function evaluation({ dialect, name, words, body }: Format): RowSpec & Pick<HttpRoute, 'access'> {
   return {
     access: 'evaluation',
     operationId: `evaluate${name}`,
-    tag: 'evaluation',
     summary: `Answers with ${words} of the provider, and stores nothing`,
     description: `${AS_PROVIDER} For a scenario that is loaded in this process; its own request hooks stay out. Takes the evaluation token too.`,
     parameters: [tags],
@@ -129,7 +133,7 @@ function evaluation({ dialect, name, words, body }: Format): RouteSpec & Pick<Ht
   }
 }
 
-function componentEvaluation(format: Format): RouteSpec & Pick<HttpRoute, 'access'> {
+function componentEvaluation(format: Format): RowSpec & Pick<HttpRoute, 'access'> {
   return {
     ...evaluation(format),
     operationId: `evaluateComponent${format.name}`,
@@ -138,10 +142,9 @@ function componentEvaluation(format: Format): RouteSpec & Pick<HttpRoute, 'acces
   }
 }
 
-function relayed(operationId: string, summary: string): RouteSpec {
+function relayed(operationId: string, summary: string): RowSpec {
   return {
     operationId,
-    tag: 'multimodal',
     summary,
     description: 'Status, content type and bytes of the answer are those of the gateway.',
     parameters: [scenario, startingRelease],

@@ -3,11 +3,13 @@ import { IMPORT_BODY_BYTES_MAX, REPORT_BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } fr
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as records from '../records.ts'
-import { get, post } from './row.ts'
+import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { answer, live } from '../openapi/spec.ts'
 import { after, before, limit, query, scenario, startingRelease, tags } from '../openapi/parameters.ts'
 import { CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED, WRITING } from '../openapi/refusals.ts'
+
+const { get, post } = rowsOf('records')
 
 const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
 
@@ -15,7 +17,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/records', records.importOne, {
     bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     operationId: 'importRecord',
-    tag: 'records',
     summary: 'Stores one record that was collected elsewhere',
     description: 'The same id with the same content may be sent again and again; with other content it is refused.',
     parameters: [scenario, startingRelease, tags],
@@ -26,7 +27,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/records/batch', records.importBatch, {
     bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     operationId: 'importRecords',
-    tag: 'records',
     summary: 'Stores many records at once, all or none',
     description: 'An inference must come before the reports that quote it. A refusal names the place, such as records[3].payload.score.',
     parameters: [scenario, startingRelease, tags],
@@ -37,7 +37,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/report', records.report, {
     bodyBytesMax: REPORT_BODY_BYTES_MAX,
     operationId: 'sendReport',
-    tag: 'records',
     summary: 'Takes feedback that quotes receipts',
     description:
       'Null, and for references and metadata also empty, is the same as absent; other fields are dropped. metadata.training.eligible is refused.',
@@ -49,7 +48,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/train', records.train, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'sendInstruction',
-    tag: 'records',
     summary: 'Takes one instruction: what a person asks of the harness, in plain words',
     description:
       'Of a scenario that exists and runs in manual or hybrid mode. That it was trained is another matter: ask for its progress.',
@@ -63,7 +61,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/scenarios/:scenario/records', records.list, {
     operationId: 'listRecords',
-    tag: 'records',
     summary: 'Lists the records of a scenario, without their payloads',
     parameters: [
       query('order', 'Which come first.', z.enum(['oldest', 'newest']).default('oldest')),
@@ -79,7 +76,6 @@ export const recordRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/scenarios/:scenario/records/:record_id', records.read, {
     operationId: 'readRecord',
-    tag: 'records',
     summary: 'Reads one record whole',
     answers: { 200: live(wire.fullRecordSchema, 'The row, with its payload.') },
     refusals: refusals(KNOWN, { 404: ['unknown_record', 'record_expired'] }),

@@ -2,12 +2,14 @@
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as releases from '../releases.ts'
-import { get, post } from './row.ts'
+import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live } from '../openapi/spec.ts'
 import { after, before, limit, query } from '../openapi/parameters.ts'
 import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from '../openapi/refusals.ts'
+
+const { get, post } = rowsOf('releases')
 
 const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
   404: ['unknown_release'],
@@ -20,8 +22,7 @@ const recordIds = z.array(z.string().min(1).max(RECORD_ID_CHARACTERS_MAX)).max(C
 export const releaseRoutes: readonly HttpRoute[] = [
   get('/svc/scenarios/:scenario/commits', releases.commits, {
     operationId: 'listCommits',
-    tag: 'releases',
-    summary: 'Lists what happened to a scenario, step by step, oldest first',
+    summary: 'Lists the steps of a scenario, oldest first',
     parameters: [
       after('after_step', 'commits'),
       limit,
@@ -32,7 +33,6 @@ export const releaseRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/scenarios/:scenario/releases', releases.list, {
     operationId: 'listReleases',
-    tag: 'releases',
     summary: 'Lists the releases of a scenario, newest first',
     description: 'All of them, or one page where limit or before_step is given.',
     parameters: [before('before_step', 'rows'), limit],
@@ -42,7 +42,6 @@ export const releaseRoutes: readonly HttpRoute[] = [
   post('/svc/scenarios/:scenario/rollback', releases.rollback, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'rollback',
-    tag: 'releases',
     summary: 'Serves an earlier release again',
     description:
       'As a new row and a new release with its content; nothing is rewound. The release that is served already is answered as it is.',
@@ -53,7 +52,6 @@ export const releaseRoutes: readonly HttpRoute[] = [
   post('/svc/scenarios/:scenario/promote', releases.promote, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'promote',
-    tag: 'releases',
     summary: 'Serves a release that was held for review',
     description: 'As a new row and a new release with its content. The release that is served already is answered as it is.',
     body: wire.moveBodySchema,

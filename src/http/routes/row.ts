@@ -3,19 +3,21 @@ import { BODY_BYTES_MAX } from '../../contract/index.ts'
 import type { Handler, HttpRoute, LineHandler } from '../context.ts'
 import type { RouteSpec } from '../openapi/spec.ts'
 
-type Row = RouteSpec & Partial<Pick<HttpRoute, 'access' | 'bodyBytesMax'>>
+type Row = Omit<RouteSpec, 'tag'> & Partial<Pick<HttpRoute, 'access' | 'bodyBytesMax'>>
 
-export const get = (path: string, plain: Handler, more: Row): HttpRoute => row('GET', path, { plain }, more)
-export const post = (path: string, plain: Handler, more: Row): HttpRoute => row('POST', path, { plain }, more)
-export const del = (path: string, plain: Handler, more: Row): HttpRoute => row('DELETE', path, { plain }, more)
-/** An inference route, which writes to the socket itself. */
-export const line = (path: string, handler: LineHandler, more: Row): HttpRoute => row('POST', path, { line: handler }, more)
-
-function row(
-  method: HttpRoute['method'],
-  path: string,
-  run: HttpRoute['run'],
-  { access = 'service', bodyBytesMax = BODY_BYTES_MAX, ...spec }: Row,
-): HttpRoute {
-  return { method, path, run, access, bodyBytesMax, spec }
+/** Makers of rows that share a tag of the OpenAPI document. */
+export function rowsOf(tag: RouteSpec['tag']) {
+  const row = (
+    method: HttpRoute['method'],
+    path: string,
+    run: HttpRoute['run'],
+    { access = 'service', bodyBytesMax = BODY_BYTES_MAX, ...spec }: Row,
+  ): HttpRoute => ({ method, path, run, access, bodyBytesMax, spec: { tag, ...spec } })
+  return {
+    get: (path: string, plain: Handler, more: Row): HttpRoute => row('GET', path, { plain }, more),
+    post: (path: string, plain: Handler, more: Row): HttpRoute => row('POST', path, { plain }, more),
+    del: (path: string, plain: Handler, more: Row): HttpRoute => row('DELETE', path, { plain }, more),
+    /** An inference route, which writes to the socket itself. */
+    line: (path: string, line: LineHandler, more: Row): HttpRoute => row('POST', path, { line }, more),
+  }
 }

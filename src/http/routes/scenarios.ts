@@ -3,14 +3,15 @@ import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as scenarios from '../scenarios.ts'
-import { del, get, post } from './row.ts'
+import { rowsOf } from './row.ts'
 import { answer, live } from '../openapi/spec.ts'
 import { CHECKED_BODY, CREATED, KNOWN, READING, refusals, WRITING } from '../openapi/refusals.ts'
+
+const { del, get, post } = rowsOf('scenarios')
 
 export const scenarioRoutes: readonly HttpRoute[] = [
   get('/svc/scenarios', scenarios.list, {
     operationId: 'listScenarios',
-    tag: 'scenarios',
     summary: 'Lists every scenario',
     answers: { 200: answer(wire.scenarioListSchema, 'All of them, sorted by name.') },
     refusals: READING,
@@ -18,9 +19,8 @@ export const scenarioRoutes: readonly HttpRoute[] = [
   post('/svc/scenarios', scenarios.create, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'createScenario',
-    tag: 'scenarios',
     summary: 'Creates a scenario, or answers with the one that exists',
-    description: 'An existing scenario keeps its model settings, and those sent are not looked at. A recipe is fixed at creation.',
+    description: 'An existing scenario keeps its model settings, and those sent are ignored. A recipe is fixed at creation.',
     body: wire.createScenarioBodySchema,
     answers: { 200: answer(wire.createdScenarioSchema, 'It existed.'), 201: answer(wire.createdScenarioSchema, 'It is new.') },
     refusals: refusals(CHECKED_BODY, CREATED, { 400: ['bad_scenario_name', 'unknown_recipe'], 409: ['other_recipe'] }),
@@ -28,25 +28,22 @@ export const scenarioRoutes: readonly HttpRoute[] = [
   post('/svc/scenarios/:scenario/update', scenarios.update, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     operationId: 'updateScenario',
-    tag: 'scenarios',
     summary: 'Changes the training mode or the model settings, all of it or nothing',
     description: 'Model settings are replaced as a whole; null restores those of the deployment. The mode is not kept over a restart.',
     body: wire.updateScenarioBodySchema,
-    answers: { 200: answer(wire.updatedScenarioSchema, 'What is in force now; the model where it was sent.') },
+    answers: { 200: answer(wire.updatedScenarioSchema, 'The settings now; the model when it was sent.') },
     refusals: refusals(CHECKED_BODY, KNOWN, { 501: ['unsupported_mode'] }),
   }),
   get('/svc/scenarios/:scenario/contract', scenarios.contract, {
     operationId: 'readContract',
-    tag: 'scenarios',
-    summary: 'Tells what the recipe of a scenario collects',
-    answers: { 200: live(wire.scenarioContractSchema, 'What its processor collects, and how it stands.') },
+    summary: 'Reports what the recipe of a scenario collects',
+    answers: { 200: live(wire.scenarioContractSchema, 'What its processor collects, and its status.') },
     refusals: KNOWN,
   }),
   del('/svc/scenarios/:scenario', scenarios.remove, {
     operationId: 'archiveScenario',
-    tag: 'scenarios',
     summary: 'Archives a scenario and frees its name; nothing is destroyed',
-    answers: { 200: answer(wire.archivedScenarioSchema, 'Where its records and its ref went.') },
+    answers: { 200: answer(wire.archivedScenarioSchema, 'Where its records and its ref are now.') },
     refusals: refusals(KNOWN, WRITING, { 409: ['job_out'], 501: ['remote_repository'] }),
   }),
 ]

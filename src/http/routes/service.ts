@@ -5,12 +5,13 @@ import { openApi } from '../openapi/document.ts'
 import { READING } from '../openapi/refusals.ts'
 import { answer, live, other } from '../openapi/spec.ts'
 import * as status from '../status.ts'
-import { get } from './row.ts'
+import { rowsOf } from './row.ts'
+
+const { get } = rowsOf('service')
 
 export const healthRoute: HttpRoute = get('/healthz', status.health, {
   access: 'open',
   operationId: 'checkHealth',
-  tag: 'service',
   summary: 'Says that the service is ready',
   description: 'The one route that needs no token.',
   answers: {
@@ -24,21 +25,18 @@ export const healthRoute: HttpRoute = get('/healthz', status.health, {
 export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRoute[] => [
   get('/svc/status', status.status, {
     operationId: 'readStatus',
-    tag: 'service',
     summary: 'Reports the state of serving, training and storage',
     answers: { 200: live(wire.serviceStatusSchema, 'As it is now.') },
     refusals: READING,
   }),
   get('/metrics', status.metrics, {
     operationId: 'readMetrics',
-    tag: 'service',
     summary: "Answers with numbers for a monitor, in Prometheus' text format",
     answers: { 200: other('text/plain', 'One line a number.') },
     refusals: READING,
   }),
   get('/openapi.json', openApi(all), {
     operationId: 'readOpenApi',
-    tag: 'service',
     summary: 'Answers with this description of every route',
     answers: { 200: answer(wire.openApiSchema, 'An OpenAPI 3.1 document.') },
     refusals: {},
