@@ -1,5 +1,5 @@
 /** The inference, evaluation and multimodal routes. */
-import { HEADER } from '../../contract/index.ts'
+import { HEADER, type Dialect } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import { dialects, type DialectSpec } from '../../dialects/index.ts'
 import type { HttpRoute } from '../context.ts'
@@ -24,12 +24,13 @@ interface Format {
   readonly body: NonNullable<RouteSpec['body']>
 }
 
-const FORMATS: readonly Format[] = [
-  { dialect: dialects.chat, name: 'ChatCompletion', words: 'a chat completion', body: wire.chatBodySchema },
-  { dialect: dialects.responses, name: 'Response', words: 'a response', body: wire.responsesBodySchema },
-  { dialect: dialects.messages, name: 'Message', words: 'a message', body: wire.messagesBodySchema },
-  { dialect: dialects.count_tokens, name: 'TokenCount', words: 'a token count', body: wire.countTokensBodySchema },
-]
+const WORDS: Readonly<Record<Dialect, Omit<Format, 'dialect'>>> = {
+  chat: { name: 'ChatCompletion', words: 'a chat completion', body: wire.chatBodySchema },
+  responses: { name: 'Response', words: 'a response', body: wire.responsesBodySchema },
+  messages: { name: 'Message', words: 'a message', body: wire.messagesBodySchema },
+  count_tokens: { name: 'TokenCount', words: 'a token count', body: wire.countTokensBodySchema },
+}
+const FORMATS: readonly Format[] = Object.values(dialects).map((dialect) => ({ dialect, ...WORDS[dialect.name] }))
 
 const RACE = { 503: ['weight_update_race'] }
 /** Of a scenario that serves weights. */
