@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { invalid, isObject, isRefusal, type Files, type Json, type JsonObject, type Refusal, type Task } from '../../contract/index.ts'
+import { codeOf } from '../../kit/index.ts'
 import { filesBelow, textAt } from './disk.ts'
 import { TASK_BYTES_MAX, taskFrom } from './task.ts'
 
@@ -23,7 +24,7 @@ export async function readFolder(directory: string, tasksMax: number): Promise<r
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    throw invalid('no_tasks', `${KEY}: it cannot be read (${codeOf(error)}); name an existing folder`)
+    throw invalid('no_tasks', `${KEY}: it cannot be read (${reasonOf(error)}); name an existing folder`)
   })
   const folders = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
   return folders.map(({ name }) => name).sort()
@@ -34,13 +35,13 @@ async function readTask(directory: string, name: string): Promise<Task> {
     return taskFrom(await fieldsIn(join(directory, name), name), KEY)
   } catch (error) {
     if (isRefusal(error)) throw error
-    throw refused(name, `cannot be read (${codeOf(error)})`)
+    throw refused(name, `cannot be read (${reasonOf(error)})`)
   }
 }
 
 const refused = (name: string, problem: string): Refusal => invalid('task_invalid', `${KEY}: task ${name}: ${problem}`)
 
-const codeOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
+const reasonOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
 
 /** Combines the task file with the folder's other files; a field may come from only one of them. */
 async function fieldsIn(folder: string, name: string): Promise<JsonObject> {
