@@ -20,10 +20,10 @@ const MACHINE = [
   'plugins/executors/sandbox/index.test.ts',
   'plugins/stores/sqlite/durability.test.ts',
   'scripts/*.test.ts',
+  'scripts/tiny-model/llama.test.ts',
   'src/cli/completion/*.test.ts',
   'src/cli/{runtime,terminal,trainer}.test.ts',
   'src/cli/welcome/killed.test.ts',
-  'src/weights/formats/llama.test.ts',
   'test/crash/**/{processes,removal}.test.ts',
   'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
   'test/evolution/*.test.ts',
@@ -61,7 +61,8 @@ const SERVICE = [
   'src/cli/{doctor,init,program,serve,verify}.test.ts',
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',
-  'src/weights/formats/{from-gguf,tar}.test.ts',
+  'scripts/tiny-model/from-gguf.test.ts',
+  'src/weights/formats/tar.test.ts',
   'test/**/*.test.ts',
 ]
 

@@ -16,7 +16,7 @@ import { readSafetensors } from '../../src/weights/formats/safetensors.ts'
 import { elementsOf, floatsOf } from '../../src/weights/formats/tensor.ts'
 
 const TINY = join(import.meta.dirname, 'fixtures/tiny/model')
-const SCRIPT = join(import.meta.dirname, '../../../scripts/make-tiny-model.mjs')
+const SCRIPT = join(import.meta.dirname, '../make-tiny-model.mjs')
 
 async function imported(ggufFile: string): Promise<string> {
   const folder = join(temporaryFolder(), 'model')
