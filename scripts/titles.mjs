@@ -26,10 +26,14 @@ runScript(async () => {
 })
 
 function list(config, file) {
-  const { status, stderr } = spawnSync(pinnedNode(), ['node_modules/vitest/vitest.mjs', 'list', '--config', config, `--json=${file}`], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
+  const { status, stderr } = spawnSync(
+    pinnedNode(),
+    ['node_modules/vitest/vitest.mjs', 'list', '--staticParse=false', '--config', config, `--json=${file}`],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  )
   if (status !== 0) throw new Error(`${config}: the tests cannot be listed: ${stderr.trim()}`)
   const project = /^test\/(\w+)\//.exec(config)?.[1]
   return JSON.parse(readFileSync(file, 'utf8')).map(({ name, projectName }) => ({ title: name, project: project ?? projectName }))
