@@ -17,6 +17,7 @@ const TRAINER = join(ROOT, 'trainer', 'svc_trainer')
 const MADE_BY = ['adam.py', 'llama.py', 'safetensors.py', 'tiny.py', 'tiny_text.py']
 /** The sources of both conversions: to the file for llama.cpp, and from such a file to a folder. */
 const CONVERSION = [join(ROOT, 'scripts', 'tiny-model'), join(ROOT, 'src', 'weights', 'formats')]
+const isSource = (name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name)
 const GGUF = 'model.gguf'
 const GGUF_MADE_BY = 'model.gguf.made-by'
 
@@ -72,8 +73,6 @@ async function laidOut(file, options) {
 function inTurn(folder, work) {
   return alone(`${folder}.making`, work, (pid) => say(`waiting for process ${pid}, which makes the same model …`))
 }
-
-const isSource = (name) => name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(name)
 
 function conversionFiles() {
   return CONVERSION.flatMap((folder) =>
