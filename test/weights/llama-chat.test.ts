@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBase } from '../../plugins/runtimes/llama/base.ts'
 import { openLlamaEngine } from '../../plugins/runtimes/llama/engine.ts'
 import { outlookOf } from '../../plugins/runtimes/llama/evaluate.ts'
-import { Seats } from '../../plugins/runtimes/llama/seats.ts'
-import type { Settings } from '../../plugins/runtimes/llama/settings.ts'
+import { Contexts } from '../../plugins/runtimes/llama/contexts.ts'
+import type { LlamaSettings } from '../../plugins/runtimes/llama/settings.ts'
 import { Slots } from '../../src/kit/index.ts'
 import type { ChatAnswer, Engine, JsonObject } from '../../src/contract/index.ts'
 import { sharedFolder } from '../support/folder.ts'
@@ -17,7 +17,7 @@ const ask = (more: JsonObject = {}): JsonObject => ({ messages: [{ role: 'user',
 const ids = (text: string): readonly number[] => [...Buffer.from(text)].map((byte) => byte + 3)
 const [BOS, EOS] = [1, 2]
 
-let settings: Settings
+let settings: LlamaSettings
 let engine: Engine
 
 beforeAll(async () => {
@@ -150,11 +150,11 @@ describe('encoding', () => {
 describe('what may come next', () => {
   it('is the same for the likeliest, whether they or all are asked for', async () => {
     const base = await openBase(settings)
-    const seats = new Seats(base, 1, () => true)
-    await seats.during(never, async (place) => {
+    const contexts = new Contexts(base, 1, () => true)
+    await contexts.during(never, async (lease) => {
       const transcript = ids('one two')
-      const seat = await place.sitWith(null, transcript)
-      const request = { seat, transcript, turns: new Slots(1), signal: never }
+      const context = await lease.contextFor(null, transcript)
+      const request = { context, transcript, turns: new Slots(1), signal: never }
       const few = await outlookOf(request, 0.8, 5, VOCABULARY)
       const all = await outlookOf(request, 0.8, VOCABULARY, VOCABULARY)
       expect([few.isWhole, all.isWhole]).toEqual([false, true])
@@ -162,7 +162,7 @@ describe('what may come next', () => {
       for (const [at, one] of few.logProbs.entries()) expect(one).toBeCloseTo(all.logProbs[at] ?? 0, 4)
       expect(all.logProbs.reduce((sum, one) => sum + Math.exp(one), 0)).toBeCloseTo(1, 4)
     })
-    await seats.close()
+    await contexts.close()
     await base.dispose()
   })
 })

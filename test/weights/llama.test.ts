@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openLlamaEngine } from '../../plugins/runtimes/llama/engine.ts'
-import type { Settings } from '../../plugins/runtimes/llama/settings.ts'
+import type { LlamaSettings } from '../../plugins/runtimes/llama/settings.ts'
 import type { Engine, Generation, Sampling } from '../../src/contract/index.ts'
 import { sharedFolder } from '../support/folder.ts'
 import { CONTEXT_TOKENS, randomAdapter, randomModel, VOCABULARY, withLlama } from './support/llama.ts'
@@ -13,10 +13,10 @@ const never = new AbortController().signal
 const PROMPT = [1, ...Buffer.from('user: pick one').map((byte) => byte + 3)]
 const GREEDY: Sampling = { maxTokens: 40, temperature: 0 }
 
-let settings: Settings
+let settings: LlamaSettings
 let engine: Engine
 
-const open = async (more: Partial<Settings> = {}): Promise<Engine> => {
+const open = async (more: Partial<LlamaSettings> = {}): Promise<Engine> => {
   const opened = await openLlamaEngine({ ...settings, ...more })
   onTestFinished(() => opened.close())
   return opened

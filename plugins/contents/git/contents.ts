@@ -2,7 +2,7 @@
 import { unsupported } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import { LargeFiles } from './files/large.ts'
-import { Unpacked } from './files/unpacked.ts'
+import { UnpackedContents } from './files/unpacked.ts'
 import { Workbench } from './files/workbench.ts'
 import type { Location } from './location.ts'
 import { isObjectId } from './objects/object.ts'
@@ -30,7 +30,7 @@ export async function openContents({ path, url }: Location): Promise<ContentStor
   return new GitContents({
     objects,
     trees,
-    unpacked: new Unpacked({ repository: path, workbench, large, texts: (contentId) => trees.texts(contentId) }),
+    unpacked: new UnpackedContents({ repository: path, workbench, large, texts: (contentId) => trees.texts(contentId) }),
     refs: new Refs(local, find),
     remote: url === null ? null : await openRemote(path, url, local, find),
   })
@@ -39,7 +39,7 @@ export async function openContents({ path, url }: Location): Promise<ContentStor
 interface Parts {
   readonly objects: Objects
   readonly trees: Trees
-  readonly unpacked: Unpacked
+  readonly unpacked: UnpackedContents
   readonly refs: Refs
   readonly remote: Remote | null
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { canonicalJson, checkComponent, checkFiles, conflict, define, invalid, unknown } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import { takeCheckpoint } from './checkpoint.ts'
-import { Unpacked } from './unpacked.ts'
+import { UnpackedFolders } from './unpacked.ts'
 
 export default define('contents', { make: () => new MemoryContents() })
 
@@ -11,7 +11,7 @@ class MemoryContents implements ContentStore {
   readonly #contents = new Map<string, Files>()
   /** What is no text, by the text that stands for it. */
   readonly #large = new Map<string, Buffer>()
-  readonly #unpacked = new Unpacked()
+  readonly #unpacked = new UnpackedFolders()
   readonly #releases = new Map<string, Release>()
   readonly #pointers = new Map<string, string>()
 

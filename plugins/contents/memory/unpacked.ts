@@ -7,7 +7,7 @@ import type { Files } from '../../../src/contract/index.ts'
 
 const READ_ONLY = 0o444
 
-export class Unpacked {
+export class UnpackedFolders {
   #root: Promise<string> | null = null
   readonly #folders = new Map<string, Promise<string>>()
 

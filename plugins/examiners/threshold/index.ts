@@ -1,6 +1,6 @@
 /** Publishes a candidate that answers held-out tasks well enough: as well as a floor, and as well as what is served. */
 import { define, isObject, type Json, type JsonObject, type Tryout } from '../../../src/contract/index.ts'
-import { settingsIn, type Settings } from './settings.ts'
+import { settingsIn, type ThresholdSettings } from './settings.ts'
 
 export default define('examiner', {
   make(config) {
@@ -26,7 +26,11 @@ export default define('examiner', {
 })
 
 /** The share of answers that are right. */
-async function scoreOf(tryout: Tryout, { tasks, repeats, match, temperature, max_tokens }: Settings, signal: AbortSignal): Promise<number> {
+async function scoreOf(
+  tryout: Tryout,
+  { tasks, repeats, match, temperature, max_tokens }: ThresholdSettings,
+  signal: AbortSignal,
+): Promise<number> {
   let right = 0
   for (const { prompt, answer } of tasks)
     for (let time = 0; time < repeats; time += 1) {
@@ -39,7 +43,7 @@ async function scoreOf(tryout: Tryout, { tasks, repeats, match, temperature, max
   return right / (tasks.length * repeats)
 }
 
-function isRight(said: string, answer: string, match: Settings['match']): boolean {
+function isRight(said: string, answer: string, match: ThresholdSettings['match']): boolean {
   const [heard, wanted] = [plain(said), plain(answer)]
   return match === 'exact' ? heard === wanted : heard.includes(wanted)
 }

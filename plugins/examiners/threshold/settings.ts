@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
-export type Settings = z.infer<typeof schema>
+export type ThresholdSettings = z.infer<typeof schema>
 
 const text = z.string({ error: 'must be text' }).refine((value) => value.trim() !== '', { error: 'must be text that is not blank' })
 const share = z
@@ -28,7 +28,7 @@ const schema = z.strictObject(
   { error: 'holds an unknown setting; there are: tasks, repeats, floor, against_current, margin, match, temperature, max_tokens' },
 )
 
-export function settingsIn(config: JsonObject): Settings {
+export function settingsIn(config: JsonObject): ThresholdSettings {
   const checked = schema.safeParse(config)
   if (checked.success) return checked.data
   const [issue] = checked.error.issues

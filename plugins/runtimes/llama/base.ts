@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import { invalid, unavailable, type ModelShape, type Refusal } from '../../../src/contract/index.ts'
 import { readModelShape } from '../../../src/weights/index.ts'
 import { openLibrary, type Library, type LlamaContext, type LlamaModel, type TemplateClass } from './library.ts'
-import type { Settings } from './settings.ts'
+import type { LlamaSettings } from './settings.ts'
 
 /** Tokens evaluated in one go. The native part cannot be broken off within one. */
 export const BATCH_TOKENS = 256
@@ -22,7 +22,7 @@ const CONTEXT_TOKENS_UNASKED_MAX = 4096
 const TRIAL_TOKENS = 256
 const HASHED_BYTES_AT_ONCE = 2 ** 20
 
-export async function openBase(settings: Settings): Promise<Base> {
+export async function openBase(settings: LlamaSettings): Promise<Base> {
   const library = await openLibrary(settings.gpu)
   const file = await stat(settings.model).catch(() => null)
   if (file?.isFile() !== true)
@@ -41,14 +41,14 @@ export class Base {
   /** The source of the model's own chat template; null when its file has none. */
   readonly template: string | null
   readonly Template: TemplateClass
-  readonly #settings: Settings
+  readonly #settings: LlamaSettings
   readonly #library: Library
   readonly #model: LlamaModel
   /** Of the file as it was when it was loaded. */
   readonly #stamp: string
   #digest: Promise<string> | null = null
 
-  constructor(settings: Settings, library: Library, model: LlamaModel, stamp: string) {
+  constructor(settings: LlamaSettings, library: Library, model: LlamaModel, stamp: string) {
     const { general, tokenizer } = model.fileInfo.metadata
     this.name = typeof general?.name === 'string' && general.name !== '' ? general.name : basename(settings.model, '.gguf')
     this.vocabulary = tokenizer?.ggml?.tokens?.length ?? 0

@@ -18,10 +18,10 @@ import {
 import { badAdapter, EVALUATIONS_AT_ONCE, openBase, type Base } from './base.ts'
 import { chat, encode } from './chat.ts'
 import { scoresOf } from './evaluate.ts'
-import { adapterLost, checkTokens, generate, type Adapter, type Decoder, type Running } from './generate.ts'
-import { Seats } from './seats.ts'
-import type { Settings } from './settings.ts'
-import { Slots } from '../../../src/kit/index.ts'
+import { adapterLost, checkTokens, generate, type ActiveAdapter, type Decoder, type Running } from './generate.ts'
+import { Contexts } from './contexts.ts'
+import type { LlamaSettings } from './settings.ts'
+import { orAborted, Slots } from '../../../src/kit/index.ts'
 import { ChatTemplate } from './template.ts'
 
 /** What an adapter folder holds for this engine. */
@@ -33,7 +33,7 @@ export interface NamedEngine extends Engine {
 }
 
 /** Throws Refusal when the library is not installed, or the model cannot be loaded. */
-export async function openLlamaEngine(settings: Settings, clock: () => number = () => Date.now() / 1000): Promise<NamedEngine> {
+export async function openLlamaEngine(settings: LlamaSettings, clock: () => number = () => Date.now() / 1000): Promise<NamedEngine> {
   return new LlamaEngine(await openBase(settings), settings, clock)
 }
 
@@ -52,15 +52,15 @@ class LlamaEngine implements NamedEngine {
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
 
-  constructor(base: Base, settings: Settings, clock: () => number) {
+  constructor(base: Base, settings: LlamaSettings, clock: () => number) {
     this.modelName = base.name
     this.capacity = settings.capacity
     this.#base = base
     this.#template = new ChatTemplate(base)
     this.#clock = clock
     const isWanted = (file: string): boolean => [...this.#adapters.values()].includes(file)
-    const seats = new Seats(base, settings.parallel, isWanted)
-    this.#decoder = { base, seats, turns: this.#turns, holds: (name) => this.#adapters.has(name) }
+    const contexts = new Contexts(base, settings.parallel, isWanted)
+    this.#decoder = { base, contexts, turns: this.#turns, holds: (name) => this.#adapters.has(name) }
   }
 
   async model(signal: AbortSignal): Promise<EngineModel> {
@@ -79,7 +79,7 @@ class LlamaEngine implements NamedEngine {
     // Held from here on, so that a second call with the name is refused and nobody frees the file between the trial and its use.
     this.#adapters.set(name, file)
     try {
-      await this.#use(signal, () => this.#decoder.seats.try(file))
+      await this.#use(signal, () => this.#decoder.contexts.try(file))
     } catch (error) {
       await this.unload(name)
       throw error
@@ -87,7 +87,7 @@ class LlamaEngine implements NamedEngine {
   }
 
   async unload(name: string): Promise<void> {
-    if (this.#adapters.delete(name)) await this.#track(this.#decoder.seats.tidy())
+    if (this.#adapters.delete(name)) await this.#track(this.#decoder.contexts.tidy())
   }
 
   adapters(): Promise<readonly string[]> {
@@ -130,10 +130,10 @@ class LlamaEngine implements NamedEngine {
       if (tokens.length > this.#base.contextTokens)
         throw invalid('too_many_tokens', `tokens are ${tokens.length}; the engine's context has ${this.#base.contextTokens}`)
       const { file } = this.#adapterOf(adapter)
-      return this.#decoder.seats.during(given, async (place) => {
+      return this.#decoder.contexts.during(given, async (lease) => {
         if (adapter !== null && !this.#adapters.has(adapter)) throw adapterLost()
-        const seat = await place.sitWith(file, tokens)
-        return scoresOf({ seat, transcript: tokens, turns: this.#turns, signal: given })
+        const context = await lease.contextFor(file, tokens)
+        return scoresOf({ context, transcript: tokens, turns: this.#turns, signal: given })
       })
     })
   }
@@ -154,7 +154,7 @@ class LlamaEngine implements NamedEngine {
   }
 
   status(): JsonObject {
-    const { generating, waiting, contexts } = this.#decoder.seats
+    const { generating, waiting, open: contexts } = this.#decoder.contexts
     const { name, contextTokens } = this.#base
     return { model: name, context_tokens: contextTokens, generating, waiting, contexts, paused: this.#turns.isShut }
   }
@@ -163,28 +163,22 @@ class LlamaEngine implements NamedEngine {
     if (this.#closing.signal.aborted) return
     this.#closing.abort(closed())
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
-    await this.#decoder.seats.close()
+    await this.#decoder.contexts.close()
     await this.#base.dispose()
   }
 
-  #adapterOf(name: string | null): Adapter {
+  #adapterOf(name: string | null): ActiveAdapter {
     if (name === null) return { name: null, file: null }
     const file = this.#adapters.get(name)
     if (file === undefined) throw adapterLost()
     return { name, file }
   }
 
-  /** The caller is let go of at once when it gives up; what runs in a native thread ends by itself a moment later, and is waited for by `close`. */
+  /** Rejects at once on an abort; work in a native thread ends a moment later, and `close` waits for it. */
   #use<T>(signal: AbortSignal, work: (given: AbortSignal) => Promise<T>): Promise<T> {
     const given = AbortSignal.any([signal, this.#closing.signal])
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => reject(given.reason instanceof Error ? given.reason : closed())
-      if (given.aborted) return giveUp()
-      given.addEventListener('abort', giveUp, { once: true })
-      this.#track(work(given))
-        .then(resolve, reject)
-        .finally(() => given.removeEventListener('abort', giveUp))
-    })
+    if (given.aborted) return Promise.reject(reasonOf(given.reason))
+    return orAborted(this.#track(work(given)), given, reasonOf)
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
@@ -194,4 +188,5 @@ class LlamaEngine implements NamedEngine {
   }
 }
 
+const reasonOf = (reason: unknown): Error => (reason instanceof Error ? reason : closed())
 const closed = (): Error => unavailable('engine_closed', 'the engine is closed')

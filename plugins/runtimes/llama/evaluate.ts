@@ -3,11 +3,11 @@ import { upstream, type Refusal } from '../../../src/contract/index.ts'
 import { BATCH_TOKENS } from './base.ts'
 import type { EvaluateItem, EvaluateOutput } from './library.ts'
 import { isGreedy, type Outlook } from './sample.ts'
-import type { Seat } from './seats.ts'
+import type { ModelContext } from './contexts.ts'
 import type { Slots } from '../../../src/kit/index.ts'
 
 export interface Ask {
-  readonly seat: Seat
+  readonly context: ModelContext
   readonly transcript: readonly number[]
   /** One at a time is let in: the gate that `pause` shuts, and the bound on how many native threads work at once. */
   readonly turns: Slots
@@ -22,12 +22,12 @@ const SCORED_AT_ONCE = 32
  * temperature 0 they are those of temperature 1.
  */
 export async function outlookOf(ask: Ask, temperature: number, count: number, vocabulary: number): Promise<Outlook> {
-  const { seat, transcript } = ask
+  const { context, transcript } = ask
   // It was already asked of this place, and is asked again for more: the last token is evaluated a second time.
-  if (seat.tokens.length === transcript.length) await seat.cut(transcript.length - 1)
+  if (context.tokens.length === transcript.length) await context.cut(transcript.length - 1)
   let output: EvaluateOutput | undefined
-  while (seat.tokens.length < transcript.length) {
-    const from = seat.tokens.length
+  while (context.tokens.length < transcript.length) {
+    const from = context.tokens.length
     const piece = transcript.slice(from, from - (from % BATCH_TOKENS) + BATCH_TOKENS)
     const isLast = from + piece.length === transcript.length
     const filter = { tokens: [], includeTop: count }
@@ -44,8 +44,8 @@ export async function outlookOf(ask: Ask, temperature: number, count: number, vo
 
 /** The log-probability of every token but the first. */
 export async function scoresOf(ask: Ask): Promise<readonly number[]> {
-  const { seat, transcript } = ask
-  await seat.cut(0)
+  const { context, transcript } = ask
+  await context.cut(0)
   const scores: number[] = []
   while (scores.length < transcript.length - 1) {
     const from = scores.length
@@ -79,7 +79,7 @@ async function evaluate(
     const options = { temperature, topK: 0, topP: 1, minP: 0 } as const
     return [token, { generateNext: { logits: { filter: wanted.filter }, totalLogitWeight: true, options } }]
   })
-  return ask.turns.run(() => ask.seat.evaluate(piece, items), ask.signal)
+  return ask.turns.run(() => ask.context.evaluate(piece, items), ask.signal)
 }
 
 /** The weight is the sum over all tokens, measured against the greatest logit. */

@@ -4,11 +4,11 @@ import { invalid, unavailable, type AdapterSpan, type Generation, type Refusal, 
 import type { Base } from './base.ts'
 import { outlookOf } from './evaluate.ts'
 import { draw, pick, type Pick } from './sample.ts'
-import type { Place, Seat, Seats } from './seats.ts'
+import type { ContextLease, ModelContext, Contexts } from './contexts.ts'
 import type { Slots } from '../../../src/kit/index.ts'
 
 /** What `move` changes while a generation runs: the name, and the file it stands for. */
-export interface Adapter {
+export interface ActiveAdapter {
   readonly name: string | null
   readonly file: string | null
 }
@@ -17,12 +17,12 @@ export interface Running {
   readonly prompt: readonly number[]
   readonly sampling: Sampling
   readonly signal: AbortSignal
-  adapter: Adapter
+  adapter: ActiveAdapter
 }
 
 export interface Decoder {
   readonly base: Base
-  readonly seats: Seats
+  readonly contexts: Contexts
   readonly turns: Slots
   /** Whether the engine holds the adapter of that name. */
   readonly holds: (name: string) => boolean
@@ -40,7 +40,7 @@ export function generate(decoder: Decoder, call: Running): Promise<Generation> {
       'prompt_too_long',
       `the prompt has ${call.prompt.length} tokens; with its answer it may have ${decoder.base.contextTokens}`,
     )
-  return decoder.seats.during(call.signal, (place) => decode(decoder, call, place))
+  return decoder.contexts.during(call.signal, (lease) => decode(decoder, call, lease))
 }
 
 /** An id that is not in the vocabulary would be read from beyond the model's memory. */
@@ -51,7 +51,7 @@ export function checkTokens({ vocabulary }: Base, tokens: readonly number[], wha
 }
 
 /** While the call waited for its place, its adapter may have been moved, and the one it names may be gone. */
-async function decode(decoder: Decoder, call: Running, place: Place): Promise<Generation> {
+async function decode(decoder: Decoder, call: Running, lease: ContextLease): Promise<Generation> {
   const { base } = decoder
   const { prompt, sampling } = call
   if (call.adapter.name !== null && !decoder.holds(call.adapter.name)) throw adapterLost()
@@ -63,8 +63,8 @@ async function decode(decoder: Decoder, call: Running, place: Place): Promise<Ge
     // Read once: what a token is said to be made by is what made it, whatever moves meanwhile.
     const { adapter } = call
     const transcript = [...prompt, ...tokens]
-    const seat = await place.sitWith(adapter.file, transcript)
-    const { token, logProb } = await nextToken(decoder, call, seat, transcript, draw(seed, tokens.length))
+    const context = await lease.contextFor(adapter.file, transcript)
+    const { token, logProb } = await nextToken(decoder, call, context, transcript, draw(seed, tokens.length))
     tokens.push(token)
     logProbs.push(logProb)
     makers.push(adapter.name)
@@ -78,9 +78,15 @@ async function decode(decoder: Decoder, call: Running, place: Place): Promise<Ge
 export const adapterLost = (): Refusal =>
   unavailable('adapter_lost', 'the engine does not hold the adapter that was named; it must be loaded again')
 
-async function nextToken(decoder: Decoder, call: Running, seat: Seat, transcript: readonly number[], chance: number): Promise<Pick> {
+async function nextToken(
+  decoder: Decoder,
+  call: Running,
+  context: ModelContext,
+  transcript: readonly number[],
+  chance: number,
+): Promise<Pick> {
   const { base, turns } = decoder
-  const ask = { seat, transcript, turns, signal: call.signal }
+  const ask = { context, transcript, turns, signal: call.signal }
   const outlook = (count: number) => outlookOf(ask, call.sampling.temperature, count, base.vocabulary)
   const picked =
     pick(await outlook(Math.min(LIKELIEST, base.vocabulary)), call.sampling, chance) ??

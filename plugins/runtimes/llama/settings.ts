@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
-export interface Settings {
+export interface LlamaSettings {
   /** The GGUF file of the base model. */
   readonly model: string
   /** How many adapters it holds at once. */
@@ -23,7 +23,7 @@ const PARALLEL_MAX = 256
 const CONTEXT_TOKENS_MAX = 2 ** 24
 const THREADS_MAX = 1024
 
-export function readSettings(config: JsonObject): Settings {
+export function readSettings(config: JsonObject): LlamaSettings {
   const stray = Object.keys(config).find((key) => !KNOWN.includes(key))
   if (stray !== undefined) throw invalid('unknown_setting', `the llama runtime knows no setting "${stray}"; it knows ${KNOWN.join(', ')}`)
   return {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { conflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
-import type { Account, Ledger } from './ledger.ts'
+import type { Account, StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { digestOf, parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
@@ -15,7 +15,7 @@ interface StoredColumns extends RecordColumns {
   readonly payload: Uint8Array | null
 }
 
-export function makeAppend(db: DatabaseSync, ledger: Ledger): Append {
+export function makeAppend(db: DatabaseSync, ledger: StoreLedger): Append {
   const insertRecord = db.prepare(
     `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,

@@ -12,10 +12,10 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
 import { UNFINISHED_SUFFIX } from './export.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 
-export interface Archive {
+export interface RecordArchive {
   /** Closes the scenario and answers its key, for the export. */
   begin(scenario: string, archive: string): number
   finish(key: number): null
@@ -27,7 +27,7 @@ export interface Archive {
   clear(): void
 }
 
-export function makeArchive(db: DatabaseSync, ledger: Ledger): Archive {
+export function makeArchive(db: DatabaseSync, ledger: StoreLedger): RecordArchive {
   const close = db.prepare('UPDATE scenario SET archive = ? WHERE key = ?')
   const finish = db.prepare('UPDATE scenario SET archived_name = name, name = NULL WHERE key = ? AND archive IS NOT NULL')
   const reopen = db.prepare('UPDATE scenario SET archive = NULL WHERE key = ? AND name IS NOT NULL')

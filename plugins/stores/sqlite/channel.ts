@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import { unavailable, type Refusal } from '../../../src/contract/index.ts'
 import { closedStore, storageFailed } from './refusals.ts'
-import { fromWire, isRefused, type Notice, type Reply } from './wire.ts'
+import { fromWire, isRefused, type Notice, type StoreReply } from './wire.ts'
 
 /** A longer group would make its first waiter wait for its last. One call may be larger than this. */
 const GROUP_BYTES_MAX = 16 * 1024 * 1024
@@ -42,7 +42,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
     this.#options = options
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#exited = promise
-    worker.on('message', (reply: Reply) => ('answers' in reply ? this.#settle(reply.answers) : options.onNotice?.(reply)))
+    worker.on('message', (reply: StoreReply) => ('answers' in reply ? this.#settle(reply.answers) : options.onNotice?.(reply)))
     worker.on('error', (error) => this.#fail(storageFailed(error)))
     worker.on('exit', () => {
       this.#fail(this.#refusal ?? storageFailed())

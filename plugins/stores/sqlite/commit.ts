@@ -1,11 +1,11 @@
 /** Commits inside the writer's transaction: the row and what it consumed, and with step 0 the scenario itself. */
 import type { DatabaseSync } from 'node:sqlite'
 import { conflict, type Commit } from '../../../src/contract/index.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS } from './rows.ts'
 
-export function makeCommit(db: DatabaseSync, ledger: Ledger): (scenario: string, commit: Commit) => null {
+export function makeCommit(db: DatabaseSync, ledger: StoreLedger): (scenario: string, commit: Commit) => null {
   const create = db.prepare('INSERT INTO scenario (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   const findNewest = new Query<{ step: number | null }>(db, 'SELECT max(step) AS step FROM commit_row WHERE scenario = ?')
   const findConsumed = new Query(db, 'SELECT 1 FROM consumed WHERE scenario = ? AND agent_record_id = ? AND component = ?')

@@ -1,7 +1,7 @@
 /** Keeps the bodies within capacity: the oldest of all scenarios goes first, and what went is counted for good. */
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { digestOf, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { LossNotice } from './wire.ts'
@@ -16,7 +16,7 @@ interface OldestColumns extends RecordColumns {
 }
 
 /** One turn, inside a transaction: takes bodies until capacity holds or the turn is over. Also a lone body larger than all capacity goes. */
-export function makeEvict(db: DatabaseSync, ledger: Ledger, capacityBytes: number): () => LossNotice {
+export function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
   const findOldest = new Query<OldestColumns>(
     db,
     `SELECT b.age, s.name, b.payload, ${RECORD_COLUMNS} FROM body b

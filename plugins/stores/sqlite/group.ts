@@ -2,9 +2,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Refusal } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
-import type { Archive } from './archive.ts'
+import type { RecordArchive } from './archive.ts'
 import { makeCommit } from './commit.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import { storageFailed } from './refusals.ts'
 import type { Transact } from './transaction.ts'
 import { toWire, type WireCall, type WireGroup, type WireRefusal, type WriterAnswers } from './wire.ts'
@@ -13,9 +13,9 @@ type Answer = WriterAnswers[keyof WriterAnswers] | WireRefusal
 
 export function makeAnswerGroup(
   db: DatabaseSync,
-  ledger: Ledger,
+  ledger: StoreLedger,
   transact: Transact,
-  archive: Archive,
+  archive: RecordArchive,
 ): (group: WireGroup) => readonly Answer[] {
   const append = makeAppend(db, ledger)
   const commit = makeCommit(db, ledger)

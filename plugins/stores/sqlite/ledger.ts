@@ -24,7 +24,7 @@ interface TotalsColumns {
   readonly age: number
 }
 
-export class Ledger {
+export class StoreLedger {
   readonly #accounts = new Map<string, Account>()
   readonly #changed = new Set<Account>()
   readonly #find

@@ -6,7 +6,7 @@ import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
 import { isBusy, readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
-import { toWire, type ReaderCall, type Reply, type StoreSettings, type WireRefusal } from './wire.ts'
+import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type WireRefusal } from './wire.ts'
 
 /** Each buffer that changes hands is compared with all the others, so the small ones of a page are cheaper to copy. */
 const TRANSFER_BYTES_MIN = 16 * 1024
@@ -36,7 +36,7 @@ function answerGroup(calls: readonly ReaderCall[]): void {
       return refusal
     }
   })
-  const reply: Reply = { answers }
+  const reply: StoreReply = { answers }
   port.postMessage(reply, transfer)
 }
 

@@ -1,8 +1,8 @@
 /** The writer's housework, a turn at a time: rows of archived scenarios go first, then the bodies that capacity has no room for. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Archive } from './archive.ts'
+import type { RecordArchive } from './archive.ts'
 import { makeEvict } from './evict.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import type { Transact } from './transaction.ts'
 import type { LossNotice } from './wire.ts'
 
@@ -19,9 +19,9 @@ export interface Tidy {
 
 export interface TidyNeeds {
   readonly db: DatabaseSync
-  readonly ledger: Ledger
+  readonly ledger: StoreLedger
   readonly transact: Transact
-  readonly archive: Archive
+  readonly archive: RecordArchive
   readonly capacityBytes: number
   readonly onLoss: (lost: LossNotice) => void
 }

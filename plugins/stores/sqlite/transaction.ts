@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Refusal } from '../../../src/contract/index.ts'
-import type { Ledger } from './ledger.ts'
+import type { StoreLedger } from './ledger.ts'
 import { isBusy, isDamage, isFull, writeRefusal } from './refusals.ts'
 
 /** A lock that is held longer than this is told to whoever asks how writing stands. */
@@ -35,7 +35,7 @@ export type Transact = <T>(work: () => T, waitMs?: number) => T
 
 export interface TransactionNeeds {
   readonly db: DatabaseSync
-  readonly ledger: Ledger
+  readonly ledger: StoreLedger
   readonly directory: string
   /** How long a call waits for a lock of another program. */
   readonly lockWaitMs: number

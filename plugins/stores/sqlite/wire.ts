@@ -135,7 +135,7 @@ export interface ReaderAnswers {
 // ── back ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A group's answers in the order of its calls, or what the thread says unasked. */
-export type Reply = { readonly answers: readonly unknown[] } | Notice
+export type StoreReply = { readonly answers: readonly unknown[] } | Notice
 export type Notice = { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
 
 /** A refusal as plain data: classes do not survive the way between threads. */

@@ -2,15 +2,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import type { Refusal } from '../../../src/contract/index.ts'
-import { makeArchive, type Archive } from './archive.ts'
+import { makeArchive, type RecordArchive } from './archive.ts'
 import { makeAnswerGroup } from './group.ts'
-import { Ledger } from './ledger.ts'
+import { StoreLedger } from './ledger.ts'
 import { openForWriting, type WritableStore } from './open.ts'
 import { openRefusal } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { makeTidy } from './tidy.ts'
 import { makeTransactions } from './transaction.ts'
-import { toWire, type Reply, type StoreSettings, type WireGroup } from './wire.ts'
+import { toWire, type StoreReply, type StoreSettings, type WireGroup } from './wire.ts'
 
 /** How often a store that refuses writes looks whether it must. */
 const LOOK_AGAIN_MS = 250
@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 250
 const LOOK_WAIT_MS = 400
 
 const port = threadPort()
-const post = (reply: Reply) => port.postMessage(reply)
+const post = (reply: StoreReply) => port.postMessage(reply)
 start(workerData)
 
 function start(settings: StoreSettings): void {
@@ -35,14 +35,14 @@ function start(settings: StoreSettings): void {
 }
 
 /** Before anything is asked: what is locked now is waited for like the opening itself, and refuses the start. */
-function recover(db: DatabaseSync, archive: Archive, directory: string): void {
+function recover(db: DatabaseSync, archive: RecordArchive, directory: string): void {
   db.exec('BEGIN IMMEDIATE')
   archive.recover(directory)
   db.exec('COMMIT')
 }
 
 function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, close }: WritableStore): void {
-  const ledger = new Ledger(db)
+  const ledger = new StoreLedger(db)
   const archive = makeArchive(db, ledger)
   recover(db, archive, directory)
   const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })

@@ -9,11 +9,11 @@ import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
 import { sha256OfFile } from './files.ts'
 import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter } from './peft.ts'
 import { checkAdapter, checkBase, writeProvenance, type Origin } from './provenance.ts'
-import { letGo, unpackTar, type Archive } from './tar.ts'
+import { letGo, unpackTar, type TarArchive } from './tar.ts'
 
 export interface ExportOrder {
   /** A stream is destroyed in the end, unread when the export is there already. */
-  readonly archive: Archive
+  readonly archive: TarArchive
   readonly directory: string
   /** Null: nobody wants a GGUF. */
   readonly shape: ModelShape | null

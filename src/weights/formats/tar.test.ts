@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { isRefusal } from '../../contract/index.ts'
-import { unpackTar, type Archive } from './tar.ts'
+import { unpackTar, type TarArchive } from './tar.ts'
 import { tarOf, tarOfFiles } from './testing.ts'
 
 const LIMITS = { filesMax: 4, bytesMax: 64 * 1024 }
@@ -30,7 +30,7 @@ const streamOf = (bytes: Buffer, length: number): Readable =>
     Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) => bytes.subarray(index * length, (index + 1) * length)),
   )
 
-const refused = async (archive: Archive, rule: string, limits = LIMITS): Promise<string> => {
+const refused = async (archive: TarArchive, rule: string, limits = LIMITS): Promise<string> => {
   const folder = temporaryFolder()
   const inside = join(folder, 'inside')
   mkdirSync(inside)

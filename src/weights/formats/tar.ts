@@ -7,7 +7,7 @@ import { invalid, pathProblem, type Refusal } from '../../contract/index.ts'
 import { codeOf } from '../../kit/index.ts'
 
 /** A stream is destroyed when unpacking ends, well or not. */
-export type Archive = Uint8Array | Readable
+export type TarArchive = Uint8Array | Readable
 export interface ArchiveLimits {
   readonly filesMax: number
   /** Of the whole archive, unpacked. */
@@ -20,7 +20,7 @@ const EXTENDED_BYTES_MAX = 64 * 1024
 const PATH_ERRORS: ReadonlySet<unknown> = new Set(['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG', 'EINVAL', 'EILSEQ'])
 
 /** Plain tar, or gzip around it. The folder must be there, and empty. */
-export async function unpackTar(archive: Archive, directory: string, limits: ArchiveLimits): Promise<void> {
+export async function unpackTar(archive: TarArchive, directory: string, limits: ArchiveLimits): Promise<void> {
   const source = archive instanceof Readable ? archive : Readable.from([archive])
   const blocks = new Blocks(plainBytes(source), limits.bytesMax)
   try {
@@ -34,7 +34,7 @@ export async function unpackTar(archive: Archive, directory: string, limits: Arc
 }
 
 /** Some streams complain of being destroyed before their end; nobody is left to hear it. */
-export function letGo(archive: Archive): void {
+export function letGo(archive: TarArchive): void {
   if (archive instanceof Readable) archive.on('error', () => undefined).destroy()
 }
 

@@ -7,7 +7,7 @@ import { ADAPTER_GGUF } from '../formats/adapter-gguf.ts'
 import { buildExport } from '../formats/export.ts'
 import { ADAPTER_WEIGHTS, type PeftAdapter } from '../formats/peft.ts'
 import { checkAdapter, type Provenance } from '../formats/provenance.ts'
-import type { Job } from './job-id.ts'
+import type { WeightJob } from './job-id.ts'
 import type { Trained } from './marker.ts'
 import type { Parent } from './parent.ts'
 import { statePath, type TrainerClient } from './tinker.ts'
@@ -36,7 +36,7 @@ export interface Checked {
 export const exportPath = (job: string): string => join(EXPORTS, job)
 
 /** Null when it is not there, or not whole. */
-export async function findExport({ id, base }: Pick<Job, 'id' | 'base'>, { directory, shape }: ExportPlace): Promise<Checked | null> {
+export async function findExport({ id, base }: Pick<WeightJob, 'id' | 'base'>, { directory, shape }: ExportPlace): Promise<Checked | null> {
   try {
     const { adapter, provenance } = await checkAdapter(join(directory, exportPath(id)), base)
     const isIt = provenance?.job === id && (shape === null || provenance.files[ADAPTER_GGUF] !== undefined)
@@ -47,7 +47,7 @@ export async function findExport({ id, base }: Pick<Job, 'id' | 'base'>, { direc
   }
 }
 
-export async function fetchExport(job: Job, model: string, { metrics, probe }: Trained, place: ExportPlace): Promise<Checked> {
+export async function fetchExport(job: WeightJob, model: string, { metrics, probe }: Trained, place: ExportPlace): Promise<Checked> {
   const { client, scenario, shape, objective, parent, signal } = place
   const archive = Readable.from(await client.archive(model, job.id, signal))
   const provenance = {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { canonicalJson, type Loss } from '../../contract/index.ts'
 import type { AdamParams, LoraConfig } from './tinker.ts'
 
-export interface Job extends JobContent {
+export interface WeightJob extends JobContent {
   readonly id: string
 }
 /** No batch, step or owner: those are told anew after a restart. */
@@ -27,7 +27,7 @@ export interface Row {
   readonly advantages: readonly number[]
 }
 
-export function jobOf(content: JobContent): Job {
+export function jobOf(content: JobContent): WeightJob {
   const { base, parentState, lora, loss, lossConfig, adam, rows } = content
   const made = {
     base_model: base.name,

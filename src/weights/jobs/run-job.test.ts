@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Reporter } from '../../contract/index.ts'
 import { readProvenance } from '../formats/provenance.ts'
 import { exportPath } from './exports.ts'
-import { jobOf, type Job, type Row } from './job-id.ts'
+import { jobOf, type WeightJob, type Row } from './job-id.ts'
 import { markerIn, type Marker, type MarkerFile } from './marker.ts'
 import type { Parent } from './parent.ts'
 import { whileAway } from './patience.ts'
@@ -59,12 +59,13 @@ function placeAt(directory: string, more: Partial<JobPlace> = {}): JobPlace {
   }
 }
 
-const weightsIn = (directory: string, { id }: Job): Buffer => readFileSync(join(directory, exportPath(id), 'adapter_model.safetensors'))
-const provenanceIn = (directory: string, { id }: Job) =>
+const weightsIn = (directory: string, { id }: WeightJob): Buffer =>
+  readFileSync(join(directory, exportPath(id), 'adapter_model.safetensors'))
+const provenanceIn = (directory: string, { id }: WeightJob) =>
   readProvenance(readFileSync(join(directory, exportPath(id), 'svc-provenance.json'), 'utf8'))
 
 /** The job after `first`, on what that one published. */
-function secondOn(directory: string): { readonly job: Job; readonly parent: Parent } {
+function secondOn(directory: string): { readonly job: WeightJob; readonly parent: Parent } {
   const { trainer_state: trainerState, optimizer_steps: optimizerSteps, files } = provenanceIn(directory, first)
   const parent = {
     release_id: 'r1',

@@ -1,7 +1,7 @@
 /** One job from its first call to a checked adapter on this machine: always on a branch of its own, so that nothing is ever stepped twice. */
 import { conflict, isRefusal, type Reporter } from '../../contract/index.ts'
 import { assertChanged, fetchExport, findExport, type ExportPlace } from './exports.ts'
-import type { Job } from './job-id.ts'
+import type { WeightJob } from './job-id.ts'
 import type { Marker, MarkerFile, Trained } from './marker.ts'
 import type { Parent } from './parent.ts'
 import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
@@ -14,7 +14,7 @@ export interface JobPlace extends ExportPlace {
 }
 
 /** Its marker is at CHECKPOINT or past it, and the export lies where `exportPath` says. */
-export async function runJob(job: Job, place: JobPlace): Promise<Marker> {
+export async function runJob(job: WeightJob, place: JobPlace): Promise<Marker> {
   const known = await place.marker.read()
   const begun = known?.job === job.id ? known : null
   // Another job is over: its row landed, or its batch is gone.
@@ -36,7 +36,7 @@ const LOST: ReadonlySet<string> = new Set(['trainer_forgot', 'trainer_conflict',
 const isLost = (error: unknown): boolean => isRefusal(error) && LOST.has(error.code)
 
 /** Every call bears the number it had before, so those that were made already are answered and not made again. */
-async function train(job: Job, begun: Marker, place: JobPlace): Promise<Marker> {
+async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Marker> {
   const { client, signal } = place
   const session = begun.session ?? (await client.createSession({ scenario: place.scenario, job: job.id }, signal))
   return keepingAlive(client, session, signal, async () => {
@@ -62,7 +62,7 @@ async function note(marker: Marker, { marker: file, report }: JobPlace): Promise
   return marker
 }
 
-async function optimize(job: Job, model: string, { client, parent, report, signal }: JobPlace): Promise<Trained> {
+async function optimize(job: WeightJob, model: string, { client, parent, report, signal }: JobPlace): Promise<Trained> {
   const { loss, lossConfig, rows } = job
   const sequence = sequencesOf(job)
   if (job.parentState !== null) {
@@ -85,7 +85,7 @@ async function optimize(job: Job, model: string, { client, parent, report, signa
 }
 
 /** In the order of the calls and without gaps, since some trainers work them off by their numbers. */
-function sequencesOf({ parentState, rows }: Job): Readonly<Record<'load' | 'pass' | 'step' | 'probe' | 'state' | 'sampler', number>> {
+function sequencesOf({ parentState, rows }: WeightJob): Readonly<Record<'load' | 'pass' | 'step' | 'probe' | 'state' | 'sampler', number>> {
   const pass = parentState === null ? 1 : 2
   const step = pass + callsOf(rows).length
   return { load: 1, pass, step, probe: step + 1, state: step + 2, sampler: step + 3 }
@@ -96,11 +96,11 @@ function parentGone({ release_id }: Parent): Error {
   return conflict('trainer_state_gone', `the trainer no longer has the state that release ${release_id} was trained to; ${cure}`)
 }
 
-async function isSaved({ id }: Job, model: string, { client, signal }: JobPlace): Promise<boolean> {
+async function isSaved({ id }: WeightJob, model: string, { client, signal }: JobPlace): Promise<boolean> {
   return (await client.knows(samplerPath(model, id), signal)) && (await client.knows(statePath(model, id), signal))
 }
 
-async function save(job: Job, model: string, { client, signal }: JobPlace): Promise<void> {
+async function save(job: WeightJob, model: string, { client, signal }: JobPlace): Promise<void> {
   const sequence = sequencesOf(job)
   await client.saveWeights({ model, sequence: sequence.state }, job.id, signal)
   await client.saveForSampler({ model, sequence: sequence.sampler }, job.id, signal)

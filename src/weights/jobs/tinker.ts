@@ -1,7 +1,7 @@
 /** The calls of a trainer, one method each: what goes out is typed, and what comes back is checked before anybody uses it. */
 import { z } from 'zod'
 import type { Json, JsonObject, Loss } from '../../contract/index.ts'
-import { badAnswer, Wire, type TrainerAddress } from './wire.ts'
+import { badAnswer, TrainerWire, type TrainerAddress } from './wire.ts'
 
 /** What a call names: a model at the trainer, and the number that makes a call sent twice the same call. */
 interface CallOf {
@@ -72,7 +72,7 @@ export const statePath = (model: string, name: string): string => `tinker://${mo
 export const samplerPath = (model: string, name: string): string => `tinker://${model}/sampler_weights/${name}`
 
 export function makeTrainerClient(address: TrainerAddress): TrainerClient {
-  const wire = new Wire(address)
+  const wire = new TrainerWire(address)
   const ask = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>
     checked(call, schema, await wire.post(call, body, signal))
   const order = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>

@@ -18,7 +18,7 @@ import type { AssembleOptions } from '../rollouts/index.ts'
 import { collect, nothingToLearn } from './collect.ts'
 import { examineJob, type Judged } from './examine.ts'
 import { exportPath, pruneExports } from './exports.ts'
-import { jobOf, type Job, type Row } from './job-id.ts'
+import { jobOf, type WeightJob, type Row } from './job-id.ts'
 import { markerIn } from './marker.ts'
 import { parentOf } from './parent.ts'
 import { whileAway } from './patience.ts'
@@ -121,7 +121,7 @@ const badObjective = (name: string, rule: string): Error => new Error(`the objec
 
 async function trainAndJudge(
   options: WeightTrainerOptions,
-  job: Job,
+  job: WeightJob,
   from: Pick<JobPlace, 'parent' | 'shape'>,
   report: Reporter,
   signal: AbortSignal,

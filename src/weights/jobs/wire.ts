@@ -33,7 +33,7 @@ const POLL_REST_FIRST_SECONDS = 0.005
 const POLL_REST_MAX_SECONDS = 1
 const REDIRECTIONS_MAX = 5
 
-export class Wire {
+export class TrainerWire {
   readonly #address: TrainerAddress
   readonly #host: string
   readonly #origin: string

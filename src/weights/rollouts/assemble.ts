@@ -1,6 +1,6 @@
 /** Puts the exchanges of a sample together as one trajectory: each goes on where the one before it ended, or there is none. */
 import type { Rollout, Sample } from '../../contract/index.ts'
-import { readTurn, type LoadSpan, type Turn, type TurnProblem } from './turn.ts'
+import { readTurn, type LoadSpan, type RolloutTurn, type TurnProblem } from './turn.ts'
 
 export interface AssembleOptions {
   /** Whether a sample of several exchanges is taken. */
@@ -31,7 +31,7 @@ export type UnusableReason = TurnProblem | 'multi_turn_off' | 'mixed_log_probs' 
 const REALIGN_THRESHOLD_TOKENS = 1024
 
 export function assembleRollout(sample: Sample, options: AssembleOptions = {}): Assembled {
-  const turns: Turn[] = []
+  const turns: RolloutTurn[] = []
   for (const exchange of sample.exchanges) {
     const turn = readTurn(exchange, options.vocabulary ?? Infinity)
     if (typeof turn === 'string') return { kind: 'unusable', sample, reason: turn }
@@ -42,7 +42,7 @@ export function assembleRollout(sample: Sample, options: AssembleOptions = {}): 
 
 export function joinTurns(
   sample: Sample,
-  turns: readonly Turn[],
+  turns: readonly RolloutTurn[],
   { acceptMultiTurn = true, realignThresholdTokens = REALIGN_THRESHOLD_TOKENS, contextTokens = Infinity }: AssembleOptions,
 ): Assembled {
   const unusable = (reason: UnusableReason): Unusable => ({ kind: 'unusable', sample, reason })
@@ -95,7 +95,7 @@ class Episode {
     return true
   }
 
-  say({ answer, lossMask, logProbs, spans }: Turn): void {
+  say({ answer, lossMask, logProbs, spans }: RolloutTurn): void {
     const offset = this.tokens.length - this.#begin
     this.#latest = this.tokens.length
     for (const token of answer) this.tokens.push(token)

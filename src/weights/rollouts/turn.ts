@@ -1,7 +1,7 @@
 /** What one stored exchange says in numbers: the ids that went in and came out, which of them are learnt from, how likely they were. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 
-export interface Turn {
+export interface RolloutTurn {
   readonly prompt: readonly number[]
   readonly answer: readonly number[]
   /** Of the answer, like everything below. */
@@ -33,7 +33,7 @@ export type TurnProblem =
 const LOG_PROB_MAX = 0.01
 
 /** The block that the service kept beside the answer counts; without one, what an import brings at its top. Ids are never made from text again. */
-export function readTurn(exchange: JsonObject, vocabulary: number): Turn | TurnProblem {
+export function readTurn(exchange: JsonObject, vocabulary: number): RolloutTurn | TurnProblem {
   const { response } = exchange
   const kept = isObject(response) ? response['training'] : undefined
   if (!isObject(kept)) return turnOf(exchange, vocabulary)
@@ -42,7 +42,7 @@ export function readTurn(exchange: JsonObject, vocabulary: number): Turn | TurnP
   return typeof told === 'string' && typeof own === 'string' && told !== own ? 'load_id_disagrees' : turnOf(kept, vocabulary)
 }
 
-function turnOf(block: JsonObject, vocabulary: number): Turn | TurnProblem {
+function turnOf(block: JsonObject, vocabulary: number): RolloutTurn | TurnProblem {
   const { tokens, loss_mask: lossMask, rollout_log_probs: sampled } = block
   if (!isList(tokens) || !isList(lossMask)) return 'missing_tensors'
   const logProbs = sampled ?? []

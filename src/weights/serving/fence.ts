@@ -10,7 +10,7 @@ import {
 } from '../../contract/index.ts'
 import { loadOf } from '../load-id.ts'
 import { nothingServed } from './refusals.ts'
-import { trainingOf, type Served } from './spans.ts'
+import { trainingOf, type ServedLoad } from './spans.ts'
 
 export function makeFence(weights: WeightRuntime, scenario: string): InferenceHooks {
   /** The first load that a request for the release was made on; loads only ascend, so every later one is newer. */
@@ -63,7 +63,7 @@ function fenced(body: JsonObject, adapter: string | null): JsonObject {
   return { ...body, ...(adapter === null ? {} : { lora_path: adapter }), ...(isProved ? { return_meta_info: true } : {}) }
 }
 
-function named(served: ServedAdapter): Served {
+function named(served: ServedAdapter): ServedLoad {
   const load = loadOf(served)
   if (load === null) throw conflict('no_load_id', 'what is served has no load id; nothing was recorded')
   return { ...load, isBase: served.adapter === null }

@@ -17,7 +17,7 @@ const COUNTED = {
 } as const
 const RECENT_MAX = 32
 
-export class Ledger {
+export class AdapterLedger {
   readonly #counters: Record<string, number> = Object.fromEntries(Object.values(COUNTED).map((counter) => [counter, 0]))
   readonly #recent: JsonObject[] = []
 

@@ -1,7 +1,7 @@
 /** The table of adapters that the engine holds: loaded, probed, evicted, and squared with the engine's own account. */
 import { isRefusal, unavailable, type Engine } from '../../contract/index.ts'
 import { parseAdapterName } from '../load-id.ts'
-import { Ledger } from './ledger.ts'
+import { AdapterLedger } from './ledger.ts'
 import { probe } from './probe.ts'
 import { engineStuck } from './refusals.ts'
 
@@ -22,7 +22,7 @@ export interface Uses {
 export const CANDIDATE_PREFIX = 'candidate-'
 
 export class Residency {
-  readonly ledger = new Ledger()
+  readonly ledger = new AdapterLedger()
   readonly #engine: Engine
   readonly #signal: () => AbortSignal
   readonly #uses: Uses

@@ -64,7 +64,7 @@ async function infer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
     return await untilGone(answer(house, call), call.signal)
   } catch (error) {
     if (call.signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: error })
-    if (house.weights.heed(error)) return { kind: 'interrupted' }
+    if (house.weights.noteFailure(error)) return { kind: 'interrupted' }
     if (!isRefusal(error)) throw upstream('engine_failed', 'the engine failed without an answer; try again', { cause: error })
     if (error.kind !== 'invalid') throw error
     return whole(400, writeRefusal(dialects[call.dialect], 400, { message: error.message, code: error.code }))

@@ -3,7 +3,7 @@ import { conflict, type AdapterSpan, type Capture, type JsonObject, type Refusal
 import { adapterName, parseAdapterName, printLoadId, type LoadId } from '../load-id.ts'
 
 /** A load of the scenario, and whether the base alone is what it serves. */
-export interface Served extends LoadId {
+export interface ServedLoad extends LoadId {
   readonly isBase: boolean
 }
 export interface Bounds {
@@ -13,7 +13,7 @@ export interface Bounds {
   /** The load of the base that a request of the same release was made on; null: none was. */
   readonly base: LoadId | null
   /** Served now. */
-  readonly newest: Served
+  readonly newest: ServedLoad
   readonly vocabulary: number
 }
 

@@ -294,7 +294,7 @@ describe('an engine that started anew', () => {
     await serve('b', 1)
     engine.restart()
     const lost = await engine.chat({ body: {}, adapter: nameOf('a', 1), signal: NEVER }).catch((error: unknown) => error)
-    expect(weights.heed(lost)).toBe(true)
+    expect(weights.noteFailure(lost)).toBe(true)
     const leases = await Promise.all([lease('a'), lease('b'), lease('a')])
     expect(leases.map(({ adapter }) => adapter)).toEqual([nameOf('a', 1), nameOf('b', 1), nameOf('a', 1)])
     expect([...engine.held.keys()]).toEqual([nameOf('a', 1), nameOf('b', 1)])
@@ -314,7 +314,7 @@ describe('an engine that started anew', () => {
     await serve('a', 1)
     engine.isDown = true
     const error = await engine.chat({ body: {}, adapter: null, signal: NEVER }).catch((cause: unknown) => cause)
-    expect(weights.heed(error)).toBe(false)
+    expect(weights.noteFailure(error)).toBe(false)
     await expect(lease('a')).rejects.toMatchObject({ kind: 'unavailable', code: 'engine_unreachable' })
     engine.isDown = false
     engine.restart()

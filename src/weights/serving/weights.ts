@@ -272,7 +272,7 @@ export class Weights implements WeightRuntime {
   }
 
   /** Of a call that failed: whether it lost its adapter, and so is worth another try. */
-  heed(error: unknown): boolean {
+  noteFailure(error: unknown): boolean {
     const isLost = isRefusal(error) && error.code === 'adapter_lost'
     const isSilent = isRefusal(error) && error.kind === 'upstream' && error.detail.upstreamStatus === undefined
     if (isLost || isSilent) this.#isSuspect = true
@@ -326,7 +326,7 @@ export class Weights implements WeightRuntime {
     try {
       return await this.#askOnce(scenario, body, signal)
     } catch (error) {
-      if (!this.heed(error)) throw error
+      if (!this.noteFailure(error)) throw error
       return this.#askOnce(scenario, body, signal)
     }
   }

@@ -18,7 +18,7 @@ interface Parts {
   texts(contentId: string): AsyncIterable<readonly (readonly [path: string, text: Buffer])[]>
 }
 
-export class Unpacked {
+export class UnpackedContents {
   readonly #parts: Parts
   /** Several who ask for one content at once wait for the same folder. */
   readonly #inFlight = new Map<string, Promise<string>>()

@@ -1,21 +1,21 @@
-/** Contexts of the base model, each with one adapter or none: as many as generate at once, kept for whoever comes next. */
+/** Contexts of the base model, each with one adapter or none: as many as generate at once, kept warm for the next call. */
 import { BATCH_TOKENS, noRoom, type Base } from './base.ts'
 import type { EvaluateItem, EvaluateOutput, LlamaContext, LlamaSequence } from './library.ts'
 import { Slots } from '../../../src/kit/index.ts'
 
-/** One context, and what it holds. */
-export class Seat {
+/** One context and the tokens in it. */
+export class ModelContext {
   /** The adapter's file; null is the base alone. */
   readonly adapter: string | null
-  readonly #context: LlamaContext
+  readonly #native: LlamaContext
   readonly #sequence: LlamaSequence
   #tokens: number[] = []
-  /** How many of them were evaluated in whole batches: evaluating them so again gives the same to the last bit. */
+  /** How many tokens were evaluated in whole batches, which give the same numbers to the last bit. */
   #whole = 0
 
   constructor(adapter: string | null, context: LlamaContext) {
     this.adapter = adapter
-    this.#context = context
+    this.#native = context
     this.#sequence = context.getSequence()
   }
 
@@ -23,7 +23,7 @@ export class Seat {
     return this.#tokens
   }
 
-  /** How much of a transcript need not be evaluated again. Only whole batches: a call must not say something else because of the call before it. */
+  /** How many tokens of a transcript need no second evaluation. Only whole batches: an answer must not depend on the call before it. */
   reusable(transcript: readonly number[]): number {
     const different = this.#tokens.findIndex((token, at) => token !== transcript[at])
     const same = Math.min(different === -1 ? this.#tokens.length : different, transcript.length - 1, this.#whole)
@@ -37,7 +37,7 @@ export class Seat {
     return outputs
   }
 
-  /** Forgets everything from there on. */
+  /** Forgets the tokens from that index on. */
   async cut(at: number): Promise<void> {
     await this.#sequence.eraseContextTokenRanges([{ start: at, end: this.#tokens.length }])
     if (this.#sequence.nextTokenIndex !== at) {
@@ -50,16 +50,16 @@ export class Seat {
   }
 
   dispose(): Promise<void> {
-    return this.#context.dispose()
+    return this.#native.dispose()
   }
 }
 
-export class Seats {
+export class Contexts {
   readonly #base: Base
   readonly #count: number
   readonly #slots: Slots
-  /** The one that was left longest ago comes first. */
-  readonly #idle: Seat[] = []
+  /** Least recently used first. */
+  readonly #idle: ModelContext[] = []
   /** How many contexts an adapter is in, made or being made. */
   readonly #uses = new Map<string, number>()
   readonly #isWanted: (adapter: string) => boolean
@@ -79,44 +79,46 @@ export class Seats {
     return this.#slots.waiting
   }
 
-  get contexts(): number {
+  get open(): number {
     return this.#idle.length + this.#slots.taken
   }
 
-  /** Waits for a free place, and holds it for as long as the work takes. */
-  during<T>(signal: AbortSignal, work: (place: Place) => Promise<T>): Promise<T> {
+  /** Waits for a free slot, and holds it for as long as the work takes. */
+  during<T>(signal: AbortSignal, work: (lease: ContextLease) => Promise<T>): Promise<T> {
     return this.#slots.run(async () => {
-      const place = new Place(this)
+      const lease = new ContextLease(this)
       try {
-        return await work(place)
+        return await work(lease)
       } catch (error) {
-        await place.giveUp()
+        await lease.discard()
         throw error
       } finally {
-        await place.leave()
+        await lease.giveBack()
       }
     }, signal)
   }
 
-  async sit(adapter: string | null, transcript: readonly number[]): Promise<Seat> {
-    const [best] = this.#idle.filter((seat) => seat.adapter === adapter).sort((a, b) => b.reusable(transcript) - a.reusable(transcript))
+  async take(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
+    const [best] = this.#idle
+      .filter((context) => context.adapter === adapter)
+      .sort((a, b) => b.reusable(transcript) - a.reusable(transcript))
     if (best === undefined) return this.#make(adapter)
     this.#idle.splice(this.#idle.indexOf(best), 1)
     await best.cut(best.reusable(transcript))
     return best
   }
 
-  async leave(seat: Seat): Promise<void> {
-    if (seat.adapter !== null && !this.#isWanted(seat.adapter)) return this.remove(seat)
-    this.#idle.push(seat)
+  async giveBack(context: ModelContext): Promise<void> {
+    if (context.adapter !== null && !this.#isWanted(context.adapter)) return this.remove(context)
+    this.#idle.push(context)
   }
 
-  async remove(seat: Seat): Promise<void> {
-    await seat.dispose()
-    await this.#unuse(seat.adapter)
+  async remove(context: ModelContext): Promise<void> {
+    await context.dispose()
+    await this.#unuse(context.adapter)
   }
 
-  /** A context of its own, beside the places: publishing does not wait for generations to end. */
+  /** Uses a context beyond the slots: publishing does not wait for generations to end. */
   async try(adapter: string): Promise<void> {
     this.#use(adapter)
     try {
@@ -126,30 +128,30 @@ export class Seats {
     }
   }
 
-  /** Called when an adapter may be wanted no more. Those in use go when they are left. */
+  /** Call it when an adapter may be unwanted. Contexts in use are removed when they are given back. */
   async tidy(): Promise<void> {
     const unwanted = this.#idle.filter(({ adapter }) => adapter !== null && !this.#isWanted(adapter))
-    for (const seat of unwanted) this.#idle.splice(this.#idle.indexOf(seat), 1)
-    await Promise.all(unwanted.map((seat) => this.remove(seat)))
+    for (const context of unwanted) this.#idle.splice(this.#idle.indexOf(context), 1)
+    await Promise.all(unwanted.map((context) => this.remove(context)))
     const unused = [...this.#uses].filter(([adapter, uses]) => uses === 0 && !this.#isWanted(adapter))
     await Promise.all(unused.map(([adapter]) => this.#free(adapter)))
   }
 
-  /** Nobody may come any more. */
+  /** No slot is given from here on. */
   async close(): Promise<void> {
     await this.#slots.shut()
-    await Promise.all(this.#idle.splice(0).map((seat) => seat.dispose()))
+    await Promise.all(this.#idle.splice(0).map((context) => context.dispose()))
   }
 
-  /** Never more contexts than places: the oldest that nobody sits in makes room. */
-  async #make(adapter: string | null): Promise<Seat> {
+  /** Never more contexts than slots: the least recently used idle one makes room. */
+  async #make(adapter: string | null): Promise<ModelContext> {
     while (this.#idle.length > 0 && this.#idle.length + this.#slots.taken > this.#count) {
       const [oldest] = this.#idle.splice(0, 1)
       if (oldest !== undefined) await this.remove(oldest)
     }
     this.#use(adapter)
     try {
-      return new Seat(adapter, await this.#base.createContext(adapter))
+      return new ModelContext(adapter, await this.#base.createContext(adapter))
     } catch (error) {
       await this.#unuse(adapter)
       throw noRoom(error)
@@ -173,33 +175,33 @@ export class Seats {
   }
 }
 
-/** The place of one call: it sits in one context at a time. */
-export class Place {
-  readonly #seats: Seats
-  #seat: Seat | null = null
+/** One call's slot: it holds one context at a time. */
+export class ContextLease {
+  readonly #contexts: Contexts
+  #context: ModelContext | null = null
 
-  constructor(seats: Seats) {
-    this.#seats = seats
+  constructor(contexts: Contexts) {
+    this.#contexts = contexts
   }
 
-  /** The seat it has, where that has the adapter; else it moves to one that has, and reads the transcript there. */
-  async sitWith(adapter: string | null, transcript: readonly number[]): Promise<Seat> {
-    if (this.#seat?.adapter === adapter) return this.#seat
-    await this.leave()
-    this.#seat = await this.#seats.sit(adapter, transcript)
-    return this.#seat
+  /** The context it holds, if that has the adapter; else it takes another. */
+  async contextFor(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
+    if (this.#context?.adapter === adapter) return this.#context
+    await this.giveBack()
+    this.#context = await this.#contexts.take(adapter, transcript)
+    return this.#context
   }
 
-  async leave(): Promise<void> {
-    const seat = this.#seat
-    this.#seat = null
-    if (seat !== null) await this.#seats.leave(seat)
+  async giveBack(): Promise<void> {
+    const context = this.#context
+    this.#context = null
+    if (context !== null) await this.#contexts.giveBack(context)
   }
 
-  /** What a context holds after a failure is nobody's to go on from. */
-  async giveUp(): Promise<void> {
-    const seat = this.#seat
-    this.#seat = null
-    if (seat !== null) await this.#seats.remove(seat)
+  /** After a failure the state of a context is unknown. */
+  async discard(): Promise<void> {
+    const context = this.#context
+    this.#context = null
+    if (context !== null) await this.#contexts.remove(context)
   }
 }
