@@ -5,7 +5,6 @@ import { ConfigProblem } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { isRefusal } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
-import type { Surroundings } from './surroundings.ts'
 
 export interface Explained {
   readonly found: string
@@ -49,7 +48,7 @@ export function explain(error: unknown, loaded: LoadedConfig | null): readonly E
   return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }
 
-export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: Surroundings): void {
+export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: { readonly err: (line: string) => void }): void {
   for (const { found, fix } of explain(error, loaded)) surroundings.err(fix === undefined ? found : `${found}: ${fix}`)
 }
 

@@ -13,7 +13,6 @@ import {
 import type { Tags } from '../inference/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
-import type { HttpContext } from './context.ts'
 
 const NO_TAGS: Tags = {}
 
@@ -24,8 +23,14 @@ export function scenarioOf(request: IncomingMessage): string {
   return scenarioName(value, HEADER.scenario)
 }
 
+/** The part of a request's context that names its scenario. */
+interface NamedScenario {
+  readonly params: Readonly<Record<string, string>>
+  readonly logFields: { scenario?: string }
+}
+
 /** The scenario that a path names. A text that cannot be a name is an unknown scenario, not a malformed request. */
-export function nameInPath({ params, logFields }: HttpContext): string {
+export function nameInPath({ params, logFields }: NamedScenario): string {
   try {
     const name = scenarioName(params['scenario'] ?? '', 'the path')
     logFields.scenario = name

@@ -1,9 +1,16 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
 import { invalid, type JsonObject } from '../contract/index.ts'
 import { cutOut, isObjectAt, joined, type Cut, type Members } from '../kit/index.ts'
-import type { RequestBody } from './request-body.ts'
 
 export type Tags = Readonly<Record<string, string>>
+
+/** A request's text as a record keeps it. */
+export interface Remains {
+  /** The stretches of its text without the members that a record has of its own. */
+  readonly kept: Cut['kept']
+  /** Those of its members that the tags are in. */
+  readonly tagged: Members
+}
 
 /** What a record has members of its own for. They are cut out of the request's text, and everything else stays as it was sent. */
 export function replacedMembers(tags: Tags): readonly string[] {
@@ -13,7 +20,7 @@ export function replacedMembers(tags: Tags): readonly string[] {
 const TAGGED = ['metadata', 'metadata_tags']
 const hasTags = (tags: Tags): boolean => Object.keys(tags).length > 0
 
-export function exchangePayload(request: RequestBody, response: Uint8Array): Buffer {
+export function exchangePayload(request: { readonly bytes: Buffer; readonly remains: () => Remains }, response: Uint8Array): Buffer {
   const { kept, tagged } = request.remains()
   return joined(request.bytes, { kept }, new Map([...tagged, ['response', response]]))
 }

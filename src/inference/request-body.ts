@@ -1,8 +1,8 @@
 /** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would stop everyone. */
 import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { factsOfAll } from '../dialects/index.ts'
-import { cutOut, type Cut, type Member, type Members } from '../kit/index.ts'
-import { replacedMembers, taggedMembers, type Tags } from './payload.ts'
+import { cutOut, type Cut, type Member } from '../kit/index.ts'
+import { replacedMembers, taggedMembers, type Remains, type Tags } from './payload.ts'
 
 export interface RequestBody {
   readonly bytes: Buffer
@@ -12,13 +12,6 @@ export interface RequestBody {
   readonly fields: () => JsonObject
   /** What a record has of it. */
   readonly remains: () => Remains
-}
-
-interface Remains {
-  /** The stretches of its text without the members that a record has of its own. */
-  readonly kept: Cut['kept']
-  /** Those of its members that the tags are in. */
-  readonly tagged: Members
 }
 
 /** What can be told of a large body without building it. Plain data: a thread tells it, since a large member takes long to be tagged. */

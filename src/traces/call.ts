@@ -1,12 +1,21 @@
 /** What the span of a call to the model says of it, in the words of the GenAI conventions. */
-import { PRODUCT } from '../contract/index.ts'
+import { PRODUCT, type Dialect, type ExchangeSummary, type JsonObject, type ModelAddress } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
 import { Attributes, shortened } from './attributes.ts'
 import { inputMessages, instructionsOf, outputMessages } from './content.ts'
 import { NAME } from './names.ts'
-import type { TracedCall } from './request.ts'
 
 const MODEL_CHARACTERS_MAX = 200
+
+/** The model call, including attempts that lost a race. */
+export interface TracedCall {
+  readonly dialect: Dialect
+  readonly model: ModelAddress
+  readonly request: JsonObject
+  readonly begun: number
+  firstChunk: number | null
+  answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null
+}
 
 export function callName({ dialect, request: { model } }: TracedCall): string {
   const operation = dialects[dialect].operation

@@ -1,7 +1,7 @@
 /** The trace of one request: a span for the request, and a child span for the model call. Both are written when the request is over. */
 import type { Dialect, ExchangeSummary, JsonObject, ModelAddress } from '../contract/index.ts'
 import { Attributes } from './attributes.ts'
-import { callAttributes, callName } from './call.ts'
+import { callAttributes, callName, type TracedCall } from './call.ts'
 import { traceHeaders, type TraceContext } from './context.ts'
 import { NAME } from './names.ts'
 import { newSpanId, type SpanSink, type TraceSpan } from './span.ts'
@@ -16,16 +16,6 @@ export interface FinishedRequest {
   /** Null when the client disconnected before the response. */
   readonly status: number | null
   readonly note: { readonly scenario?: string; readonly receipt?: string; readonly code?: string; readonly cause?: string }
-}
-
-/** The model call, including attempts that lost a race. */
-export interface TracedCall {
-  readonly dialect: Dialect
-  readonly model: ModelAddress
-  readonly request: JsonObject
-  readonly begun: number
-  firstChunk: number | null
-  answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null
 }
 
 /** A failure: its kind for programs, and its message. */
