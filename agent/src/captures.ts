@@ -22,7 +22,7 @@ export interface SessionHead {
   readonly started_at: number
 }
 
-export interface Session extends SessionHead {
+export interface CapturedSession extends SessionHead {
   /** The file, without its ending. */
   readonly path: string
   readonly isLive: boolean
@@ -38,7 +38,7 @@ export interface BegunReport {
   readonly isStored: boolean
 }
 
-export interface Capture {
+export interface ReceiptCapture {
   /** On its way to the disk when this returns. Never throws: an agent's work is worth more than its receipt. */
   keep(receipt: string): void
   /** How many receipts could not be kept, and why the first. */
@@ -51,7 +51,7 @@ const ENDING = '.jsonl'
 const REPORTED = '.reported'
 
 /** The file is made with the first receipt: a session without any leaves nothing behind. */
-export function openCapture(folder: string, head: SessionHead): Capture {
+export function openCapture(folder: string, head: SessionHead): ReceiptCapture {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = `${pathOf(folder, head)}${ENDING}`
   const lost: { count: number; cause: unknown } = { count: 0, cause: null }
@@ -86,20 +86,20 @@ const prefixOf = (scenario: string): string => `${createHash('sha256').update(sc
 type Origin = Pick<SessionHead, 'url' | 'scenario' | 'destination'>
 
 /** The sessions of a scenario at a service, newest first: those of one harness, and those that do not say of which. */
-export async function sessionsOf(folder: string, { url, scenario, destination }: Origin): Promise<readonly Session[]> {
+export async function sessionsOf(folder: string, { url, scenario, destination }: Origin): Promise<readonly CapturedSession[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return []
     throw error
   })
   const mine = names.filter((name) => FILE.test(name) && name.startsWith(prefixOf(scenario))).toSorted()
   const sessions = await Promise.all(mine.toReversed().map((name) => readSession(join(folder, name.slice(0, -ENDING.length)))))
-  const isOf = (session: Session): boolean =>
+  const isOf = (session: CapturedSession): boolean =>
     session.url === url && session.scenario === scenario && (session.destination ?? destination) === destination
   return sessions.flatMap((session) => (session !== null && isOf(session) ? [session] : []))
 }
 
 /** Null for a file whose first line never got to the disk. */
-async function readSession(path: string): Promise<Session | null> {
+async function readSession(path: string): Promise<CapturedSession | null> {
   const lines = linesOf(await readIfThere(`${path}${ENDING}`))
   const head = lines.find(isHead)
   if (head === undefined) return null
@@ -131,31 +131,32 @@ function linesOf(text: string | null): readonly Line[] {
   })
 }
 
-/** The file is ours, and its first line is written whole: one field tells it from the others. */
+/** The file is ours, and its first line is written whole: one field distinguishes it from the others. */
 const isHead = (line: Line): line is Line & SessionHead => typeof line['session'] === 'string' && typeof line['pid'] === 'number'
 
 const texts = (values: unknown): readonly string[] => (Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [])
 
 /** What no report has taken yet. */
-export function unreported({ receipts, reports }: Session): readonly string[] {
+export function unreported({ receipts, reports }: CapturedSession): readonly string[] {
   const taken = new Set(reports.flatMap((report) => report.receipts))
   return receipts.filter((receipt) => !taken.has(receipt))
 }
 
-/** Whether anything of the session is left to be told to the service. */
-export const isWaiting = (session: Session): boolean => unreported(session).length > 0 || session.reports.some(({ isStored }) => !isStored)
+/** Whether anything of the session is left to report. */
+export const isWaiting = (session: CapturedSession): boolean =>
+  unreported(session).length > 0 || session.reports.some(({ isStored }) => !isStored)
 
 /** Written before a report is sent: when its answer is lost, the same receipts go under the same id again and are stored once. */
-export const markBegun = ({ path }: Session, { id, receipts }: Omit<BegunReport, 'isStored'>): Promise<void> =>
+export const markBegun = ({ path }: CapturedSession, { id, receipts }: Omit<BegunReport, 'isStored'>): Promise<void> =>
   mark(path, { report: id, receipts })
 
-export const markStored = ({ path }: Session, id: string): Promise<void> => mark(path, { stored: id })
+export const markStored = ({ path }: CapturedSession, id: string): Promise<void> => mark(path, { stored: id })
 
 /** It begins with a line end, since the line before may have been cut short. */
 const mark = (path: string, line: object): Promise<void> => appendFile(`${path}${REPORTED}`, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 
 /** A session that has ended and was reported whole is of no more use. The marks go last: without them it would be reported again. */
-export async function forget({ path }: Session): Promise<void> {
+export async function forget({ path }: CapturedSession): Promise<void> {
   await rm(`${path}${ENDING}`, { force: true })
   await rm(`${path}${REPORTED}`, { force: true })
 }

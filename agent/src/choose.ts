@@ -10,7 +10,7 @@ import { recordIfThere, type InstallRecord } from './record.ts'
 import { SESSION } from './service.ts'
 import { visible } from './terminal.ts'
 
-export interface Call {
+export interface InstallCall {
   /** The installation that was called. */
   readonly folder: string
   /** Of all that were made for this agent, when it was called by the name on PATH; null when by its own path. */
@@ -20,7 +20,7 @@ export interface Call {
   readonly cwd: string
 }
 
-export interface Chosen {
+export interface ChosenInstall {
   readonly folder: string
   readonly args: readonly string[]
   /** Which one it is, where there are others. */
@@ -36,7 +36,7 @@ interface Candidate {
 
 const OPTION = '--scenario'
 
-export async function chooseInstall(call: Call): Promise<Chosen> {
+export async function chooseInstall(call: InstallCall): Promise<ChosenInstall> {
   const { scenario, rest } = scenarioIn(call.args)
   if (scenario === null && call.adapter === null) return { folder: call.folder, args: rest, told: null, isFar: false }
   const adapter = call.adapter ?? (await recordIfThere(call.folder))?.adapter
@@ -72,7 +72,7 @@ async function recordsBeside(folder: string): Promise<readonly Candidate[]> {
 }
 
 /** A session's own commands are about that session; otherwise the nearest folder upwards that a harness lies in decides. */
-function byPlace(call: Call, all: readonly Candidate[]): Candidate | null {
+function byPlace(call: InstallCall, all: readonly Candidate[]): Candidate | null {
   const own = all.find(({ record }) => record.destination === call.env[SESSION.root])
   if (own !== undefined) return own
   for (const folder of upwards(call.cwd)) {
@@ -84,18 +84,18 @@ function byPlace(call: Call, all: readonly Candidate[]): Candidate | null {
   return all.length === 0 ? null : only(all, 'several harnesses are installed on this machine, and none of them for this folder', call)
 }
 
-const isNear = ({ env, cwd }: Call, { record: { destination } }: Candidate): boolean =>
+const isNear = ({ env, cwd }: InstallCall, { record: { destination } }: Candidate): boolean =>
   destination === env[SESSION.root] || upwards(cwd).some((folder) => folder === destination || folder === dirname(destination))
 
 const upwards = (folder: string): readonly string[] => (dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))])
 
-function byName(scenario: string, call: Call, all: readonly Candidate[]): Candidate | null {
+function byName(scenario: string, call: InstallCall, all: readonly Candidate[]): Candidate | null {
   const named = all.filter(({ record }) => record.scenario === scenario)
   if (named.length === 0) throw new Stop(`no scenario ${JSON.stringify(scenario)} is installed here${listOf(all)}`)
   return byPlace(call, named)
 }
 
-function only(all: readonly Candidate[], problem: string, { adapter }: Call): Candidate {
+function only(all: readonly Candidate[], problem: string, { adapter }: InstallCall): Candidate {
   const [first, second] = all
   if (first !== undefined && second === undefined) return first
   const command = commandOf(adapter ?? first?.record.adapter ?? '')

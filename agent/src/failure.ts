@@ -1,4 +1,4 @@
-/** What a person is told when a command stops: one line that ends with what to do next. */
+/** The line that a command prints when it stops; it ends with what to do next. */
 import { Failure } from '@svc-ai/client/shared'
 
 /** Something must change before the command can go on. */

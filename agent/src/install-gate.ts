@@ -1,4 +1,4 @@
-/** What keeps an install from beginning: a Node that the agent cannot run on, or items that nobody has set up. */
+/** What keeps an install from beginning: a Node that the agent cannot run on, or items that are not set up. */
 import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import type { Installation, InstallStart } from './installation.ts'
@@ -36,7 +36,7 @@ export function tellUnmet(
   for (const item of missing) terminal.warn(`  ${itemLine(item)}`)
   const steps = [`${command} setup --release ${quoted(release_id)}`, `${command} update --release ${quoted(release_id)}`]
   if (!isInstalled && fallback_release_id === null)
-    return terminal.warn('There is no earlier release that needs nothing; ask whoever runs the service to publish one.')
+    return terminal.warn('There is no earlier release that needs nothing; ask the operator of the service to publish one.')
   if (!isInstalled && fallback_release_id !== null) {
     terminal.warn(`Install release ${fallback_release_id} first, the newest that needs nothing (?release_id=${fallback_release_id}):`)
     terminal.warn(`  ${curlLine(installation, fallback_release_id, args, env)}`)

@@ -1,4 +1,4 @@
-/** One at a time, across processes: whoever comes second waits, and is told so. */
+/** One at a time, across processes: the second one says so and waits. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { takeLock, type Lock } from './process-lock.ts'
 import type { Terminal } from './terminal.ts'

@@ -105,7 +105,7 @@ async function installWhole(
     terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
 }
 
-/** Where another harness of the same agent is as near, the command must be told which is meant. */
+/** Where another harness of the same agent is as near, the command must name the one that is meant. */
 async function commandFor({ adapter, scenario, destination }: InstallRecord, folder: string, command: string): Promise<string> {
   if (dirname(command) === folder) return typed(command)
   const call = { folder, adapter, args: [], env: {}, cwd: dirname(destination) }

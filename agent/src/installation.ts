@@ -29,7 +29,7 @@ export interface InstallStart {
   readonly adapter: string
   readonly binary: string
   readonly url: string
-  /** A name that nobody has yet; the scenario is made under it if one is needed. */
+  /** A name that is not taken yet; the scenario is made under it if one is needed. */
   readonly scenario: string
   /** The recipe that serves files for this agent. */
   readonly recipe: string

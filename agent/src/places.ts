@@ -9,7 +9,7 @@ const HARNESS = 'svc-harness'
 /** What earlier versions called the same. */
 const FORMER_HARNESS = 'reef-harness'
 
-/** Of the variables rather than the account, so that whoever runs a command decides. */
+/** HOME wins over the account's home, so that a caller can choose. */
 export const homeOf = (env: NodeJS.ProcessEnv): string => resolve(nonBlank(env['HOME']) ?? homedir())
 
 /** The harness's folder, without links on the way to it: one folder has one install, however it was named. */
@@ -23,7 +23,7 @@ export function destinationOf(argument: string): string {
 export const renamedHarness = (path: string): string | null =>
   new RegExp(`^${FORMER_HARNESS}(?:-|$)`).test(basename(path)) ? join(dirname(path), basename(path).replace(FORMER_HARNESS, HARNESS)) : null
 
-/** Where it goes when nobody named a folder, in the order they are tried. */
+/** Where it goes when no folder is named, in the order they are tried. */
 export const defaultDestinations = (adapter: string): readonly string[] => [
   HARNESS,
   `${HARNESS}-${adapter}`,

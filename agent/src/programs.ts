@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import type { Installation } from './installation.ts'
 
-export interface Outcome {
+export interface ProgramResult {
   /** Null when it was ended by a signal, or by the time limit. */
   readonly code: number | null
   /** What it said on both outputs; of much the end. */
@@ -21,7 +21,7 @@ export function runProgram(
   program: string,
   args: readonly string[],
   { env, cwd, timeoutSeconds }: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string; readonly timeoutSeconds?: number },
-): Promise<Outcome> {
+): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const limit = timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds * 1000, killSignal: 'SIGKILL' as const }
     const child = spawn(program, args, { env, ...(cwd === undefined ? {} : { cwd }), stdio: ['ignore', 'pipe', 'pipe'], ...limit })

@@ -1,4 +1,4 @@
-/** The door between a running agent and the service: on this machine alone, with a key of its own, so that the agent never holds the token. */
+/** The proxy between a running agent and the service. It listens on this machine alone and has a key of its own, so the agent never holds the token. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Agent as HttpAgent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -6,7 +6,7 @@ import { Transform, pipeline } from 'node:stream'
 import { RELEASE_TAG_HEADER, SCENARIO_HEADER, SESSION_TAG_HEADER } from '@svc-ai/client/shared'
 import { isReceipted, receiptInHeaders, ReceiptReader } from './receipts.ts'
 
-export interface Upstream {
+export interface ProxyTarget {
   /** Where the service answers, without a trailing slash. */
   readonly url: string
   readonly token: string | null
@@ -42,7 +42,7 @@ const REPLACED = [
 ]
 
 /** Told of each receipt before the bytes that carry it go on. */
-export async function startProxy(upstream: Upstream, key: string, keep: (receipt: string) => void): Promise<Proxy> {
+export async function startProxy(upstream: ProxyTarget, key: string, keep: (receipt: string) => void): Promise<Proxy> {
   const options = { keepAlive: true, timeout: IDLE_SECONDS * 1000 }
   const agent = upstream.url.startsWith('https:') ? new HttpsAgent(options) : new HttpAgent(options)
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -52,7 +52,7 @@ export async function startProxy(upstream: Upstream, key: string, keep: (receipt
   }
   // An agent may think, send and wait for as long as it likes.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: CLIENT_IDLE_SECONDS * 1000, maxHeaderSize: HEADER_BYTES_MAX }, answer)
-  // Without a listener Node would say "continue" to whoever asks, before the key was looked at.
+  // Without a listener Node would answer "continue" before the key is checked.
   server.on('checkContinue', answer)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -116,7 +116,7 @@ function holdsKey({ headers }: IncomingMessage, key: string): boolean {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** A path that means another one to whoever reads it next is not passed on. */
+/** A path that the service could read as another one is not passed on. */
 function isForwarded(method: string, path: string): boolean {
   const address = `http://localhost${path}`
   if (!path.startsWith('/') || !URL.canParse(address) || new URL(address).pathname !== path) return false
@@ -128,7 +128,7 @@ function isForwarded(method: string, path: string): boolean {
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? ''
 
 interface Way {
-  readonly upstream: Upstream
+  readonly upstream: ProxyTarget
   readonly agent: HttpAgent
   readonly keep: (receipt: string) => void
 }
@@ -153,13 +153,13 @@ function forward({ upstream, agent, keep }: Way, request: IncomingMessage, respo
     }
   })
   outgoing.on('error', fail)
-  // Also before there is an answer: whoever asked is gone, so nobody is left to pay for one.
+  // Also before there is an answer: the caller is gone, and an answer would cost money for nothing.
   response.on('close', () => void (response.writableFinished || outgoing.destroy()))
   if (request.headers.expect !== undefined) response.writeContinue()
   request.pipe(outgoing)
 }
 
-function requestHeaders(request: IncomingMessage, upstream: Upstream, isKept: boolean): Record<string, string | string[]> {
+function requestHeaders(request: IncomingMessage, upstream: ProxyTarget, isKept: boolean): Record<string, string | string[]> {
   const { token, scenario, session, release } = upstream
   return {
     ...passing(request, REPLACED),

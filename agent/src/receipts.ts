@@ -17,7 +17,7 @@ export function receiptInHeaders(headers: IncomingHttpHeaders): string | null {
 }
 
 /**
- * Reads server-sent events as they pass. A receipt is told with the chunk that completes its event: a client cannot have read the event before
+ * Reads server-sent events as they pass. A receipt is reported with the chunk that completes its event: a client cannot have read the event before
  * that chunk is passed on.
  */
 export class ReceiptReader {

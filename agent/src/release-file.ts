@@ -47,7 +47,7 @@ export function releaseFile(destination: string, { release_id, content_id, files
   return { path: join(destination, RELEASE_FILE), text: `{\n  ${fields.join(',\n  ')}\n}\n`, mode: SHARED }
 }
 
-/** The items that nobody checked off as they are now: another check is another item. */
+/** The items that are not checked off as they are now: another check is another item. */
 export function unmet(requires: readonly Requires[], setup: readonly CheckOff[]): readonly Requires[] {
   return requires.filter((item) => !setup.some((done) => done.name === item.name && covers(done, item)))
 }

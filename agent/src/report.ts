@@ -1,8 +1,18 @@
-/** `report`: what a person thought of a session, told to the service once for every receipt, however often it has to be tried. */
+/** `report`: a person's score of a session, stored once for every receipt, however often it is sent. */
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Svc, Failure, ServiceFailure, scoreOf, understand, withNegativeScore } from '@svc-ai/client/shared'
-import { forget, isWaiting, lockPath, markBegun, markStored, sessionsOf, unreported, type BegunReport, type Session } from './captures.ts'
+import {
+  forget,
+  isWaiting,
+  lockPath,
+  markBegun,
+  markStored,
+  sessionsOf,
+  unreported,
+  type BegunReport,
+  type CapturedSession,
+} from './captures.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { takeLock } from './process-lock.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
@@ -42,7 +52,7 @@ export async function report(install: Install, args: readonly string[], terminal
 }
 
 /** Newest first. */
-function list(sessions: readonly Session[], json: boolean, terminal: Terminal): number {
+function list(sessions: readonly CapturedSession[], json: boolean, terminal: Terminal): number {
   const rows = sessions.map((session) => ({
     session: session.session,
     started_at: session.started_at,
@@ -65,13 +75,13 @@ function lineOfRow(row: { session: string; started_at: number; live: boolean; re
 const receiptsOf = (count: number): string => `${count} ${count === 1 ? 'receipt' : 'receipts'}`
 
 /** What the service is not known to have, in reports begun and in none. */
-const waiting = (session: Session): readonly string[] => [
+const waiting = (session: CapturedSession): readonly string[] => [
   ...session.reports.flatMap(({ isStored, receipts }) => (isStored ? [] : receipts)),
   ...unreported(session),
 ]
 
 /** Without a name the session it is called in, else the newest, also when all of it is told: an older one is never scored by a command that was given twice. */
-function chosenOf({ record, env }: Install, sessions: readonly Session[], id: string | undefined): Session {
+function chosenOf({ record, env }: Install, sessions: readonly CapturedSession[], id: string | undefined): CapturedSession {
   const command = `'${commandOf(record.adapter)} report --list'`
   const wanted = id ?? (isInSession(record, env) ? env[SESSION.id] : undefined)
   const chosen = wanted === undefined ? sessions[0] : sessions.find(({ session }) => session === wanted)
@@ -83,13 +93,13 @@ function chosenOf({ record, env }: Install, sessions: readonly Session[], id: st
 }
 
 /** Read again once it is ours: another report may have come first. */
-async function underLock(install: Install, { path }: Session, then: (session: Session) => Promise<Told>): Promise<Told> {
+async function underLock(install: Install, { path }: CapturedSession, then: (session: CapturedSession) => Promise<Told>): Promise<Told> {
   const lock = await takeLock(lockPath(path))
   if (lock === null)
     throw new Failure(`another report about this session is being sent; wait until it is done (if there is none, remove ${lockPath(path)})`)
   try {
     const session = (await sessionsOf(capturesFolder(homeOf(install.env)), install.record)).find((each) => each.path === path)
-    if (session === undefined || !isWaiting(session)) throw new Failure('another report has just told everything about this session')
+    if (session === undefined || !isWaiting(session)) throw new Failure('another report has just covered everything in this session')
     return await then(session)
   } finally {
     await lock.release()
@@ -97,7 +107,7 @@ async function underLock(install: Install, { path }: Session, then: (session: Se
 }
 
 interface Told extends Verdict {
-  readonly session: Session
+  readonly session: CapturedSession
   readonly reports: readonly string[]
   readonly receipts: number
   /** Reports that the service had already, with another verdict. */
@@ -107,7 +117,7 @@ interface Told extends Verdict {
 }
 
 /** Reports whose answer was lost go first, with the receipts they were begun with: under the same id nothing is stored twice. */
-async function tell(install: Install, session: Session, verdict: Verdict, sizeMax: number): Promise<Told> {
+async function tell(install: Install, session: CapturedSession, verdict: Verdict, sizeMax: number): Promise<Told> {
   const service = await serviceOf(install)
   const begun = session.reports.filter(({ isStored }) => !isStored)
   const reports = [...begun, ...newReports(session, sizeMax)]
@@ -128,7 +138,7 @@ async function tell(install: Install, session: Session, verdict: Verdict, sizeMa
   }
 }
 
-function newReports(session: Session, sizeMax: number): readonly BegunReport[] {
+function newReports(session: CapturedSession, sizeMax: number): readonly BegunReport[] {
   const receipts = unreported(session)
   return Array.from({ length: Math.ceil(receipts.length / sizeMax) }, (_, index) => {
     const part = receipts.slice(index * sizeMax, (index + 1) * sizeMax)
@@ -144,7 +154,7 @@ const idOf = (session: string, receipts: readonly string[]): string =>
 
 type SendEnd = 'stored' | 'conflict' | 'unknown'
 
-async function send(service: Svc, session: Session, { score, feedback }: Verdict, { id, receipts }: BegunReport): Promise<SendEnd> {
+async function send(service: Svc, session: CapturedSession, { score, feedback }: Verdict, { id, receipts }: BegunReport): Promise<SendEnd> {
   try {
     await service.report({
       agent_record_id: id,

@@ -33,7 +33,7 @@ interface Options {
   readonly json: boolean
 }
 
-/** 0 when it is filed, or settled well; 1 when it came to nothing; 4 when it is not settled in time. */
+/** 0 when it is filed, or settled well; 1 when it failed; 4 when it is not settled in time. */
 export async function request(install: Install, args: readonly string[], terminal: Terminal, pollSeconds = POLL_SECONDS): Promise<number> {
   const { text, wait, timeoutSeconds, json } = optionsOf(args)
   const service = await serviceOf(install)
@@ -152,7 +152,7 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
   return { code: 0, row: about, line: visible(line) }
 }
 
-/** Why a step came to nothing: its failure, why nothing was done, or what its judge said. */
+/** Why a step published nothing: its failure, why nothing was done, or what its judge said. */
 function reasonOf(row: CatalogRow | undefined): string | null {
   const reasons = [row?.error, field(row?.proposal_notes, 'failure'), row?.skipped, row?.metrics['reason']]
   return reasons.find((reason) => typeof reason === 'string') ?? null

@@ -130,7 +130,7 @@ function parseNote(text: string | null): Note | null {
   }
 }
 
-/** It may happen twice at once: each thing is moved by whoever comes first. The note goes last. */
+/** It may happen twice at once: each thing is moved by the first process. The note goes last. */
 async function takeBack(folder: string, session: string, ours: readonly string[]): Promise<void> {
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)

@@ -1,4 +1,4 @@
-/** One session: the agent's own program, in a folder made for the run, talking to the service through a door that keeps its receipts. */
+/** One session: the agent's own program, in a folder made for the run, talking to the service through a proxy that keeps its receipts. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { open } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { isatty } from 'node:tty'
 import { Failure, TOKEN_VARIABLE, tokenProblem } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
-import { openCapture, type Capture } from './captures.ts'
+import { openCapture, type ReceiptCapture } from './captures.ts'
 import { readEnvFile } from './env-file.ts'
 import { lineOf } from './failure.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
@@ -111,7 +111,7 @@ async function environmentOf(
   }
 }
 
-/** Whatever leads a person's own calls to the outside, an agent's way to the door stays on this machine. Programs read either spelling. */
+/** A person's proxy settings do not apply to the local proxy. Programs read either spelling. */
 const withoutProxy = ({ NO_PROXY, no_proxy }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   NO_PROXY: andLoopback(NO_PROXY ?? no_proxy),
   no_proxy: andLoopback(no_proxy ?? NO_PROXY),
@@ -176,7 +176,7 @@ function passSignals(agent: ChildProcess): () => void {
   }
 }
 
-function endCapture(capture: Capture, say: Say): void {
+function endCapture(capture: ReceiptCapture, say: Say): void {
   capture.close()
   const { count, cause } = capture.lost
   if (count > 0) say(`${count} ${count === 1 ? 'receipt' : 'receipts'} could not be kept: ${wordsOf(cause)}`)

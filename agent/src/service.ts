@@ -3,7 +3,7 @@ import { connect, type Svc } from '@svc-ai/client/shared'
 import type { InstallRecord } from './record.ts'
 import { tokenOf } from './token.ts'
 
-/** What a session tells the programs it runs. */
+/** Variables that a session sets for the programs it runs. */
 export const SESSION = {
   id: 'SVC_SESSION',
   release: 'SVC_RELEASE',

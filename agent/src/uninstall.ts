@@ -81,7 +81,7 @@ const isProgramShared = ({ prefix }: InstallRecord, others: readonly Other[]): b
   others.some((other) => other.record.prefix === prefix)
 
 async function isAgreed({ folder, record, env }: Install, terminal: Terminal): Promise<boolean> {
-  if (!terminal.interactive) throw new Stop('nobody is there to be asked whether to remove it; say --yes if it is meant')
+  if (!terminal.interactive) throw new Stop('there is no terminal to confirm on; add --yes to remove it')
   const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
   terminal.print(`This removes what was installed for scenario ${visible(record.scenario)} at ${record.url}:`)
   terminal.print(`  the harness in ${record.destination}`)

@@ -14,7 +14,7 @@ export interface WholeFile {
   readonly mode: number
 }
 
-/** The folder must exist. The mode is narrowed by whoever's umask. What stood at the path is replaced, a link never followed. */
+/** The folder must exist. The umask narrows the mode. What stood at the path is replaced, a link never followed. */
 export async function writeWhole({ path, text, mode }: WholeFile): Promise<void> {
   const beside = join(dirname(path), `${unfinishedName(path)}${randomUUID()}`)
   try {
@@ -42,7 +42,7 @@ export async function removeUnfinished(folder: string, paths: readonly string[])
   await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
 }
 
-/** Whether the file is on disk as it should be, and open to nobody else. */
+/** Whether the file is on disk as it should be, and not readable by others. */
 export async function isWritten({ path, text, mode }: WholeFile): Promise<boolean> {
   try {
     const found = await lstat(path)

@@ -12,7 +12,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Ended, and not yet taken note of by whoever started it; in a container without an init, for ever. */
+/** Ended, and not yet reaped by its parent; in a container without an init, for ever. */
 function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))

@@ -1,4 +1,4 @@
-/** What stops a command or a call, in words for whoever asked. */
+/** Errors that stop a command or a call, with messages for people. */
 
 /** The command itself makes no sense as given. */
 export class UsageError extends Error {

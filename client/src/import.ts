@@ -9,8 +9,8 @@ import type { ImportTarget } from './send-batch.ts'
 import { takeLock } from './lock.ts'
 import { FORMER_PROGRESS_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX } from './names.ts'
 import { showProgress } from './progress.ts'
-import type { Progress, Screen } from './progress.ts'
-import { Source } from './source.ts'
+import type { ProgressBar, ProgressScreen } from './progress.ts'
+import { SourceFile } from './source.ts'
 
 export interface ImportOptions {
   readonly file: string
@@ -34,10 +34,10 @@ export interface Summary {
 }
 
 /** For tests: how long to wait and how long to be patient. */
-export type Pace = Pick<ImportTarget, 'wait' | 'timeoutSeconds'>
+export type ImportPace = Pick<ImportTarget, 'wait' | 'timeoutSeconds'>
 
-export async function importFile(options: ImportOptions, screen: Screen, pace: Pace = {}): Promise<Summary> {
-  const source = await Source.open(options.file)
+export async function importFile(options: ImportOptions, screen: ProgressScreen, pace: ImportPace = {}): Promise<Summary> {
+  const source = await SourceFile.open(options.file)
   try {
     renameProgress(options)
     const lock = takeLock(options.progress)
@@ -64,7 +64,7 @@ function renameProgress({ file, progress }: ImportOptions): void {
   rmSync(`${former}${LOCK_SUFFIX}`, { force: true })
 }
 
-async function sendFrom(source: Source, options: ImportOptions, screen: Screen, pace: Pace): Promise<Summary> {
+async function sendFrom(source: SourceFile, options: ImportOptions, screen: ProgressScreen, pace: ImportPace): Promise<Summary> {
   const saved = await readCheckpoint(options.progress)
   const { sha256, linesBefore } = await source.identify(saved?.offset ?? 0)
   const identity = { url: options.url, scenario: options.scenario, sha256, size: source.bytes }
@@ -81,11 +81,11 @@ async function sendFrom(source: Source, options: ImportOptions, screen: Screen, 
 }
 
 interface Run {
-  readonly source: Source
+  readonly source: SourceFile
   readonly start: Checkpoint
   readonly linesBefore: number
-  readonly progress: Progress
-  readonly pace: Pace
+  readonly progress: ProgressBar
+  readonly pace: ImportPace
 }
 
 /** The checkpoint moves only after the service acknowledged a batch, so a run that dies sends at most one batch twice. */

@@ -1,4 +1,4 @@
-/** The public door of the package: the typed client, and what it takes, answers and throws. */
+/** The public exports of the package: the typed client, its inputs, results and errors. */
 export { connect, type Address, type Svc } from './api.ts'
 export { ServiceFailure } from './failure.ts'
 export type { PageOfRecords, RecordQuery, ReleasePage, ReleaseQuery, CatalogQuery, StatusReport } from './nouns.ts'

@@ -3,7 +3,7 @@ import { runCommand, type Streams } from './commands/command.ts'
 import { pullCommand } from './commands/pull.ts'
 import { reportCommand } from './commands/report.ts'
 import { statusCommand } from './commands/status.ts'
-import type { Pace } from './import.ts'
+import type { ImportPace } from './import.ts'
 import { COMMAND } from './names.ts'
 
 const HELP = `Usage: ${COMMAND} <command> [options]
@@ -18,7 +18,7 @@ const HELP = `Usage: ${COMMAND} <command> [options]
 Exit status: 0 it went well, 1 it did not, 2 the command was not understood.
 `
 
-export async function main(argv: readonly string[], env: NodeJS.ProcessEnv, streams: Streams, pace: Pace = {}): Promise<number> {
+export async function main(argv: readonly string[], env: NodeJS.ProcessEnv, streams: Streams, pace: ImportPace = {}): Promise<number> {
   const [name = '', ...rest] = argv
   switch (name) {
     case 'import': {

@@ -1,12 +1,12 @@
 /** How far an import is: a bar for people who watch, a line now and then for a log. */
-export interface Progress {
+export interface ProgressBar {
   at(bytes: number, records: number): void
   note(text: string): void
   /** The last word. */
   end(): void
 }
 
-export interface Screen {
+export interface ProgressScreen {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown
@@ -17,7 +17,7 @@ const REDRAW_MILLIS = 100
 const LINE_MILLIS = 5000
 const ERASE_LINE = '\r\u001b[K'
 
-export function showProgress(screen: Screen, bytesTotal: number, clock: () => number = Date.now): Progress {
+export function showProgress(screen: ProgressScreen, bytesTotal: number, clock: () => number = Date.now): ProgressBar {
   const words = wordsFor(bytesTotal, clock)
   return screen.isTTY === true ? drawBar(screen, bytesTotal, words, clock) : writeLines(screen, words, clock)
 }
@@ -44,7 +44,7 @@ function secondsLeft(pace: { readonly done: number; readonly left: number; reado
 }
 
 /** Not redrawn more often than the eye follows; gone at the end. */
-function drawBar(screen: Screen, total: number, words: Words, clock: () => number): Progress {
+function drawBar(screen: ProgressScreen, total: number, words: Words, clock: () => number): ProgressBar {
   let drawn = -Infinity
   return {
     at(bytes, records) {
@@ -61,7 +61,7 @@ function drawBar(screen: Screen, total: number, words: Words, clock: () => numbe
 }
 
 /** None in the first seconds, so that a short import says one thing: where it ended. */
-function writeLines(screen: Screen, words: Words, clock: () => number): Progress {
+function writeLines(screen: ProgressScreen, words: Words, clock: () => number): ProgressBar {
   let written = clock()
   let waiting: string | null = null
   const write = (text: string): void => {

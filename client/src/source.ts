@@ -14,7 +14,7 @@ interface Look {
   readonly changed: bigint
 }
 
-export class Source implements AsyncDisposable {
+export class SourceFile implements AsyncDisposable {
   readonly #path: string
   readonly #file: FileHandle
   readonly #look: Look
@@ -25,12 +25,12 @@ export class Source implements AsyncDisposable {
     this.#look = look
   }
 
-  static async open(path: string): Promise<Source> {
+  static async open(path: string): Promise<SourceFile> {
     const found = await stat(path).catch(() => null)
     if (found === null) throw new ImportFailure(`${path} cannot be found`)
     if (!found.isFile()) throw new ImportFailure(`${path} is not a file; an import must be able to start again in the middle`)
     const file = await open(path, 'r')
-    return new Source(path, file, lookOf(await file.stat({ bigint: true })))
+    return new SourceFile(path, file, lookOf(await file.stat({ bigint: true })))
   }
 
   get bytes(): number {

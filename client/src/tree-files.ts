@@ -79,7 +79,7 @@ function pathProblem(path: string): string | null {
   return reserved === undefined ? null : `takes a name that begins with ${reserved}`
 }
 
-/** Whether a path may be a tree's at all: what a release file lists is only as good as whoever wrote it. */
+/** Whether a path may be a tree's at all: a release file may list anything. */
 export const isTreePath = (path: string): boolean => pathProblem(path) === null
 
 const folded = (path: string): string => path.normalize('NFC').toLowerCase()
@@ -139,7 +139,7 @@ function isOwnFile(folder: string, path: string): boolean {
 const lookAt = (folder: string, path: string): Stats | undefined => lstatSync(join(folder, path), { throwIfNoEntry: false })
 
 /**
- * Everyone says first that he writes and looks around then: of two at once at least one sees the other. A mark whose process is gone was left
+ * Every writer leaves its mark first and looks for others then: of two at once at least one sees the other. A mark whose process is gone was left
  * by a kill.
  */
 function alone<T>(folder: string, work: (desk: string) => T): T {
@@ -184,7 +184,7 @@ interface Release {
   readonly files: readonly string[]
 }
 
-/** What the last writer said. Where nobody wrote, a release without a name that holds nothing. */
+/** The release file as last written. Where there is none, a release without a name that holds nothing. */
 function releaseIn(folder: string): Release {
   if (lookAt(folder, RELEASE_FILE) === undefined) return NOTHING
   const found = parseJson(readFileSync(join(folder, RELEASE_FILE), 'utf8'))
@@ -197,7 +197,7 @@ function isRelease(value: unknown): value is Release {
   return Array.isArray(listed) && listed.every((path) => typeof path === 'string')
 }
 
-/** Before the first new file is there, it is listed: else nobody would know whose it is if this were the last thing to happen. */
+/** Before the first new file is there, it is listed: else a kill right after it would leave a file that no release owns. */
 function announce(folder: string, desk: string, before: Release, texts: ReadonlyMap<string, string>): void {
   const files = new Set([...before.files, ...texts.keys()])
   files.delete(RELEASE_FILE)

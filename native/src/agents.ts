@@ -1,9 +1,9 @@
-/** Agents of the tree: each takes a turn of its own, with its own words, tools and log, on the budget of whoever asks it. */
-import { Ended, failed } from './ended.ts'
+/** Agents of the tree: each takes a turn of its own, with its own words, tools and log, on its caller's budget. */
+import { TurnEnded, failed } from './ended.ts'
 import { AGENT_DEPTH_MAX } from './limits.ts'
 import { graphNamed } from './load.ts'
 import type { Agent, Graph } from './tree.ts'
-import { systemText, type Turn } from './turn.ts'
+import { systemText, type AgentTurn } from './turn.ts'
 
 export interface AgentAnswer {
   readonly outcome: 'completed' | 'gave_up' | 'budget' | 'ask'
@@ -11,10 +11,10 @@ export interface AgentAnswer {
 }
 
 /** Goes through a graph. */
-type Walk = (turn: Turn, graph: Graph) => Promise<'completed' | 'gave_up'>
+type Walk = (turn: AgentTurn, graph: Graph) => Promise<'completed' | 'gave_up'>
 
-/** The agent, and after it those that it hands its text on to, until one does not complete. Throws `Ended` for errors. */
-export async function askAgent(turn: Turn, name: string, task: string, walk: Walk): Promise<AgentAnswer> {
+/** The agent, and after it those that it hands its text on to, until one does not complete. Throws `TurnEnded` for errors. */
+export async function askAgent(turn: AgentTurn, name: string, task: string, walk: Walk): Promise<AgentAnswer> {
   if (turn.depth >= AGENT_DEPTH_MAX) throw failed('GRAPH_ERROR', `agents ask agents more than ${AGENT_DEPTH_MAX} deep`)
   const agent = turn.scene.tree.agents.get(name)
   if (agent === undefined) throw failed('GRAPH_ERROR', `the tree has no agent ${name}`)
@@ -28,7 +28,7 @@ export async function askAgent(turn: Turn, name: string, task: string, walk: Wal
   return answer
 }
 
-async function takeTurn(parent: Turn, agent: Agent, task: string, walk: Walk): Promise<AgentAnswer> {
+async function takeTurn(parent: AgentTurn, agent: Agent, task: string, walk: Walk): Promise<AgentAnswer> {
   const turn = turnOf(parent, agent, task)
   turn.log.write('session', { agent: agent.name, task, graph: agent.graph, tools: turn.tools.map(({ name }) => name) })
   try {
@@ -36,7 +36,7 @@ async function takeTurn(parent: Turn, agent: Agent, task: string, walk: Walk): P
     turn.log.write('turn/end', { reason })
     return { outcome: reason, text: turn.lastText }
   } catch (error) {
-    if (!(error instanceof Ended)) throw error
+    if (!(error instanceof TurnEnded)) throw error
     turn.log.write('turn/end', { reason: error.reason, code: error.code, message: error.message })
     const outcome = OUTCOMES[error.reason]
     if (outcome === undefined) throw error
@@ -44,15 +44,15 @@ async function takeTurn(parent: Turn, agent: Agent, task: string, walk: Walk): P
   }
 }
 
-/** An error, and the end of the time, are those of whoever asked as well. */
-const OUTCOMES: Readonly<Partial<Record<Ended['reason'], AgentAnswer['outcome']>>> = {
+/** An error and a timeout end the caller's turn as well. */
+const OUTCOMES: Readonly<Partial<Record<TurnEnded['reason'], AgentAnswer['outcome']>>> = {
   'max-steps': 'budget',
   'max-tool-calls': 'budget',
   rejected: 'gave_up',
   ask: 'ask',
 }
 
-function turnOf(parent: Turn, agent: Agent, task: string): Turn {
+function turnOf(parent: AgentTurn, agent: Agent, task: string): AgentTurn {
   const { scene } = parent
   const skills = scene.tree.skills.filter(({ name }) => agent.skills === null || agent.skills.includes(name))
   const tools = [...scene.tree.tools, ...scene.selfTools].filter(({ name }) => agent.tools === null || agent.tools.includes(name))

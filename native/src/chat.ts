@@ -1,7 +1,7 @@
 /** One question to the model by chat completions, and its whole answer. */
 import { RECEIPT_HEADER, field, isPassing, parseJson } from '@svc-ai/client/shared'
 import { ANSWER_BYTES_MAX, ANSWER_SECONDS_MAX, ANSWER_TOKENS_MAX } from './limits.ts'
-import type { Data, Tool } from './tree.ts'
+import type { Data, TreeTool } from './tree.ts'
 
 export interface ModelPlace {
   /** With its `/v1`, without a slash at its end. */
@@ -26,16 +26,16 @@ interface WireCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-export interface Call {
+export interface ToolCall {
   readonly id: string
   readonly name: string
   /** Null for what is no JSON object. */
   readonly args: Data | null
 }
 
-export interface Reply {
+export interface ChatReply {
   readonly text: string
-  readonly calls: readonly Call[]
+  readonly calls: readonly ToolCall[]
   readonly usage: unknown
   /** By which the service knows this exchange; null elsewhere. */
   readonly receipt: string | null
@@ -62,9 +62,9 @@ const MESSAGE_CHARACTERS_MAX = 500
 export async function askModel(
   place: ModelPlace,
   messages: readonly Message[],
-  tools: readonly Omit<Tool, 'code'>[],
+  tools: readonly Omit<TreeTool, 'code'>[],
   signal: AbortSignal,
-): Promise<Reply> {
+): Promise<ChatReply> {
   const seconds = place.answerSecondsMax ?? ANSWER_SECONDS_MAX
   const limit = AbortSignal.timeout(seconds * 1000)
   try {
@@ -91,7 +91,7 @@ function headersOf({ apiKey, headers }: ModelPlace): Record<string, string> {
   return { 'content-type': 'application/json', ...headers, ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) }
 }
 
-function bodyOf({ model }: ModelPlace, messages: readonly Message[], tools: readonly Omit<Tool, 'code'>[]): Data {
+function bodyOf({ model }: ModelPlace, messages: readonly Message[], tools: readonly Omit<TreeTool, 'code'>[]): Data {
   const declared = tools.map(({ name, description, parameters }) => ({
     type: 'function',
     function: { name, description, parameters: { type: 'object', properties: {}, ...parameters } },
@@ -131,7 +131,7 @@ function refused({ apiKey }: ModelPlace, { status, headers }: Response, text: st
   })
 }
 
-function replyIn(text: string, receipt: string | null): Reply {
+function replyIn(text: string, receipt: string | null): ChatReply {
   const answer = parseJson(text)
   const choices = field(answer, 'choices')
   const message = field(Array.isArray(choices) ? choices[0] : undefined, 'message')
@@ -156,7 +156,7 @@ function textIn(content: unknown): string {
     .join('')
 }
 
-function callOf(call: unknown, index: number): Call {
+function callOf(call: unknown, index: number): ToolCall {
   const [id, name] = [field(call, 'id'), field(field(call, 'function'), 'name')]
   return {
     id: typeof id === 'string' && id !== '' ? id : `call-${index}`,
@@ -171,8 +171,8 @@ function argsOf(given: unknown): Data | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : null
 }
 
-/** As it is sent back: arguments that were no JSON would be refused by some servers, and what was wrong is told in the result. */
-export function assistantMessage({ text, calls }: Reply): Message {
+/** As it is sent back: arguments that were no JSON would be refused by some servers, and the result says what was wrong. */
+export function assistantMessage({ text, calls }: ChatReply): Message {
   if (calls.length === 0) return { role: 'assistant', content: text }
   const tool_calls = calls.map(({ id, name, args }): WireCall => ({
     id,

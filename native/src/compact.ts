@@ -1,9 +1,9 @@
 /** Makes a conversation shorter once it is too long for the model: the task and the newest messages stay. */
 import type { Message } from './chat.ts'
 import { CHARACTERS_PER_TOKEN } from './limits.ts'
-import type { Turn } from './turn.ts'
+import type { AgentTurn } from './turn.ts'
 
-export function compact(turn: Turn, fireRatio: number, keepRatio: number): void {
+export function compact(turn: AgentTurn, fireRatio: number, keepRatio: number): void {
   const { messages, system, scene, log } = turn
   const window = scene.model.contextTokens
   const before = tokensOf(messages) + system.length / CHARACTERS_PER_TOKEN

@@ -3,8 +3,8 @@
 export type EndReason = 'completed' | 'gave_up' | 'max-steps' | 'max-tool-calls' | 'rejected' | 'ask' | 'turn-timeout' | 'error'
 export type ErrorCode = 'MODEL_ERROR' | 'LOAD_ERROR' | 'GRAPH_ERROR' | 'LOOP_ERROR' | 'TURN_ERROR'
 
-export class Ended extends Error {
-  override readonly name = 'Ended'
+export class TurnEnded extends Error {
+  override readonly name = 'TurnEnded'
   readonly reason: EndReason
   /** Of an error. */
   readonly code: ErrorCode | null
@@ -16,4 +16,4 @@ export class Ended extends Error {
   }
 }
 
-export const failed = (code: ErrorCode, message: string): Ended => new Ended('error', message, code)
+export const failed = (code: ErrorCode, message: string): TurnEnded => new TurnEnded('error', message, code)

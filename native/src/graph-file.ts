@@ -1,12 +1,12 @@
 /** The graph of a file: stages by name, and one edge for each outcome of each. */
-import { bad, countOf, isData, listOf, numberOrNull, textOf, textOrNull, textsOrNull, wordOf, type Place } from './fields.ts'
+import { bad, countOf, isData, listOf, numberOrNull, textOf, textOrNull, textsOrNull, wordOf, type FieldPlace } from './fields.ts'
 import { STEPS_DEFAULT, STEPS_MAX } from './limits.ts'
-import { BUILT_IN_GRAPH, type Case, type Graph, type Stage } from './tree.ts'
+import { BUILT_IN_GRAPH, type Case, type Graph, type GraphStage } from './tree.ts'
 
 const KINDS = ['model', 'tools', 'verify', 'message', 'branch', 'compact', 'subagent', 'end'] as const
 const CHECKS = ['last_line_integer', 'last_line_matches', 'nonempty'] as const
 
-export function graphOf(place: Place & { readonly data: Readonly<Record<string, unknown>> }): Graph {
+export function graphOf(place: FieldPlace & { readonly data: Readonly<Record<string, unknown>> }): Graph {
   const { at, data } = place
   const given = data['stages']
   if (!isData(given)) throw bad(`${at}.stages`, 'must be an object')
@@ -20,7 +20,7 @@ export function graphOf(place: Place & { readonly data: Readonly<Record<string, 
 
 export const wayOf = (stage: string, outcome: string): string => `${stage} ${outcome}`
 
-function stageOf(place: Place): Stage {
+function stageOf(place: FieldPlace): GraphStage {
   const kind = wordOf(place, 'kind', KINDS)
   switch (kind) {
     case 'model':
@@ -45,7 +45,7 @@ function stageOf(place: Place): Stage {
   }
 }
 
-const caseOf = (place: Place): Case => ({
+const caseOf = (place: FieldPlace): Case => ({
   outcome: textOf(place, 'outcome'),
   stepsUsedAtLeast: numberOrNull(place, 'steps_used_at_least'),
   toolErrorsAtLeast: numberOrNull(place, 'tool_errors_at_least'),
@@ -57,7 +57,7 @@ export const builtInGraph: Graph = {
   name: BUILT_IN_GRAPH,
   start: 'think',
   stepsMax: STEPS_DEFAULT,
-  stages: new Map<string, Stage>([
+  stages: new Map<string, GraphStage>([
     ['think', { kind: 'model' }],
     ['act', { kind: 'tools', allow: null }],
     ['done', { kind: 'end', reason: 'completed' }],

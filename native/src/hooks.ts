@@ -3,9 +3,9 @@ import { field } from '@svc-ai/client/shared'
 import { HOOK_SECONDS_MAX } from './limits.ts'
 import { runModule } from './module.ts'
 import type { Data, HookEvent } from './tree.ts'
-import type { Turn } from './turn.ts'
+import type { AgentTurn } from './turn.ts'
 
-/** The actions of each event, the first of which is what happens when nobody decides. */
+/** The actions of each event, the first of which is the default. */
 const ACTIONS = {
   pre_step: ['enter', 'reject'],
   pre_execute: ['allow', 'deny', 'ask'],
@@ -22,7 +22,7 @@ interface Decision<E extends HookEvent> {
 
 /** A hook that fails, hangs or decides nonsense decides nothing: what is below it holds. */
 export async function decide<E extends HookEvent>(
-  turn: Turn,
+  turn: AgentTurn,
   event: E,
   about: Data,
   otherwise: (typeof ACTIONS)[E][number],

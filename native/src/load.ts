@@ -15,16 +15,16 @@ import {
   type Graph,
   type Hook,
   type Loop,
-  type ModelSettings,
-  type Skill,
-  type Tool,
+  type TreeModel,
+  type TreeSkill,
+  type TreeTool,
   type Tree,
 } from './tree.ts'
 
 const CAPABILITIES: readonly Capability[] = ['read', 'write', 'exec', 'network']
 const EVENTS = ['pre_step', 'pre_execute', 'request_error', 'post_execute'] as const
 
-/** Throws `Ended` with LOAD_ERROR, naming the file. */
+/** Throws `TurnEnded` with LOAD_ERROR, naming the file. */
 export function loadTree(path: string): Tree {
   const folder = folderAt(path)
   const tree = {
@@ -50,7 +50,7 @@ function folderAt(path: string): string {
   }
 }
 
-function modelIn(folder: string): ModelSettings {
+function modelIn(folder: string): TreeModel {
   const place = objectIn('models.json', textAt(folder, 'models.json') ?? '{}')
   const api = textOrNull(place, 'api') ?? 'openai'
   if (api !== 'openai') throw bad('models.json.api', `is ${api}, and the native agent speaks openai alone`)
@@ -73,7 +73,7 @@ function textAt(folder: string, path: string): string | null {
   }
 }
 
-function skillsIn(folder: string): readonly Skill[] {
+function skillsIn(folder: string): readonly TreeSkill[] {
   return listed(folder, 'skills').flatMap((name) => {
     const text = textAt(folder, join('skills', name, 'SKILL.md'))
     if (text === null) return []
@@ -105,7 +105,7 @@ function codeAt(folder: string, kind: string, name: string): string {
   throw bad(`${kind}/${name}.ts`, 'is missing')
 }
 
-function toolAt(folder: string, name: string): Tool {
+function toolAt(folder: string, name: string): TreeTool {
   const place = declared(folder, 'tools', name)
   const { parameters } = place.data
   const capabilities = textsOrNull(place, 'capabilities') ?? []

@@ -1,6 +1,6 @@
 /** A loop of the tree's own in place of the graph: its code runs in a process of its own and asks for everything it wants done. */
 import { askAgent } from './agents.ts'
-import { Ended, failed } from './ended.ts'
+import { TurnEnded, failed } from './ended.ts'
 import { isData } from './fields.ts'
 import { LOOP_SECONDS_MAX } from './limits.ts'
 import { modelStep } from './model-step.ts'
@@ -8,10 +8,10 @@ import { runModule } from './module.ts'
 import { walk } from './stages.ts'
 import { makeCalls } from './tool-calls.ts'
 import type { Loop } from './tree.ts'
-import { tell, type Turn } from './turn.ts'
+import { tell, type AgentTurn } from './turn.ts'
 
-/** Throws `Ended`, also for the end that the loop asks for. */
-export async function runLoop(turn: Turn, loop: Loop): Promise<'completed'> {
+/** Throws `TurnEnded`, also for the end that the loop asks for. */
+export async function runLoop(turn: AgentTurn, loop: Loop): Promise<'completed'> {
   let before: Promise<unknown> = Promise.resolve()
   const outcome = await runModule({
     task: { kind: 'loop', code: loop.code, task: turn.task },
@@ -26,7 +26,7 @@ export async function runLoop(turn: Turn, loop: Loop): Promise<'completed'> {
   throw failed('LOOP_ERROR', `the loop ${loop.name} failed: ${outcome.problem}`)
 }
 
-async function answer(turn: Turn, method: string, [first, second]: readonly unknown[]): Promise<unknown> {
+async function answer(turn: AgentTurn, method: string, [first, second]: readonly unknown[]): Promise<unknown> {
   switch (method) {
     case 'model': {
       await modelStep(turn)
@@ -44,7 +44,7 @@ async function answer(turn: Turn, method: string, [first, second]: readonly unkn
     case 'agent':
       return askAgent(turn, String(first), String(second), walk)
     case 'end':
-      throw new Ended(first === 'gave_up' ? 'gave_up' : 'completed', 'the loop ended the turn')
+      throw new TurnEnded(first === 'gave_up' ? 'gave_up' : 'completed', 'the loop ended the turn')
     case 'log':
       return turn.log.write('loop/log', isData(first) ? first : { value: first ?? null })
     default:

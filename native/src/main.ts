@@ -4,7 +4,7 @@ import { UsageError } from '@svc-ai/client/shared'
 import { mountCommand, statusCommand, turnCommand, updateCommand } from './commands.ts'
 import { oneTurn } from './one-turn.ts'
 import { harnessCommand, reportCommand } from './requests.ts'
-import { serveCommand } from './serve-command.ts'
+import { serveCommand } from './serve.ts'
 import { USAGE } from './usage.ts'
 
 type Command = (args: readonly string[], signal: AbortSignal) => Promise<number>

@@ -1,19 +1,19 @@
 /** One step of a turn: the model is asked, as often as it may be when it fails, and what it says becomes part of the conversation. */
-import { askModel, assistantMessage, ModelFailure, type Message, type Reply } from './chat.ts'
-import { Ended, failed } from './ended.ts'
+import { askModel, assistantMessage, ModelFailure, type Message, type ChatReply } from './chat.ts'
+import { TurnEnded, failed } from './ended.ts'
 import { decide, textsIn } from './hooks.ts'
 import { ATTEMPTS_MAX, RETRY_WAIT_SECONDS_MAX } from './limits.ts'
-import { budgetEnd, requireTime, spend, tell, type Turn } from './turn.ts'
+import { budgetEnd, requireTime, spend, tell, type AgentTurn } from './turn.ts'
 
-/** Throws `Ended` when there is no step left, a hook rejects it, or the model cannot be asked. */
-export async function modelStep(turn: Turn): Promise<'tool_calls' | 'text'> {
+/** Throws `TurnEnded` when there is no step left, a hook rejects it, or the model cannot be asked. */
+export async function modelStep(turn: AgentTurn): Promise<'tool_calls' | 'text'> {
   requireTime(turn.scene)
   if (!spend(turn.budget, 'steps')) throw budgetEnd('max-steps', turn)
   turn.stepsUsed += 1
   answerLeftCalls(turn)
   turn.log.write('step/start', { step: turn.stepsUsed })
   const { action, reason, data } = await decide(turn, 'pre_step', { step: turn.stepsUsed, task: turn.task, text: turn.lastText }, 'enter')
-  if (action === 'reject') throw new Ended('rejected', `a hook rejected step ${turn.stepsUsed}${reason === '' ? '' : `: ${reason}`}`)
+  if (action === 'reject') throw new TurnEnded('rejected', `a hook rejected step ${turn.stepsUsed}${reason === '' ? '' : `: ${reason}`}`)
   for (const text of textsIn(data, 'messages')) tell(turn, 'hook', text)
   const reply = await ask(turn)
   turn.messages.push(assistantMessage(reply))
@@ -25,12 +25,12 @@ export async function modelStep(turn: Turn): Promise<'tool_calls' | 'text'> {
 }
 
 /** A call without a result is refused by most servers. */
-function answerLeftCalls(turn: Turn): void {
+function answerLeftCalls(turn: AgentTurn): void {
   for (const { id } of turn.calls) turn.messages.push({ role: 'tool', tool_call_id: id, content: 'This call was not made.' })
   turn.calls = []
 }
 
-async function ask(turn: Turn): Promise<Reply> {
+async function ask(turn: AgentTurn): Promise<ChatReply> {
   const { scene, log, system, tools } = turn
   const messages: readonly Message[] = [{ role: 'system', content: system }, ...turn.messages]
   log.write('request/header', { system, tools, messages: turn.messages.length })
@@ -48,7 +48,7 @@ async function ask(turn: Turn): Promise<Reply> {
 }
 
 /** What passes by itself is tried again, unless a hook says otherwise. */
-async function isWorthAnother(turn: Turn, { status, message, isPassing }: ModelFailure, attempt: number): Promise<boolean> {
+async function isWorthAnother(turn: AgentTurn, { status, message, isPassing }: ModelFailure, attempt: number): Promise<boolean> {
   const { action } = await decide(turn, 'request_error', { attempt, status, message }, isPassing ? 'retry' : 'fail')
   return action === 'retry' && attempt < ATTEMPTS_MAX
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { isAlive } from '@svc-ai/client/shared'
 import { folder } from './testing/native.ts'
-import { runModule, type Outcome } from './module.ts'
+import { runModule, type ModuleOutcome } from './module.ts'
 import type { Capability } from './tree.ts'
 
 const SECONDS = 30
@@ -13,7 +13,7 @@ const SECONDS = 30
 function run(
   code: string,
   { workdir = folder(), capabilities = [] as readonly Capability[], secondsMax = SECONDS, args = {} } = {},
-): Promise<Outcome> {
+): Promise<ModuleOutcome> {
   const signal = new AbortController().signal
   return runModule({ task: { kind: 'tool', code, args, workdir }, capabilities, workdir, secondsMax, signal })
 }

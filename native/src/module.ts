@@ -1,5 +1,5 @@
 /**
- * Runs code of the tree in a process of its own: what it is told and what it answers are lines of JSON. What may not happen: that it takes this
+ * Runs code of the tree in a process of its own: requests and answers are lines of JSON. What may not happen: that it takes this
  * process with it, keeps it waiting for ever, fills its memory, or leaves something running.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -12,7 +12,7 @@ import { RUNNER } from './runner.ts'
 import type { Capability, Data } from './tree.ts'
 
 export interface ModuleOrder {
-  /** What the runner is told: which of its three ways to go, and with what. */
+  /** The runner's request: which of its three tasks, and its input. */
   readonly task: Data
   readonly capabilities: readonly Capability[]
   readonly workdir: string
@@ -23,10 +23,10 @@ export interface ModuleOrder {
   readonly answer?: (method: string, args: readonly unknown[]) => Promise<unknown>
 }
 
-export type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string }
+export type ModuleOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string }
 
 /** Throws the signal's reason once it is given, or what an answer threw; anything else is an outcome. */
-export async function runModule(order: ModuleOrder): Promise<Outcome> {
+export async function runModule(order: ModuleOrder): Promise<ModuleOutcome> {
   order.signal.throwIfAborted()
   const child = spawn(process.execPath, [...flagsFor(order), '--input-type=module', '--eval', RUNNER], {
     cwd: order.workdir,
@@ -60,7 +60,7 @@ function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(kept)
 }
 
-function converse(child: ChildProcess, order: ModuleOrder): Promise<Outcome> {
+function converse(child: ChildProcess, order: ModuleOrder): Promise<ModuleOutcome> {
   const { secondsMax, signal } = order
   return new Promise((resolve, reject) => {
     let [stderr, asked] = ['', 0]
@@ -70,7 +70,7 @@ function converse(child: ChildProcess, order: ModuleOrder): Promise<Outcome> {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     }
-    const settle = (outcome: Outcome): void => {
+    const settle = (outcome: ModuleOutcome): void => {
       cleanUp()
       resolve(outcome)
     }

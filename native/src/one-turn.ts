@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Failure, UsageError } from '@svc-ai/client/shared'
-import { Ended } from './ended.ts'
+import { TurnEnded } from './ended.ts'
 import { loadTree } from './load.ts'
 import { runTurn, type TurnEnd } from './run-turn.ts'
 import { boundModel, sceneOf } from './scene.ts'
@@ -31,12 +31,12 @@ function loaded<T>(load: () => T): T {
   try {
     return load()
   } catch (error) {
-    if (error instanceof Ended) throw new Failure(error.message)
+    if (error instanceof TurnEnded) throw new Failure(error.message)
     throw error
   }
 }
 
-/** 0 when it is completed, 1 for an error, 3 when it came to another end. */
+/** 0 when it is completed, 1 for an error, 3 for any other end. */
 export function tellEnd({ reason, text, code, message }: TurnEnd): number {
   if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   if (reason === 'completed') return 0

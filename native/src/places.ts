@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Failure } from '@svc-ai/client/shared'
 import { SOCKET_PATH_BYTES_MAX } from './limits.ts'
 
-export interface Places {
+export interface ResidentPlaces {
   /** The folder a tree is pulled to. */
   readonly root: string
   readonly native: string
@@ -17,7 +17,7 @@ export interface Places {
   readonly socket: string
 }
 
-export function placesIn(folder: string): Places {
+export function placesIn(folder: string): ResidentPlaces {
   const root = realPath(folder)
   const native = join(root, 'native')
   return {

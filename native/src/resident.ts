@@ -14,15 +14,15 @@ import {
   type Manifest,
 } from '@svc-ai/client/shared'
 import type { Message, ModelPlace } from './chat.ts'
-import { Ended } from './ended.ts'
+import { TurnEnded } from './ended.ts'
 import { POLL_SECONDS_MAX, SESSIONS_MAX } from './limits.ts'
 import { fetchRelease, mount, mountedIn, type Mounted } from './mount.ts'
-import type { Places } from './places.ts'
+import type { ResidentPlaces } from './places.ts'
 import { runTurn } from './run-turn.ts'
 import { sceneOf } from './scene.ts'
 import { selfTools } from './self-tools.ts'
 import { openLog, redactor, sessionName } from './session-log.ts'
-import type { Answer } from './socket.ts'
+import type { SocketAnswer } from './socket.ts'
 import type { Data } from './tree.ts'
 
 export interface ResidentOptions {
@@ -36,7 +36,7 @@ export interface ResidentOptions {
 }
 
 export interface Resident {
-  readonly answer: Answer
+  readonly answer: SocketAnswer
   /** Returns once the signal is given. */
   followHead(signal: AbortSignal): Promise<void>
 }
@@ -51,7 +51,7 @@ const SERVICE_SECONDS_MAX = 60
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Throws when there is no release to begin with. */
-export async function openResident(places: Places, options: ResidentOptions, say: (line: string) => void): Promise<Resident> {
+export async function openResident(places: ResidentPlaces, options: ResidentOptions, say: (line: string) => void): Promise<Resident> {
   const service = connect(options)
   let mounted = await firstRelease(places, options, service, say)
   /** What the service last called its head, and what that turned out to be here. */
@@ -83,7 +83,7 @@ export async function openResident(places: Places, options: ResidentOptions, say
       takeTurn({ places, options, service, session, mounted, onHead: (heard) => (head = { ...head, heard }) }, request, tell, gone),
     )
     turns += 1
-    // Not waited for: whoever asked has the answer, and the next turn waits for the mount itself.
+    // Not awaited: the caller has the answer, and the next turn waits for the mount itself.
     if (options.follow === 'head' && head.heard !== head.known) void soon(follow, say)
     return end
   }
@@ -108,7 +108,12 @@ export async function openResident(places: Places, options: ResidentOptions, say
 }
 
 /** The served one, else the one that is there: a service that is away must not keep anybody from working. */
-async function firstRelease(places: Places, { follow }: ResidentOptions, service: Svc, say: (line: string) => void): Promise<Mounted> {
+async function firstRelease(
+  places: ResidentPlaces,
+  { follow }: ResidentOptions,
+  service: Svc,
+  say: (line: string) => void,
+): Promise<Mounted> {
   const there = await mountedIn(places.root)
   if (there !== null && follow === 'pinned') return there
   try {
@@ -163,7 +168,7 @@ function sessionOf(sessions: Map<string, Session>, wanted: unknown): Session {
 }
 
 interface TurnParts {
-  readonly places: Places
+  readonly places: ResidentPlaces
   readonly options: ResidentOptions
   readonly service: Svc
   readonly session: Session
@@ -179,7 +184,7 @@ async function takeTurn(parts: TurnParts, request: Data, tell: (line: Data) => v
   gone.throwIfAborted()
   const clock = new AbortController()
   const timer = setTimeout(
-    () => clock.abort(new Ended('turn-timeout', `the turn took longer than ${options.turnSeconds} s`)),
+    () => clock.abort(new TurnEnded('turn-timeout', `the turn took longer than ${options.turnSeconds} s`)),
     options.turnSeconds * 1000,
   )
   const { url, scenario, token } = options

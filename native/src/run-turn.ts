@@ -1,14 +1,14 @@
 /** One turn from a person's words to an answer or a reason why there is none. */
 import { lineOf } from '@svc-ai/agent/shared'
 import type { Message } from './chat.ts'
-import { Ended, type EndReason, type ErrorCode } from './ended.ts'
+import { TurnEnded, type EndReason, type ErrorCode } from './ended.ts'
 import { TOOL_CALLS_MAX } from './limits.ts'
 import { graphNamed } from './load.ts'
 import { runLoop } from './loop.ts'
 import type { SessionLog } from './session-log.ts'
 import { walk } from './stages.ts'
 import { BUILT_IN_GRAPH, ROOT_GRAPH } from './tree.ts'
-import { systemText, type Scene, type Turn } from './turn.ts'
+import { systemText, type TurnScene, type AgentTurn } from './turn.ts'
 
 export interface TurnEnd {
   readonly reason: EndReason
@@ -21,7 +21,7 @@ export interface TurnEnd {
 }
 
 /** Never throws for anything that can happen in a turn. The messages of earlier turns are added to. */
-export async function runTurn(scene: Scene, log: SessionLog, messages: Message[], task: string): Promise<TurnEnd> {
+export async function runTurn(scene: TurnScene, log: SessionLog, messages: Message[], task: string): Promise<TurnEnd> {
   const turn = turnOf(scene, log, messages, task)
   try {
     begin(turn)
@@ -34,9 +34,9 @@ export async function runTurn(scene: Scene, log: SessionLog, messages: Message[]
   }
 }
 
-const rootGraph = ({ tree }: Scene): string => (tree.graphs.has(ROOT_GRAPH) ? ROOT_GRAPH : BUILT_IN_GRAPH)
+const rootGraph = ({ tree }: TurnScene): string => (tree.graphs.has(ROOT_GRAPH) ? ROOT_GRAPH : BUILT_IN_GRAPH)
 
-function turnOf(scene: Scene, log: SessionLog, messages: Message[], task: string): Turn {
+function turnOf(scene: TurnScene, log: SessionLog, messages: Message[], task: string): AgentTurn {
   const { tree, workdir, selfTools } = scene
   const steps = tree.loop?.stepsMax ?? graphNamed(tree, rootGraph(scene)).stepsMax
   return {
@@ -60,7 +60,7 @@ function turnOf(scene: Scene, log: SessionLog, messages: Message[], task: string
   }
 }
 
-function begin({ scene, log, tools, messages, task }: Turn): void {
+function begin({ scene, log, tools, messages, task }: AgentTurn): void {
   const { tree, model } = scene
   log.write('session', {
     task,
@@ -75,15 +75,15 @@ function begin({ scene, log, tools, messages, task }: Turn): void {
   log.write('turn/start', { task })
 }
 
-function endedBy(error: unknown): Pick<Ended, 'reason' | 'code' | 'message'> {
-  if (error instanceof Ended) return error
+function endedBy(error: unknown): Pick<TurnEnded, 'reason' | 'code' | 'message'> {
+  if (error instanceof TurnEnded) return error
   return { reason: 'error', code: 'TURN_ERROR', message: lineOf(error) ?? wordsOf(error) }
 }
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Where the log is what failed, there is still whoever waits for the answer. */
-function end({ log, messages, calls, lastText, stepsUsed, scene }: Turn, how: Omit<TurnEnd, 'text'>): TurnEnd {
+/** When the log itself failed, the caller still gets an answer. */
+function end({ log, messages, calls, lastText, stepsUsed, scene }: AgentTurn, how: Omit<TurnEnd, 'text'>): TurnEnd {
   for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: 'This call was not made.' })
   const text = scene.redact(lastText)
   try {

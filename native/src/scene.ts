@@ -4,7 +4,7 @@ import type { ModelPlace } from './chat.ts'
 import { failed } from './ended.ts'
 import { redactor } from './session-log.ts'
 import type { Tree } from './tree.ts'
-import type { Scene, SelfTool } from './turn.ts'
+import type { TurnScene, SelfTool } from './turn.ts'
 
 export interface SceneParts {
   readonly tree: Tree
@@ -14,7 +14,7 @@ export interface SceneParts {
   readonly selfTools?: readonly SelfTool[]
 }
 
-export function sceneOf({ tree, model, workdir, signal, selfTools = [] }: SceneParts): Scene {
+export function sceneOf({ tree, model, workdir, signal, selfTools = [] }: SceneParts): TurnScene {
   return {
     tree,
     model,

@@ -6,9 +6,9 @@ import { Failure, TRIAL_TAG_HEADER, writeTree, ask, field, parseJson, refusalOf,
 import { loadTree } from './load.ts'
 import { runTurn } from './run-turn.ts'
 import { sceneOf } from './scene.ts'
-import { entriesIn, filesOf, mutated, type Entry } from './trial-tree.ts'
+import { entriesIn, filesOf, mutated, type TrialEntry } from './trial-tree.ts'
 import type { Data } from './tree.ts'
-import type { SelfTool, Turn } from './turn.ts'
+import type { SelfTool, AgentTurn } from './turn.ts'
 
 /** In the name of a log: no agent can be called so. */
 const TRIAL = '~trial'
@@ -55,7 +55,7 @@ function tool(name: string, description: string, properties: Data, required: rea
   return { name, description, parameters: { type: 'object', properties, required }, capabilities: [], run }
 }
 
-async function inspect({ id }: Data, turn: Turn): Promise<string> {
+async function inspect({ id }: Data, turn: AgentTurn): Promise<string> {
   const entries = entriesOf(turn)
   if (id === undefined) return entries.map(lineOf).join('\n')
   const entry = entries.find((each) => each.id === id)
@@ -63,9 +63,9 @@ async function inspect({ id }: Data, turn: Turn): Promise<string> {
   return JSON.stringify(entry, null, 2)
 }
 
-const lineOf = ({ id, name, disabled }: Entry): string => `${id} (${name})${disabled === true ? ', disabled' : ''}`
+const lineOf = ({ id, name, disabled }: TrialEntry): string => `${id} (${name})${disabled === true ? ', disabled' : ''}`
 
-function entriesOf({ scene }: Turn): readonly Entry[] {
+function entriesOf({ scene }: AgentTurn): readonly TrialEntry[] {
   try {
     return entriesIn(readFileSync(join(scene.tree.folder, 'tree.json'), 'utf8'))
   } catch (error) {
@@ -74,13 +74,13 @@ function entriesOf({ scene }: Turn): readonly Entry[] {
   }
 }
 
-async function tryOut({ mutations, prompt }: Data, turn: Turn): Promise<string> {
+async function tryOut({ mutations, prompt }: Data, turn: AgentTurn): Promise<string> {
   const entries = mutated(entriesOf(turn), Array.isArray(mutations) ? mutations : [])
   const folder = mkdtempSync(join(tmpdir(), 'svc-trial-'))
   try {
     writeTree(folder, { ...filesOf(entries), 'workspace/.keep': '' }, '{"files":[]}\n')
     const { scene } = turn
-    // Whoever listens to the answers keeps their receipts, and nobody reports how good a trial was.
+    // The caller keeps the receipts of answers; a trial is not reported.
     const { onAnswer: _, ...place } = scene.model
     const model = { ...place, headers: { ...place.headers, [TRIAL_TAG_HEADER]: '1' } }
     const parts = { tree: loadTree(join(folder, 'native')), model, workdir: join(folder, 'workspace'), signal: scene.signal }

@@ -5,18 +5,18 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { entry, folder, speak, start, tool, type Line, type Ran } from './testing/native.ts'
-import { json, upstream, type Upstream } from '../../agent/src/testing/upstream.ts'
+import { json, upstream, type FakeUpstream } from '../../agent/src/testing/upstream.ts'
 import { placesIn } from './places.ts'
-import { filesOf, type Entry } from './trial-tree.ts'
+import { filesOf, type TrialEntry } from './trial-tree.ts'
 
-const rules = (text: string): Entry => entry('rules', { text })
+const rules = (text: string): TrialEntry => entry('rules', { text })
 const echo = tool('echo', 'export const run = ({ text }: { text: string }): string => text')
 
 const hang: Line = (response) => void response.writeHead(200).write('{')
 
-interface Service extends Upstream {
+interface Service extends FakeUpstream {
   /** By release, the served one last; texts are files as they are. */
-  readonly releases: Map<string, readonly Entry[] | Readonly<Record<string, string>>>
+  readonly releases: Map<string, readonly TrialEntry[] | Readonly<Record<string, string>>>
   readonly lines: Line[]
   isDown: boolean
   /** How many further manifests break off. */
@@ -24,7 +24,7 @@ interface Service extends Upstream {
   state: string
 }
 
-async function service(first: readonly Entry[] = [rules('First.'), echo]): Promise<Service> {
+async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): Promise<Service> {
   let receipts = 0
   const releases: Service['releases'] = new Map([['r1', first]])
   const lines: Line[] = []

@@ -1,18 +1,56 @@
-/** `svc-native serve`: a resident agent for one folder, until it is told to stop. */
+/** `svc-native serve`: a resident agent for one folder, until it is stopped. */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
-import { Failure } from '@svc-ai/client/shared'
-import { placesIn, type Places } from './places.ts'
+import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, understand, wholeNumber } from '@svc-ai/client/shared'
+import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
+import { placesIn, type ResidentPlaces } from './places.ts'
 import { openResident, type ResidentOptions } from './resident.ts'
 import { isServed, listen } from './socket.ts'
 
-export interface ServeOptions extends ResidentOptions {
+const SECONDS_MAX = 86_400
+
+interface ResidentServeOptions extends ResidentOptions {
   readonly folder: string
 }
 
+export async function serveCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
+  await serve(optionsOf(args), (line) => process.stderr.write(`svc-native: ${line}\n`), signal)
+  return 0
+}
+
+function optionsOf(args: readonly string[]): ResidentServeOptions {
+  const { values } = understand(() =>
+    parseArgs({
+      args: [...args],
+      options: {
+        tree: { type: 'string', default: '.' },
+        scenario: { type: 'string' },
+        url: { type: 'string' },
+        follow: { type: 'string', default: 'head' },
+        'poll-interval': { type: 'string', default: String(POLL_SECONDS_DEFAULT) },
+        'turn-timeout': { type: 'string', default: String(TURN_SECONDS_DEFAULT) },
+        'self-tools': { type: 'boolean', default: false },
+      },
+    }),
+  )
+  const { follow } = values
+  if (follow !== 'head' && follow !== 'pinned') throw new UsageError('--follow must be head or pinned')
+  return {
+    folder: values.tree,
+    url: serviceUrl(values.url),
+    scenario: scenarioName(values.scenario),
+    token: tokenIn(process.env),
+    follow,
+    pollSeconds: wholeNumber('--poll-interval', values['poll-interval'], 1, SECONDS_MAX),
+    turnSeconds: wholeNumber('--turn-timeout', values['turn-timeout'], 1, SECONDS_MAX),
+    selfTools: values['self-tools'],
+  }
+}
+
 /** Throws a `Failure` when another serves the folder, or there is nothing to serve. */
-export async function serve(options: ServeOptions, say: (line: string) => void, signal: AbortSignal): Promise<void> {
+async function serve(options: ResidentServeOptions, say: (line: string) => void, signal: AbortSignal): Promise<void> {
   mkdirSync(options.folder, { recursive: true })
   await moveReceipts(homeOf(process.env))
   const places = placesIn(options.folder)
@@ -41,7 +79,7 @@ export async function serve(options: ServeOptions, say: (line: string) => void, 
   }
 }
 
-async function alreadyServed({ root, socket, lock }: Places): Promise<Failure> {
+async function alreadyServed({ root, socket, lock }: ResidentPlaces): Promise<Failure> {
   if (await isServed(socket)) return new Failure(`another 'svc-native serve' runs for ${root}: stop it first, or serve another folder`)
   return new Failure(`another process holds ${lock}: wait until it serves; if there is none, remove the file`)
 }

@@ -1,7 +1,7 @@
 /** Which service a folder's harness comes from: as the command line says, else as it was last served. */
 import { readIfThere } from '@svc-ai/agent/shared'
 import { Failure, scenarioName, serviceUrl, tokenIn, field, parseJson } from '@svc-ai/client/shared'
-import type { Places } from './places.ts'
+import type { ResidentPlaces } from './places.ts'
 
 export interface ServicePlace {
   readonly url: string
@@ -14,7 +14,7 @@ interface Given {
   readonly scenario: string | undefined
 }
 
-export async function serviceIn({ root, state }: Places, given: Given): Promise<ServicePlace> {
+export async function serviceIn({ root, state }: ResidentPlaces, given: Given): Promise<ServicePlace> {
   const served = parseJson((await readIfThere(state)) ?? '')
   const [url, scenario] = [given.url ?? textOf(served, 'url'), given.scenario ?? textOf(served, 'scenario')]
   if (url === undefined || scenario === undefined)

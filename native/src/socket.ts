@@ -7,11 +7,11 @@ import { isData } from './fields.ts'
 import { REQUEST_BYTES_MAX, REQUEST_SECONDS_MAX } from './limits.ts'
 import type { Data } from './tree.ts'
 
-/** One request and whoever waits for its answer. The signal is given when he leaves. */
-export type Answer = (request: Data, say: (line: Data) => void, signal: AbortSignal) => Promise<Data>
+/** One request. The signal is aborted when its caller disconnects. */
+export type SocketAnswer = (request: Data, say: (line: Data) => void, signal: AbortSignal) => Promise<Data>
 
 /** Only under the lock: what lies at the path is left by a process that is gone. */
-export function listen(path: string, answer: Answer): Promise<Server> {
+export function listen(path: string, answer: SocketAnswer): Promise<Server> {
   rmSync(path, { force: true })
   const server = createServer((socket) => void attend(socket, answer))
   return new Promise((resolve, reject) => {
@@ -23,10 +23,10 @@ export function listen(path: string, answer: Answer): Promise<Server> {
   })
 }
 
-async function attend(socket: Socket, answer: Answer): Promise<void> {
+async function attend(socket: Socket, answer: SocketAnswer): Promise<void> {
   const gone = new AbortController()
   socket.on('error', () => undefined)
-  socket.on('close', () => gone.abort(new Failure('whoever asked has gone')))
+  socket.on('close', () => gone.abort(new Failure('the caller has gone')))
   const say = (line: Data): void => void (socket.writable && socket.write(`${JSON.stringify(line)}\n`))
   try {
     const request = parseJson(await firstLine(socket))
@@ -56,7 +56,7 @@ function firstLine(socket: Socket): Promise<string> {
   })
 }
 
-/** The last line of the answer; those before it are told as they come. Throws a `Failure` when nobody serves, or what it says is an error. */
+/** The last line of the answer; those before it are passed on as they come. Throws a `Failure` when no agent serves, or what it says is an error. */
 export function askResident(path: string, request: Data, onLine: (line: Data) => void = () => undefined): Promise<Data> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)

@@ -1,17 +1,17 @@
 /** The stages of a graph, walked from its start to an end: each comes to one outcome, and the edge of that outcome leads on. */
+import { Worker } from 'node:worker_threads'
 import { askAgent } from './agents.ts'
 import { compact } from './compact.ts'
 import { failed } from './ended.ts'
 import { wayOf } from './graph-file.ts'
-import { BRANCH_TEXT_CHARACTERS, STAGES_PER_STEP_MAX } from './limits.ts'
+import { BRANCH_TEXT_CHARACTERS, PATTERN_SECONDS_MAX, STAGES_PER_STEP_MAX } from './limits.ts'
 import { modelStep } from './model-step.ts'
-import { isFound } from './patterns.ts'
 import { makeCalls } from './tool-calls.ts'
-import type { Case, Graph, Stage } from './tree.ts'
-import { requireTime, tell, type Turn } from './turn.ts'
+import type { Case, Graph, GraphStage } from './tree.ts'
+import { requireTime, tell, type AgentTurn } from './turn.ts'
 
-/** Throws `Ended` for every end but those of the graph itself. */
-export async function walk(turn: Turn, graph: Graph): Promise<'completed' | 'gave_up'> {
+/** Throws `TurnEnded` for every end but those of the graph itself. */
+export async function walk(turn: AgentTurn, graph: Graph): Promise<'completed' | 'gave_up'> {
   let name = graph.start
   for (let left = (graph.stepsMax + 1) * STAGES_PER_STEP_MAX; left > 0; left -= 1) {
     requireTime(turn.scene)
@@ -28,7 +28,7 @@ export async function walk(turn: Turn, graph: Graph): Promise<'completed' | 'gav
   throw failed('GRAPH_ERROR', `the graph ${graph.name} goes from stage to stage and comes to no end`)
 }
 
-async function play(turn: Turn, stage: Exclude<Stage, { kind: 'end' }>): Promise<string> {
+async function play(turn: AgentTurn, stage: Exclude<GraphStage, { kind: 'end' }>): Promise<string> {
   switch (stage.kind) {
     case 'model':
       return modelStep(turn)
@@ -53,7 +53,7 @@ async function play(turn: Turn, stage: Exclude<Stage, { kind: 'end' }>): Promise
   }
 }
 
-type Verify = Extract<Stage, { kind: 'verify' }>
+type Verify = Extract<GraphStage, { kind: 'verify' }>
 
 const ADVICE: Readonly<Record<Verify['check'], string>> = {
   last_line_integer: 'The last line of the answer must be a whole number and nothing else. Answer again.',
@@ -62,7 +62,7 @@ const ADVICE: Readonly<Record<Verify['check'], string>> = {
 }
 
 /** Without a word of why, the model would only say the same again. */
-async function verify(turn: Turn, { check, pattern, message }: Verify): Promise<'pass' | 'fail'> {
+async function verify(turn: AgentTurn, { check, pattern, message }: Verify): Promise<'pass' | 'fail'> {
   const lines = turn.lastText.split('\n').map((line) => line.trim())
   const last = lines.findLast((line) => line !== '') ?? ''
   if (await passes(check, pattern, last)) return 'pass'
@@ -76,15 +76,37 @@ async function passes(check: Verify['check'], pattern: string, last: string): Pr
   return (await isFound(pattern, last)) === true
 }
 
-async function branch(turn: Turn, cases: readonly Case[]): Promise<string> {
+async function branch(turn: AgentTurn, cases: readonly Case[]): Promise<string> {
   for (const each of cases) if (await fits(turn, each)) return each.outcome
   return 'else'
 }
 
-async function fits(turn: Turn, { stepsUsedAtLeast, toolErrorsAtLeast, lastTextMatches }: Case): Promise<boolean> {
+async function fits(turn: AgentTurn, { stepsUsedAtLeast, toolErrorsAtLeast, lastTextMatches }: Case): Promise<boolean> {
   if (stepsUsedAtLeast !== null) return turn.stepsUsed >= stepsUsedAtLeast
   if (toolErrorsAtLeast !== null) return turn.toolErrors >= toolErrorsAtLeast
   return lastTextMatches !== null && (await isFound(lastTextMatches, turn.lastText.slice(-BRANCH_TEXT_CHARACTERS))) === true
 }
 
-const soFar = ({ task, lastText }: Turn): string => (lastText === '' ? task : `${task}\n\nThe answer so far:\n${lastText}`)
+const soFar = ({ task, lastText }: AgentTurn): string => (lastText === '' ? task : `${task}\n\nThe answer so far:\n${lastText}`)
+
+const MATCHER = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  parentPort.postMessage(new RegExp(workerData.pattern).test(workerData.text))
+`
+
+/** Whether a pattern of the tree is found in a text; null when it took too long or is no pattern. In a thread, since some patterns never end. */
+function isFound(pattern: string, text: string): Promise<boolean | null> {
+  return new Promise((resolve) => {
+    const worker = new Worker(MATCHER, { eval: true, workerData: { pattern, text }, env: {}, execArgv: [] })
+    let timer: NodeJS.Timeout | undefined
+    const end = (found: boolean | null): void => {
+      clearTimeout(timer)
+      void worker.terminate()
+      resolve(found)
+    }
+    // Starting the thread is no fault of the pattern's.
+    worker.on('online', () => (timer = setTimeout(() => end(null), PATTERN_SECONDS_MAX * 1000)))
+    worker.on('message', (found: boolean) => end(found))
+    worker.on('error', () => end(null))
+  })
+}

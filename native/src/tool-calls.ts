@@ -1,14 +1,15 @@
 /** What the model called for is done, call by call, and each gets one result: what the tool answered, or a code and why not. */
-import { Ended } from './ended.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TurnEnded } from './ended.ts'
 import { decide, textsIn } from './hooks.ts'
-import { TOOL_SECONDS_MAX } from './limits.ts'
+import { RESULT_CHARACTERS_MAX, RESULT_TAIL_CHARACTERS, TOOL_SECONDS_MAX } from './limits.ts'
 import { runModule } from './module.ts'
 import { isData } from './fields.ts'
-import { kept } from './tool-output.ts'
 import { field } from '@svc-ai/client/shared'
-import type { Call } from './chat.ts'
-import type { Data, Tool } from './tree.ts'
-import { budgetEnd, requireTime, spend, tell, type Turn } from './turn.ts'
+import type { ToolCall } from './chat.ts'
+import type { Data, TreeTool } from './tree.ts'
+import { budgetEnd, requireTime, spend, tell, type AgentTurn } from './turn.ts'
 
 type ToolErrorCode = 'UNKNOWN_TOOL' | 'INVALID_ARGS' | 'TOOL_FAILED' | 'HOOK_DENIED' | 'HOOK_BLOCKED' | 'APPROVAL_REQUIRED'
 
@@ -17,8 +18,8 @@ interface Result {
   readonly error: ToolErrorCode | null
 }
 
-/** Throws `Ended` when no call is left, or when an agent would have to ask a person. */
-export async function makeCalls(turn: Turn, allow: readonly string[] | null): Promise<void> {
+/** Throws `TurnEnded` when no call is left, or when an agent would have to ask a person. */
+export async function makeCalls(turn: AgentTurn, allow: readonly string[] | null): Promise<void> {
   for (let [call] = turn.calls; call !== undefined; [call] = turn.calls) {
     requireTime(turn.scene)
     if (!spend(turn.budget, 'toolCalls')) throw budgetEnd('max-tool-calls', turn)
@@ -38,7 +39,7 @@ interface Judged {
   readonly contexts: readonly string[]
 }
 
-async function resultOf(turn: Turn, { id, name, args }: Call, allow: readonly string[] | null): Promise<Judged> {
+async function resultOf(turn: AgentTurn, { id, name, args }: ToolCall, allow: readonly string[] | null): Promise<Judged> {
   const tool = turn.tools.find((each) => each.name === name)
   if (tool === undefined || allow?.includes(name) === false) return refused('UNKNOWN_TOOL', unknownTool(turn, name, allow))
   const before = await decide(turn, 'pre_execute', { tool: name, args, call_id: id, step: turn.stepsUsed }, 'allow')
@@ -57,15 +58,15 @@ async function resultOf(turn: Turn, { id, name, args }: Call, allow: readonly st
 
 const refused = (error: ToolErrorCode, content: string): Judged => ({ result: { content, error }, contexts: [] })
 
-function unknownTool({ tools }: Turn, name: string, allow: readonly string[] | null): string {
+function unknownTool({ tools }: AgentTurn, name: string, allow: readonly string[] | null): string {
   const names = tools.map((tool) => tool.name).filter((each) => allow === null || allow.includes(each))
   return `there is no tool ${JSON.stringify(name.slice(0, 100))} here; there are: ${names.join(', ') || 'none'}`
 }
 
-/** Nobody is there to be asked: the model is told so, and an agent hands the question to whoever asked it. */
-function approval({ depth }: Turn, reason: string): Judged {
+/** No person can be asked: the model gets an error that says so, and a sub-agent passes the question to its caller. */
+function approval({ depth }: AgentTurn, reason: string): Judged {
   const words = `a person must approve this call${reason === '' ? '' : `: ${reason}`}`
-  if (depth > 0) throw new Ended('ask', words)
+  if (depth > 0) throw new TurnEnded('ask', words)
   return refused('APPROVAL_REQUIRED', `${words}; go on without it`)
 }
 
@@ -80,7 +81,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 }
 
 /** What must be there, and of what type; the tool itself knows the rest. */
-function argsProblem({ parameters }: Pick<Tool, 'parameters'>, args: Data | null): string | null {
+function argsProblem({ parameters }: Pick<TreeTool, 'parameters'>, args: Data | null): string | null {
   if (args === null) return 'the arguments are no JSON object'
   const { required, properties } = parameters
   const missing = (Array.isArray(required) ? required : []).find((name: unknown) => typeof name === 'string' && !Object.hasOwn(args, name))
@@ -93,7 +94,7 @@ function argsProblem({ parameters }: Pick<Tool, 'parameters'>, args: Data | null
   return null
 }
 
-async function run(turn: Turn, name: string, args: Data): Promise<Result> {
+async function run(turn: AgentTurn, name: string, args: Data): Promise<Result> {
   const { scene } = turn
   const own = scene.selfTools.find((each) => each.name === name)
   if (own !== undefined) return ownResult(own.run(args, turn), turn)
@@ -110,11 +111,34 @@ async function run(turn: Turn, name: string, args: Data): Promise<Result> {
   return { content: typeof outcome.value === 'string' ? outcome.value : '', error: null }
 }
 
-async function ownResult(answer: Promise<string>, turn: Turn): Promise<Result> {
+async function ownResult(answer: Promise<string>, turn: AgentTurn): Promise<Result> {
   try {
     return { content: await answer, error: null }
   } catch (error) {
     requireTime(turn.scene)
     return { content: error instanceof Error ? error.message : String(error), error: 'TOOL_FAILED' }
+  }
+}
+
+/** Where results lie whole that the model is shown in part. */
+const FOLDER = join('.svc', 'tool-output')
+
+/** A long result is shown by its beginning and its end. */
+function kept({ scene, log, messages }: AgentTurn, content: string): string {
+  if (content.length <= RESULT_CHARACTERS_MAX) return content
+  const place = save(scene.workdir, `${log.name}-${messages.length}.txt`, content)
+  const head = content.slice(0, RESULT_CHARACTERS_MAX - RESULT_TAIL_CHARACTERS)
+  const left = content.length - RESULT_CHARACTERS_MAX
+  return `${head}\n\n[${left} characters are left out here; ${place}]\n\n${content.slice(-RESULT_TAIL_CHARACTERS)}`.toWellFormed()
+}
+
+/** A disk without room must not cost the turn. */
+function save(workdir: string, name: string, content: string): string {
+  try {
+    mkdirSync(join(workdir, FOLDER), { recursive: true })
+    writeFileSync(join(workdir, FOLDER, name), content)
+    return `the whole text is in ${join(FOLDER, name)}`
+  } catch {
+    return 'the whole text could not be saved'
   }
 }

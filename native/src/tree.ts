@@ -5,10 +5,10 @@ export type Data = Readonly<Record<string, unknown>>
 export interface Tree {
   /** Where it was read from; the skills lie there. */
   readonly folder: string
-  readonly model: ModelSettings
+  readonly model: TreeModel
   readonly rules: string
-  readonly skills: readonly Skill[]
-  readonly tools: readonly Tool[]
+  readonly skills: readonly TreeSkill[]
+  readonly tools: readonly TreeTool[]
   /** In the order of their names. */
   readonly hooks: readonly Hook[]
   readonly agents: ReadonlyMap<string, Agent>
@@ -17,14 +17,14 @@ export interface Tree {
 }
 
 /** What the files say of the model. All but the window is there once they are bound to one. */
-export interface ModelSettings {
+export interface TreeModel {
   readonly baseUrl: string | null
   readonly apiKey: string | null
   readonly model: string | null
   readonly contextTokens: number
 }
 
-export interface Skill {
+export interface TreeSkill {
   readonly name: string
   readonly description: string
   /** The absolute path of its text. */
@@ -33,7 +33,7 @@ export interface Skill {
 
 export type Capability = 'read' | 'write' | 'exec' | 'network'
 
-export interface Tool {
+export interface TreeTool {
   readonly name: string
   readonly description: string
   /** A JSON schema. */
@@ -73,12 +73,12 @@ export interface Graph {
   readonly name: string
   readonly start: string
   readonly stepsMax: number
-  readonly stages: ReadonlyMap<string, Stage>
+  readonly stages: ReadonlyMap<string, GraphStage>
   /** The next stage by `stage outcome`. */
   readonly edges: ReadonlyMap<string, string>
 }
 
-export type Stage =
+export type GraphStage =
   | { readonly kind: 'model' }
   | { readonly kind: 'tools'; readonly allow: readonly string[] | null }
   | {

@@ -3,7 +3,7 @@ import { field, parseJson, Failure, type TreeFiles } from '@svc-ai/client/shared
 import { isData } from './fields.ts'
 import type { Data } from './tree.ts'
 
-export interface Entry {
+export interface TrialEntry {
   readonly id: string
   readonly name: string
   readonly config: Data
@@ -11,21 +11,21 @@ export interface Entry {
 }
 
 /** Throws when the text is no list of entries. */
-export function entriesIn(text: string | null): readonly Entry[] {
+export function entriesIn(text: string | null): readonly TrialEntry[] {
   const entries = text === null ? null : parseJson(text)
   if (Array.isArray(entries) && entries.every(isEntry)) return entries
   throw new Failure('this tree does not say what it was made of: tree.json is missing or no list of entries')
 }
 
-const isEntry = (value: unknown): value is Entry =>
+const isEntry = (value: unknown): value is TrialEntry =>
   typeof field(value, 'id') === 'string' && typeof field(value, 'name') === 'string' && isData(field(value, 'config'))
 
 /** As the service applies them; whether they would be admitted it alone can say. */
-export function mutated(entries: readonly Entry[], mutations: readonly unknown[]): readonly Entry[] {
-  return mutations.reduce<readonly Entry[]>(applied, entries)
+export function mutated(entries: readonly TrialEntry[], mutations: readonly unknown[]): readonly TrialEntry[] {
+  return mutations.reduce<readonly TrialEntry[]>(applied, entries)
 }
 
-function applied(entries: readonly Entry[], mutation: unknown): readonly Entry[] {
+function applied(entries: readonly TrialEntry[], mutation: unknown): readonly TrialEntry[] {
   const [op, id, options] = [field(mutation, 'op'), field(mutation, 'id'), field(mutation, 'options')]
   if (typeof id !== 'string') throw new Failure('each mutation needs an id')
   const old = entries.find((entry) => entry.id === id)
@@ -45,7 +45,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   native_graph: 'graphs',
 }
 
-export function filesOf(entries: readonly Entry[]): TreeFiles {
+export function filesOf(entries: readonly TrialEntry[]): TreeFiles {
   const inForce = entries.filter(({ disabled }) => disabled !== true)
   const rules = inForce.filter(({ name }) => name === 'rules').map(({ config }) => String(config['text']).trim())
   const settings = inForce
@@ -58,7 +58,7 @@ export function filesOf(entries: readonly Entry[]): TreeFiles {
   }
 }
 
-function filesOfEntry({ name: kind, config }: Entry): readonly (readonly [string, string])[] {
+function filesOfEntry({ name: kind, config }: TrialEntry): readonly (readonly [string, string])[] {
   const name = String(config['name'])
   if (kind === 'skill') return [[`native/skills/${name}/SKILL.md`, String(config['text'])]]
   const folder = Object.hasOwn(FOLDERS, kind) ? FOLDERS[kind] : undefined

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { isAlive } from '@svc-ai/client/shared'
 import { add, entry, folder, graph, KEY, model, play, results, tool } from './testing/native.ts'
 import { json } from '../../agent/src/testing/upstream.ts'
-import { Ended } from './ended.ts'
+import { TurnEnded } from './ended.ts'
 
 const THINK = { think: { kind: 'model' }, act: { kind: 'tools' }, done: { kind: 'end', reason: 'completed' } }
 const failing = (status: number) => model((response) => json(response, status, { error: { message: `no ${KEY}` } }))
@@ -144,7 +144,7 @@ describe('a turn whose time is over', () => {
     const place = folder()
     const turn = play([tool('hang', code, { capabilities: ['write'] })], served, { scene: { signal: clock.signal, workdir: place } })
     await vi.waitFor(() => expect(readFileSync(join(place, 'pid'), 'utf8')).not.toBe(''), 20_000)
-    clock.abort(new Ended('turn-timeout', 'the turn took longer than 1 s'))
+    clock.abort(new TurnEnded('turn-timeout', 'the turn took longer than 1 s'))
     expect(await turn).toMatchObject({ reason: 'turn-timeout', message: 'the turn took longer than 1 s' })
     const pid = Number(readFileSync(join(place, 'pid'), 'utf8'))
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 20_000)

@@ -1,16 +1,16 @@
 /** What one turn of an agent knows: its conversation, what it may use, and what it may still spend. */
-import type { Call, Message, ModelPlace } from './chat.ts'
-import { Ended } from './ended.ts'
+import type { ToolCall, Message, ModelPlace } from './chat.ts'
+import { TurnEnded } from './ended.ts'
 import type { Redact, SessionLog } from './session-log.ts'
-import type { Data, Skill, Tool, Tree } from './tree.ts'
+import type { Data, TreeSkill, TreeTool, Tree } from './tree.ts'
 
 /** A tool that the agent itself answers, beside those of the tree. */
-export interface SelfTool extends Omit<Tool, 'code'> {
-  run(args: Data, turn: Turn): Promise<string>
+export interface SelfTool extends Omit<TreeTool, 'code'> {
+  run(args: Data, turn: AgentTurn): Promise<string>
 }
 
 /** What is the same for a turn and every agent that it asks. */
-export interface Scene {
+export interface TurnScene {
   readonly tree: Tree
   readonly model: ModelPlace
   readonly workdir: string
@@ -21,19 +21,19 @@ export interface Scene {
   readonly wait: (seconds: number) => Promise<void>
 }
 
-export interface Turn {
-  readonly scene: Scene
+export interface AgentTurn {
+  readonly scene: TurnScene
   readonly log: SessionLog
   readonly task: string
   readonly system: string
-  readonly tools: readonly Omit<Tool, 'code'>[]
+  readonly tools: readonly Omit<TreeTool, 'code'>[]
   /** How many agents asked for one another to get here; 0 for a person's own turn. */
   readonly depth: number
   readonly budget: Budget
   /** All but the system's, which is made anew for each question. */
   readonly messages: Message[]
-  /** What the model called for and nobody did yet. */
-  calls: readonly Call[]
+  /** Tool calls of the model that are not done yet. */
+  calls: readonly ToolCall[]
   lastText: string
   stepsUsed: number
   toolErrors: number
@@ -61,18 +61,18 @@ function* chain(budget: Budget): Generator<Budget> {
 type Source = 'hook' | 'stage' | 'agent' | 'loop'
 
 /** Something that no person and no model said, as if a person had. */
-export function tell(turn: Turn, source: Source, content: string): void {
+export function tell(turn: AgentTurn, source: Source, content: string): void {
   turn.messages.push({ role: 'user', content })
   turn.log.write('user/message', { source, content })
 }
 
 /** What the model reads before anything else. */
-export function systemText(words: string, workdir: string, skills: readonly Skill[]): string {
+export function systemText(words: string, workdir: string, skills: readonly TreeSkill[]): string {
   const place = `Working directory: ${workdir}`
   return [words, place, skillList(skills)].filter((each) => each !== '').join('\n\n')
 }
 
-function skillList(skills: readonly Skill[]): string {
+function skillList(skills: readonly TreeSkill[]): string {
   if (skills.length === 0) return ''
   const items = skills.map(({ name, description, location }) =>
     [
@@ -88,8 +88,11 @@ function skillList(skills: readonly Skill[]): string {
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Ends a turn whose time is over, or that nobody waits for any more. */
-export const requireTime = ({ signal }: Scene): void => signal.throwIfAborted()
+/** Ends a turn whose time is over, or whose caller is gone. */
+export const requireTime = ({ signal }: TurnScene): void => signal.throwIfAborted()
 
-export const budgetEnd = (what: 'max-steps' | 'max-tool-calls', turn: Turn): Ended =>
-  new Ended(what, `the turn has used up its ${what === 'max-steps' ? `steps (${turn.stepsUsed})` : 'tool calls'} before it came to an end`)
+export const budgetEnd = (what: 'max-steps' | 'max-tool-calls', turn: AgentTurn): TurnEnded =>
+  new TurnEnded(
+    what,
+    `the turn has used up its ${what === 'max-steps' ? `steps (${turn.stepsUsed})` : 'tool calls'} before it came to an end`,
+  )

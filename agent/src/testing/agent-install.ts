@@ -66,7 +66,7 @@ function write(path: string, content: string): void {
   writeFileSync(path, content)
 }
 
-export interface Ended {
+export interface EndedProcess {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -76,7 +76,7 @@ export interface Ended {
 export function start(
   { folder, env }: Install,
   ...args: readonly string[]
-): { readonly child: ChildProcess; readonly end: Promise<Ended> } {
+): { readonly child: ChildProcess; readonly end: Promise<EndedProcess> } {
   const child = spawn(process.execPath, [MAIN, folder, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -84,13 +84,13 @@ export function start(
   return { child, end }
 }
 
-export interface Screen extends Terminal {
+export interface RecordedScreen extends Terminal {
   readonly printed: string[]
   readonly warned: string[]
 }
 
 /** Nobody is there to be asked. */
-export function screen(): Screen {
+export function screen(): RecordedScreen {
   const [printed, warned]: [string[], string[]] = [[], []]
   return {
     printed,

@@ -10,7 +10,7 @@ export interface Heard {
   readonly body: string
 }
 
-export interface Upstream {
+export interface FakeUpstream {
   readonly url: string
   readonly heard: Heard[]
 }
@@ -18,7 +18,7 @@ export interface Upstream {
 type Handler = (heard: Heard, response: ServerResponse, request: IncomingMessage) => unknown
 
 /** The handler is called once the whole request was read. */
-export async function upstream(handle: Handler): Promise<Upstream> {
+export async function upstream(handle: Handler): Promise<FakeUpstream> {
   const heard: Heard[] = []
   const url = await listening(async (request, response) => {
     const { method = '', url: path = '', headers } = request

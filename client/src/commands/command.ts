@@ -1,11 +1,11 @@
 /** What a command is: arguments in, words and an exit status out. */
 import { Failure, UsageError } from '../failure.ts'
 import { COMMAND } from '../names.ts'
-import type { Screen } from '../progress.ts'
+import type { ProgressScreen } from '../progress.ts'
 
 export interface Streams {
   readonly stdout: { write(text: string): unknown }
-  readonly stderr: Screen
+  readonly stderr: ProgressScreen
 }
 
 /** The same outcome for people and for programs. */
@@ -20,7 +20,7 @@ export interface Command<Options> {
   readonly parse: (argv: readonly string[], env: NodeJS.ProcessEnv) => Options | null
   /** What the JSON outcome says first, whether it went well or not. Never the token. */
   readonly about: (options: Options) => Readonly<Record<string, unknown>>
-  readonly run: (options: Options, screen: Screen) => Promise<Outcome>
+  readonly run: (options: Options, screen: ProgressScreen) => Promise<Outcome>
 }
 
 /** 0 when it went well, 1 when it did not, 2 when it was not understood. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { UsageError } from '../failure.ts'
 import { importFile } from '../import.ts'
-import type { ImportOptions, Pace, Summary } from '../import.ts'
+import type { ImportOptions, ImportPace, Summary } from '../import.ts'
 import { COMMAND, PROGRESS_SUFFIX } from '../names.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand, wholeNumber } from '../options.ts'
 import type { Command } from './command.ts'
@@ -35,7 +35,7 @@ export interface ImportArguments extends ImportOptions {
   readonly json: boolean
 }
 
-export const importCommand = (pace: Pace): Command<ImportArguments> => ({
+export const importCommand = (pace: ImportPace): Command<ImportArguments> => ({
   help: HELP,
   parse: parseImport,
   about: ({ file, url, scenario, progress }) => ({ file, url, scenario, progress }),

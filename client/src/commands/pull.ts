@@ -65,6 +65,6 @@ const current = ({ folder }: PullArguments, { release_id }: Manifest): string =>
 const changed = ({ folder }: PullArguments, { release_id }: Manifest, { written, removed }: TreeChange): string =>
   `release ${release_id} is in ${folder}: ${written.length} files written, ${removed.length} removed\n`
 
-/** Nothing here checks them: whoever pulls by hand sets up by hand. */
+/** Nothing here checks them: a tree pulled by hand is set up by hand. */
 const needs = ({ requires }: Manifest): string =>
   requires.map(({ name, kind, prompt }) => `needs ${kind} ${name}${prompt === undefined ? '' : `: ${prompt}`}\n`).join('')

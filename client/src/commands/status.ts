@@ -10,7 +10,7 @@ import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} status --url <service_url> [options]
 
-Shows every scenario with its recipe, the release it serves, its training mode, its latest step and what the last training came to.
+Shows every scenario with its recipe, the release it serves, its training mode, its latest step and the outcome of the last training.
 Errors of the service stand above the table. A scenario that is not loaded shows its recipe alone.
 
 Options:

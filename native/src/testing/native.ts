@@ -9,11 +9,11 @@ import { loadTree } from '../load.ts'
 import { runTurn, type TurnEnd } from '../run-turn.ts'
 import { boundModel, sceneOf } from '../scene.ts'
 import { openLog, redactor } from '../session-log.ts'
-import { filesOf, type Entry } from '../trial-tree.ts'
+import { filesOf, type TrialEntry } from '../trial-tree.ts'
 import type { ModelPlace } from '../chat.ts'
-import type { Scene } from '../turn.ts'
+import type { TurnScene } from '../turn.ts'
 import { writeTree } from '@svc-ai/client/shared'
-import { json, upstream, type Heard, type Upstream } from '../../../agent/src/testing/upstream.ts'
+import { json, upstream, type Heard, type FakeUpstream } from '../../../agent/src/testing/upstream.ts'
 
 export const KEY = 'the-key-of-the-model'
 
@@ -23,13 +23,13 @@ export function folder(): string {
   return path
 }
 
-export const entry = (name: string, config: Readonly<Record<string, unknown>>): Entry => ({
+export const entry = (name: string, config: Readonly<Record<string, unknown>>): TrialEntry => ({
   id: typeof config['name'] === 'string' ? config['name'] : name,
   name,
   config,
 })
 
-export const tool = (name: string, code: string, more: Readonly<Record<string, unknown>> = {}): Entry =>
+export const tool = (name: string, code: string, more: Readonly<Record<string, unknown>> = {}): TrialEntry =>
   entry('native_tool', { name, description: `The tool ${name}.`, capabilities: [], code, ...more })
 
 /** A tool with arguments of its own. */
@@ -38,7 +38,7 @@ export const add = tool('add', 'export const run = ({ a, b }: { a: number; b: nu
 })
 
 /** The graph that a turn runs by, with its ways as `from outcome to`. */
-export const graph = (stages: Readonly<Record<string, object>>, ways: readonly string[], more: object = {}): Entry =>
+export const graph = (stages: Readonly<Record<string, object>>, ways: readonly string[], more: object = {}): TrialEntry =>
   entry('native_graph', {
     name: 'main',
     start: Object.keys(stages)[0],
@@ -57,7 +57,7 @@ export const results = ({ events }: Played): readonly unknown[] =>
 export type Line = string | { readonly [tool: string]: unknown } | ((response: ServerResponse, heard: Heard) => unknown)
 
 /** One line after the other; the last again and again. */
-export function model(...lines: readonly Line[]): Promise<Upstream> {
+export function model(...lines: readonly Line[]): Promise<FakeUpstream> {
   let asked = 0
   return upstream((heard, response) => speak(lines[Math.min(asked++, lines.length - 1)] ?? '', response, heard))
 }
@@ -74,7 +74,7 @@ export function speak(line: Line, response: ServerResponse, heard: Heard): unkno
 }
 
 /** The folder `native` of a tree, bound to the model at this address. */
-export function treeFolder(entries: readonly Entry[], url: string): string {
+export function treeFolder(entries: readonly TrialEntry[], url: string): string {
   const root = folder()
   const files = filesOf(entries)
   const settings: unknown = JSON.parse(files['native/models.json'] ?? '{}')
@@ -100,11 +100,11 @@ export interface LoggedEvent {
 
 export interface PlayOptions {
   readonly place?: Partial<ModelPlace>
-  readonly scene?: Partial<Scene>
+  readonly scene?: Partial<TurnScene>
 }
 
 /** One turn in this process, without waiting between two attempts. */
-export async function play(entries: readonly Entry[], served: Upstream, options: PlayOptions = {}): Promise<Played> {
+export async function play(entries: readonly TrialEntry[], served: FakeUpstream, options: PlayOptions = {}): Promise<Played> {
   const native = treeFolder(entries, served.url)
   const workdir = join(native, '..', 'workspace')
   mkdirSync(workdir)

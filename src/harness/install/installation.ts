@@ -5,7 +5,7 @@ import { invalid, type Adapter, type Files, type ModelAddress, type Requires } f
 import { renderTree } from '../render.ts'
 import { entriesIn, pulledFiles } from '../tree.ts'
 
-export interface Delivery {
+export interface InstallDelivery {
   readonly adapter: Adapter
   /** The address at which the person reached the service. */
   readonly url: string
@@ -18,7 +18,7 @@ export interface Delivery {
   readonly fallback_release_id: string | null
 }
 
-export function installationOf({ adapter, content, model, ...delivery }: Delivery): Installation {
+export function installationOf({ adapter, content, model, ...delivery }: InstallDelivery): Installation {
   const { name, binary, install, client } = adapter
   if (install === undefined || client === undefined) throw withoutInstall()
   const placeholders = makePlaceholders()

@@ -9,7 +9,7 @@ export function installScript(installation: Installation | InstallStart): string
   return filled(template('install.sh'), { installation: quotedForNode(installation), program: quotedForNode(wrapperProgram()) })
 }
 
-/** What a person is told while the script is being made. Shells and curl pass on no less than a buffer, so it is padded to one. */
+/** What a person sees while the script is being made. Shells and curl pass on no less than a buffer, so it is padded to one. */
 export function preambleScript(): string {
   const text = template('preamble.sh')
   const line = `#${' '.repeat(78)}\n`
