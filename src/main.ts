@@ -28,7 +28,7 @@ import {
   type ImportServices,
   type ImportProgress,
   type ImportReport,
-  type ImportWish,
+  type ImportRequest,
 } from './reef/index.ts'
 import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
 import type { Traces } from './traces/index.ts'
@@ -80,7 +80,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       recipes: await loadRecipes(loaded, plugins, log),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
-      model: loaded.upstream.model ?? nowhere(loaded),
+      model: loaded.upstream.model ?? embeddedModel(loaded),
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
@@ -191,22 +191,22 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
   return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
 }
 
-export type { ImportWish }
+export type { ImportRequest }
 
 /** Imports the folders of the original system into the configured ones, while no service runs on them. */
-export async function importFolders(loaded: LoadedConfig, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+export async function importFolders(loaded: LoadedConfig, request: ImportRequest, progress: ImportProgress): Promise<ImportReport> {
   refuseMoved(loaded)
   const { storage } = loaded.config
   const load = loaderOf(loaded, builtins)
   return importInto(
     {
       storage,
-      recipe: await importRecipe(loaded, wish.recipe),
+      recipe: await importRecipe(loaded, request.recipe),
       openStore: () => makeStore(loaded, load),
       openContents: () => openContents(loaded, load),
       newId,
     },
-    wish,
+    request,
     progress,
   )
 }
@@ -267,7 +267,7 @@ function engineSettings(engine: LoadedConfig['config']['inference']['engine']): 
 }
 
 /** No upstream address: the runtime itself answers. */
-function nowhere({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
+function embeddedModel({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
   return { url: '', model: exampleModel, api: 'openai', apiKey: null }
 }
 

@@ -9,7 +9,7 @@ import { isLoopback, localUrl } from '../config/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { childEnvironment, isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
-import { explain, halves, type Explained, type Finding } from './explain.ts'
+import { explain, splitMessage, type Explained, type Finding } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const NODE_LEAST = '22.19.0'
@@ -161,7 +161,7 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
     })
     const message = memberOf(memberOf(memberOf(await answer.json(), 'storage'), 'error'), 'message')
     if (typeof message !== 'string') return { found, fix: LOOK_INTO_LOG }
-    const { found: why, fix = LOOK_INTO_LOG } = halves(message)
+    const { found: why, fix = LOOK_INTO_LOG } = splitMessage(message)
     return { found: `${found}: ${why}`, fix }
   } catch {
     return { found, fix: LOOK_INTO_LOG }
@@ -177,7 +177,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem): Promise<readonly Finding[]> {
   const problem = await problemOf(loaded)
   if (problem === null) return [{ check: 'sandbox', state: 'ok', found: 'episodes of agents are isolated from this machine' }]
-  return [{ check: 'sandbox', state: 'warning', ...halves(`code that a model writes is refused: ${problem}`) }]
+  return [{ check: 'sandbox', state: 'warning', ...splitMessage(`code that a model writes is refused: ${problem}`) }]
 }
 
 /** main.ts is loaded on demand, so that other commands start fast. */

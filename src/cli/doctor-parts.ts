@@ -1,7 +1,7 @@
 /** Doctor's checks of plug-ins, recipes, tasks and seeds: each is loaded as at a start, in a thread of its own. */
 import { Worker } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
-import { halves, type Explained, type Finding } from './explain.ts'
+import { splitMessage, type Explained, type Finding } from './explain.ts'
 
 /** The result for one plug-in or recipe of the configuration. */
 export interface PartFound {
@@ -29,7 +29,7 @@ export function findingsOfParts(parts: readonly PartFound[]): readonly Finding[]
   return parts.flatMap(({ part: check, problems, warnings }): readonly Finding[] => {
     const findings: readonly Finding[] = [
       ...problems.map(({ found, fix = CORRECT_IT }) => ({ check, state: 'problem', found, fix }) as const),
-      ...warnings.map((message) => ({ check, state: 'warning', ...halves(message) }) as const),
+      ...warnings.map((message) => ({ check, state: 'warning', ...splitMessage(message) }) as const),
     ]
     return findings.length > 0 ? findings : [{ check, state: 'ok', found: 'loaded' }]
   })

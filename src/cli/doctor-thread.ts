@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { configuredParts, type ConfiguredPart } from '../main.ts'
 import { FINISHED, UNSETTLED, type PartFound, type PartMessage, type PartsOrder } from './doctor-parts.ts'
-import { explain, halves } from './explain.ts'
+import { explain, splitMessage } from './explain.ts'
 
 const { loaded, known }: PartsOrder = workerData
 const say = (message: PartMessage): void => parentPort?.postMessage(message, [])
@@ -24,7 +24,7 @@ async function examine({ name: part, load }: ConfiguredPart): Promise<PartFound>
   try {
     const recipe = await load((message) => void warnings.push(message))
     const asksModels = recipe?.adapter !== undefined && recipe.trainers !== undefined
-    return { part, problems: (recipe?.unable ?? []).map(halves), warnings, asksModels }
+    return { part, problems: (recipe?.unable ?? []).map(splitMessage), warnings, asksModels }
   } catch (error) {
     return { part, problems: explain(error, loaded), warnings, asksModels: false }
   }

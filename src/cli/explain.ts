@@ -41,19 +41,19 @@ const KNOWN: Readonly<Record<string, (error: Error, loaded: LoadedConfig | null)
 
 export function explain(error: unknown, loaded: LoadedConfig | null): readonly Explained[] {
   debug('%o', error)
-  if (error instanceof ConfigProblem) return error.problems.map(halves)
+  if (error instanceof ConfigProblem) return error.problems.map(splitMessage)
   if (!(error instanceof Error)) return [{ found: String(error) }]
   if (!isRefusal(error)) return [KNOWN[codeOf(error) ?? '']?.(error, loaded) ?? { found: firstLine(error) }]
-  const { found, fix } = halves(firstLine(error))
+  const { found, fix } = splitMessage(firstLine(error))
   return [{ found: found + placeOf(error.code, loaded), ...(fix === undefined ? {} : { fix }) }]
 }
 
-export function complain(error: unknown, loaded: LoadedConfig | null, surroundings: { readonly err: (line: string) => void }): void {
+export function printError(error: unknown, loaded: LoadedConfig | null, surroundings: { readonly err: (line: string) => void }): void {
   for (const { found, fix } of explain(error, loaded)) surroundings.err(fix === undefined ? found : `${found}: ${fix}`)
 }
 
 /** Messages of the service end in the fix, after the last semicolon. */
-export function halves(message: string): Explained {
+export function splitMessage(message: string): Explained {
   const cut = message.lastIndexOf('; ')
   return cut === -1 ? { found: message } : { found: message.slice(0, cut), fix: message.slice(cut + 2) }
 }

@@ -3,11 +3,11 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { ORIGINAL } from '../contract/index.ts'
-import type { importFolders, ImportWish } from '../main.ts'
+import type { importFolders, ImportRequest } from '../main.ts'
 import { counted, whole } from '../presentation/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { jsonText, shown } from './screen/text.ts'
 import { EXIT } from './surroundings.ts'
 import type { BindCommand, ConfigOptions, Surroundings } from './surroundings.ts'
@@ -69,9 +69,9 @@ async function importCommand(options: ImportOptions, surroundings: Surroundings)
   const bar = startBar(surroundings)
   let report: Report
   try {
-    report = await service.importFolders(loaded, wishOf(options), bar.at)
+    report = await service.importFolders(loaded, requestOf(options), bar.at)
   } catch (error) {
-    complain(error, loaded, surroundings)
+    printError(error, loaded, surroundings)
     return EXIT.misconfigured
   } finally {
     bar.end()
@@ -90,7 +90,7 @@ function missingFolder({ records, artifacts }: ImportOptions): string | null {
   return null
 }
 
-function wishOf({ records, artifacts, recipe, rename, dryRun }: ImportOptions): ImportWish {
+function requestOf({ records, artifacts, recipe, rename, dryRun }: ImportOptions): ImportRequest {
   return {
     records: resolve(records),
     artifacts: artifacts === undefined ? null : resolve(artifacts),

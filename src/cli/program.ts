@@ -7,7 +7,7 @@ import type { CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { addImportCommands } from './import.ts'
 import { init } from './init.ts'
 import { addRemoteCommands } from './program-remote.ts'
@@ -53,7 +53,7 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
     return outcome.exit
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.misconfigured
-    complain(error, null, surroundings)
+    printError(error, null, surroundings)
     return EXIT.misconfigured
   }
 }

@@ -2,7 +2,7 @@
 import { bytes } from '../presentation/index.ts'
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { bytesIn, installLlama, isInstalled } from './runtime/install.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
@@ -39,7 +39,7 @@ async function runtimeAdd({ force }: AddOptions, surroundings: Surroundings): Pr
     return EXIT.fine
   } catch (error) {
     surroundings.progress('')
-    complain(error, null, surroundings)
+    printError(error, null, surroundings)
     return EXIT.failed
   }
 }

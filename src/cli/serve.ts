@@ -2,7 +2,7 @@
 import { localUrl, type LoadedConfig } from '../config/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
 import type { ConfigOptions, StopSignal, Surroundings } from './surroundings.ts'
@@ -15,7 +15,7 @@ export interface ServeCommandOptions extends ConfigOptions {
 }
 
 /** A terminal signals the whole process group and npm passes the signal on, so signals within this time count as one. */
-const ONE_WISH_MILLISECONDS = 300
+const SAME_SIGNAL_MILLISECONDS = 300
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
@@ -23,7 +23,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   const practising = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
   const loaded = practising ?? plain
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
-  const stop = stopWish(surroundings)
+  const stop = stopSignal(surroundings)
   // A rejected promise of a plug-in must not end the service.
   const logRejection = (reason: unknown): void => surroundings.err(`an unhandled promise rejection: ${firstLine(reason)}`)
   process.on('unhandledRejection', logRejection)
@@ -58,7 +58,7 @@ async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroun
   try {
     return await service.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
   } catch (error) {
-    complain(error, loaded, surroundings)
+    printError(error, loaded, surroundings)
     return null
   }
 }
@@ -70,7 +70,7 @@ function reachedAt({ config }: LoadedConfig, { address }: RunningService): strin
 }
 
 /** Resolves with the first signal; a second one ends the process at once. */
-function stopWish(surroundings: Surroundings): Promise<StopSignal> {
+function stopSignal(surroundings: Surroundings): Promise<StopSignal> {
   return new Promise((resolve) => {
     let first = 0
     surroundings.onStop((signal) => {
@@ -78,7 +78,7 @@ function stopWish(surroundings: Surroundings): Promise<StopSignal> {
       if (first === 0) {
         first = now
         resolve(signal)
-      } else if (now - first > ONE_WISH_MILLISECONDS) {
+      } else if (now - first > SAME_SIGNAL_MILLISECONDS) {
         surroundings.exitNow(SIGNAL_EXIT[signal])
       }
     })
@@ -92,7 +92,7 @@ async function finish(service: RunningService, surroundings: Surroundings): Prom
     return EXIT.fine
   } catch (error) {
     surroundings.err('the service did not stop cleanly')
-    complain(error, null, surroundings)
+    printError(error, null, surroundings)
     return EXIT.failed
   }
 }

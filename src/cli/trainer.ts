@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Option, type Command } from 'commander'
 import { STATE_DIRECTORY } from '../contract/index.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 import { spawnTrainer } from './trainer/process.ts'
 import { findPython, installTorch } from './trainer/python.ts'
@@ -50,7 +50,7 @@ async function start(options: StartOptions, surroundings: Surroundings): Promise
     await mkdir(options.state, { recursive: true })
     return await runTrainer(python, argumentsOf(options), surroundings)
   } catch (error) {
-    complain(error, null, surroundings)
+    printError(error, null, surroundings)
     return EXIT.misconfigured
   }
 }

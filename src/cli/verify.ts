@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/index.ts'
 import type { Damage, Store } from '../contract/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
-import { complain } from './explain.ts'
+import { printError } from './explain.ts'
 import { EXIT } from './surroundings.ts'
 import type { ConfigOptions, Surroundings } from './surroundings.ts'
 
@@ -37,7 +37,7 @@ async function open(loaded: LoadedConfig, surroundings: Surroundings): Promise<S
   try {
     return await service.openStore(loaded)
   } catch (error) {
-    complain(error, loaded, surroundings)
+    printError(error, loaded, surroundings)
     return null
   }
 }

@@ -5,7 +5,7 @@ import type { TargetFolders } from './carry/target.ts'
 import { beginImport, endImport, refuseOriginal, type StoragePlaces } from './detect.ts'
 import { importReef, type ImportParts, type ImportReport, type ImportSource } from './import.ts'
 
-export interface ImportWish extends ImportSource {
+export interface ImportRequest extends ImportSource {
   /** A configured recipe; null for the default one. */
   readonly recipe: string | null
   /** Checks everything and writes nothing. */
@@ -21,13 +21,13 @@ export interface ImportServices extends Pick<ImportParts, 'recipe' | 'newId'> {
   openContents(): Promise<ContentStore>
 }
 
-export async function importInto(services: ImportServices, wish: ImportWish, progress: ImportProgress): Promise<ImportReport> {
+export async function importInto(services: ImportServices, request: ImportRequest, progress: ImportProgress): Promise<ImportReport> {
   const { storage, recipe, newId } = services
   if (storage.record_backend === 'memory')
     throw invalid('memory_backend', 'storage.record_backend is memory, which ends with this command; set it to sqlite')
   await refuseOriginal(storage)
-  const common = { source: wish, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
-  if (wish.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
+  const common = { source: request, recipe, keepRaw: storage.keep_raw_streams, newId, progress }
+  if (request.isTrial) return importReef({ ...common, places: null, begun: () => Promise.resolve() })
   const store = await services.openStore()
   try {
     const contents = await services.openContents()

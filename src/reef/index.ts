@@ -3,5 +3,5 @@
  * Does not write to its source.
  */
 export { refuseOriginal, refuseUnfinished } from './detect.ts'
-export { importInto, type ImportServices, type ImportProgress, type ImportWish } from './folders.ts'
+export { importInto, type ImportServices, type ImportProgress, type ImportRequest } from './folders.ts'
 export type { ImportReport } from './import.ts'

@@ -20,8 +20,8 @@ export interface NewScenario {
 }
 
 /** Creates a scenario: writes the content, then the row that is its commit point. Loading sets the pointer. */
-export async function createScenario(services: Services, name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
-  const recipeName = wish.recipe ?? services.defaultRecipe
+export async function createScenario(services: Services, name: string, options: NewScenario, own: ModelSettings | null): Promise<void> {
+  const recipeName = options.recipe ?? services.defaultRecipe
   const configured = recipeOf(services, recipeName, () =>
     invalid(
       'unknown_recipe',
@@ -30,9 +30,9 @@ export async function createScenario(services: Services, name: string, wish: New
   )
   const { recipe } = configured
   const components = componentsOf(configured)
-  const release = await (wish.release === null
+  const release = await (options.release === null
     ? seedRelease(services, recipe, components)
-    : existingRelease(services, wish.release, components))
+    : existingRelease(services, options.release, components))
   const state = { recipe: recipeName, folder: services.newId() }
   const created: Commit = { ...FIRST_ROW, recorded_at: services.clock(), release, state }
   if (own !== null) await services.files.writeModel(created, own)

@@ -89,14 +89,14 @@ export class Registry {
     return loaded.use(work)
   }
 
-  /** Creates the scenario, or returns the existing one when the wish does not contradict it. `own` is called only for a new scenario. */
-  async create(name: string, wish: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
+  /** Creates the scenario, or returns the existing one when the options does not contradict it. `own` is called only for a new scenario. */
+  async create(name: string, options: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
     return this.#lanes.run(name, async () => {
       const isNew = !this.#known.has(name)
-      if (isNew) await this.#create(name, wish, own())
+      if (isNew) await this.#create(name, options, own())
       const scenario = await this.#load(name, (loaded) => loaded)
-      if (wish.release !== null && wish.release !== scenario.start) throw otherStart(name)
-      if (wish.recipe !== null && wish.recipe !== scenario.recipeName)
+      if (options.release !== null && options.release !== scenario.start) throw otherStart(name)
+      if (options.recipe !== null && options.recipe !== scenario.recipeName)
         throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${scenario.recipeName}; a recipe is fixed at creation`)
       return { scenario, isNew }
     })
@@ -293,24 +293,24 @@ export class Registry {
     return this.#limits.implicitCreation
   }
 
-  async #createImplicitly(name: string, wish: NewScenario): Promise<void> {
+  async #createImplicitly(name: string, options: NewScenario): Promise<void> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
     await this.#lanes.run(name, async () => {
-      if (!this.#known.has(name)) await this.#create(name, wish, null)
+      if (!this.#known.has(name)) await this.#create(name, options, null)
     })
   }
 
-  async #create(name: string, wish: NewScenario, own: ModelSettings | null): Promise<void> {
+  async #create(name: string, options: NewScenario, own: ModelSettings | null): Promise<void> {
     if (this.#known.size + this.#creating >= this.#limits.scenariosMax)
       throw conflict(
         'too_many_scenarios',
         `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
       )
     this.#creating += 1
-    const recipe = wish.recipe ?? this.#services.defaultRecipe
+    const recipe = options.recipe ?? this.#services.defaultRecipe
     const make = async (): Promise<void> => {
-      await createScenario(this.#services, name, wish, own)
+      await createScenario(this.#services, name, options, own)
       this.#known.set(name, recipe)
     }
     try {

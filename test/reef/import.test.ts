@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlink
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isObject, type JsonObject } from '../../src/contract/index.ts'
-import { importFolders, startService, type ImportWish } from '../../src/main.ts'
+import { importFolders, startService, type ImportRequest } from '../../src/main.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { send, type Answer } from '../support/world.ts'
@@ -24,10 +24,10 @@ type Report = Awaited<ReturnType<typeof importFolders>>
 
 const settingsIn = (folder: string, more: Settings): Settings => ({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), ...more })
 
-async function carry(original: Original, folder: string, more: Settings = HARNESS, wish: Partial<ImportWish> = {}): Promise<Report> {
+async function carry(original: Original, folder: string, more: Settings = HARNESS, request: Partial<ImportRequest> = {}): Promise<Report> {
   const loaded = await loadArguments(argumentsOf(settingsIn(folder, more)))
   const { records, artifacts } = original
-  return importFolders(loaded, { records, artifacts, renames: new Map(), recipe: null, isTrial: false, ...wish }, () => undefined)
+  return importFolders(loaded, { records, artifacts, renames: new Map(), recipe: null, isTrial: false, ...request }, () => undefined)
 }
 
 async function serve(folder: string, more: Settings = HARNESS): Promise<(path: string, scenario?: string) => Promise<Answer>> {
@@ -228,9 +228,9 @@ describe('an import', () => {
     const original = new Original(join(folder, 'source'))
     original.scenario('chat')
     const loaded = await loadArguments(argumentsOf(settingsIn(folder, { recipe: 'record-only' })))
-    const wish = { records: original.records, artifacts: original.artifacts, renames: new Map(), recipe: null, isTrial: false }
+    const request = { records: original.records, artifacts: original.artifacts, renames: new Map(), recipe: null, isTrial: false }
     const left = { ...loaded, moved: ['storage.agent_record_dir starts from the folder of the configuration file'] }
-    await expect(importFolders(left, wish, () => undefined)).rejects.toThrow('starts from the folder')
+    await expect(importFolders(left, request, () => undefined)).rejects.toThrow('starts from the folder')
     expect(readdirSync(folder)).toEqual(['source'])
   })
 

@@ -4,13 +4,13 @@ import { basename, dirname, join } from 'node:path'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import { newId, writeAtomicFile } from '../../kit/index.ts'
 
-interface Wish {
+interface WriteOptions {
   /** Whether an existing file may be replaced. */
   readonly force: boolean
   readonly environment: Environment
 }
 
-export async function writeChecked(path: string, text: string, { force, environment }: Wish): Promise<LoadedConfig> {
+export async function writeChecked(path: string, text: string, { force, environment }: WriteOptions): Promise<LoadedConfig> {
   const beside = join(dirname(path), `.${basename(path)}.${newId()}`)
   try {
     await writeAtomicFile(beside, text)

@@ -21,7 +21,7 @@ const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac
 const PROCESSORS: Readonly<Record<string, string>> = { arm: 'armv7l' }
 const OUTPUT_BYTES_MAX = 2 ** 24
 const OUTPUT_LINES_SHOWN = 12
-const TRIAL = { build: 'never', gpu: false, skipDownload: true, logLevel: 'error' }
+const CHECK_OPTIONS = { build: 'never', gpu: false, skipDownload: true, logLevel: 'error' }
 /** A temporary folder older than this was left by a killed installation. */
 const ABANDONED_MILLISECONDS = 3_600_000
 
@@ -36,9 +36,9 @@ export async function installLlama(folder: string, environment: NodeJS.ProcessEn
   try {
     await removeAbandoned(folder)
     await install(beside, lock, binary, environment)
-    await tryOut(beside, environment)
+    await checkBinary(beside, environment)
     if (there === 'replace') await rename(folder, join(beside, 'replaced')).catch(() => null)
-    await takePlace(beside, folder)
+    await moveInto(beside, folder)
     await rm(join(folder, 'replaced'), { recursive: true, force: true })
   } finally {
     await rm(beside, { recursive: true, force: true })
@@ -94,9 +94,12 @@ function notInstalled(error: unknown): Error {
 }
 
 /** In a process of its own: an incompatible binary may crash the process that loads it. */
-async function tryOut(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
+async function checkBinary(folder: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const program = join(folder, 'try.mjs')
-  await writeFile(program, `import { getLlama } from '${LLAMA_PACKAGE.name}'\nawait getLlama(${JSON.stringify(TRIAL)})\nprocess.exit()\n`)
+  await writeFile(
+    program,
+    `import { getLlama } from '${LLAMA_PACKAGE.name}'\nawait getLlama(${JSON.stringify(CHECK_OPTIONS)})\nprocess.exit()\n`,
+  )
   await run(process.execPath, [program], { env: childEnvironment(environment) }).catch((error: unknown) => {
     throw unavailable('not_usable', 'the runtime was installed, but its binary does not run on this machine; use sglang or vllm instead', {
       cause: error,
@@ -104,7 +107,7 @@ async function tryOut(folder: string, environment: NodeJS.ProcessEnv): Promise<v
   })
 }
 
-async function takePlace(beside: string, folder: string): Promise<void> {
+async function moveInto(beside: string, folder: string): Promise<void> {
   await rename(beside, folder).catch((error: unknown) => {
     if (!isInstalled(folder)) throw error
   })

@@ -11,7 +11,7 @@ import { COMPUTING } from './process.ts'
 const run = promisify(execFile)
 
 /** Importing is the test: a half-installed package is found but does not load. */
-const PROOF = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
+const IMPORT_CHECK = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
 /** Without GPU libraries, which are twenty times as large. */
 const TORCH_INDEX = 'https://download.pytorch.org/whl/cpu'
 const OUTPUT_BYTES_MAX = 2 ** 24
@@ -34,13 +34,13 @@ export async function findPython(environment: Environment, named?: string): Prom
 const textOf = (value: string | undefined): string | undefined => (value === '' ? undefined : value)
 
 const hasTorch = (python: string, environment: Environment): Promise<boolean> =>
-  run(python, ['-c', PROOF], { env: safely(environment) }).then(
+  run(python, ['-c', IMPORT_CHECK], { env: pythonEnvironment(environment) }).then(
     () => true,
     () => false,
   )
 
 /** Runs nothing that lies in the working folder. */
-const safely = (environment: Environment): NodeJS.ProcessEnv => ({
+const pythonEnvironment = (environment: Environment): NodeJS.ProcessEnv => ({
   ...childEnvironment(environment, COMPUTING, PACKAGE_SOURCES),
   PYTHONSAFEPATH: '1',
 })
@@ -54,20 +54,20 @@ export async function installTorch(environment: Environment): Promise<string> {
   const folder = venvFolder(environment)
   const python = venvPython(environment)
   const index = environment['PIP_INDEX_URL'] === undefined && process.platform === 'linux' ? ['--index-url', TORCH_INDEX] : []
-  const options = { env: safely(environment), maxBuffer: OUTPUT_BYTES_MAX }
+  const options = { env: pythonEnvironment(environment), maxBuffer: OUTPUT_BYTES_MAX }
   await mkdir(dirname(folder), { recursive: true })
   try {
     await run('python3', ['-m', 'venv', '--clear', folder], options)
     await run(python, ['-m', 'pip', 'install', '--disable-pip-version-check', ...index, 'torch'], options)
   } catch (error) {
     const cure = 'check the network and that python3 has venv, and run the same command again'
-    throw unavailable('not_installed', `PyTorch could not be installed (${saidBy(error)}); ${cure}`, { cause: error })
+    throw unavailable('not_installed', `PyTorch could not be installed (${lastLineOf(error)}); ${cure}`, { cause: error })
   }
   return python
 }
 
 /** The last line names the error. */
-function saidBy(error: unknown): string {
+function lastLineOf(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
   return said.trimEnd().split('\n').at(-1) || 'it said nothing'
 }

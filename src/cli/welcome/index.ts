@@ -40,7 +40,7 @@ export async function demoState(loaded: LoadedConfig, url: string, signal: Abort
 export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
     const result = await practise(addressOf(loaded, url, signal))
-    if (result !== null) surroundings.out(story(result, url, surroundings))
+    if (result !== null) surroundings.out(resultText(result, url, surroundings))
   } catch (error) {
     if (signal.aborted) return
     surroundings.err(`the demo scenario ${PRACTICE} failed: ${wordsOf(error)}; the service itself runs on`)
@@ -53,9 +53,9 @@ const addressOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): 
   signal,
 })
 
-function story({ asked, rightBefore, rightAfter, release }: DemoResult, url: string, screen: Pick<Surroundings, 'colours'>): string {
+function resultText({ asked, rightBefore, rightAfter, release }: DemoResult, url: string, screen: Pick<Surroundings, 'colours'>): string {
   if (release === null) return `\n${PRACTICE}  no change tried so far is better than what is served: ${url}/console shows them`
-  const { rule, reason } = whyOf(release)
+  const { rule, reason } = changeOf(release)
   const became = rule === '' ? '' : `, by the rule ${paint(JSON.stringify(rule), 'strong', screen)}`
   return [
     '',
@@ -66,7 +66,7 @@ function story({ asked, rightBefore, rightAfter, release }: DemoResult, url: str
 }
 
 /** The change and its reason. The rule was written by a model, so it is printed as one safe line. */
-function whyOf({ metrics }: JsonObject): { readonly rule: string; readonly reason: string } {
+function changeOf({ metrics }: JsonObject): { readonly rule: string; readonly reason: string } {
   const { mutation, selection } = objectOf(metrics)
   const { config } = objectOf(objectOf(mutation)['options'])
   const [reason = ''] = textOf(objectOf(selection)['reason']).split(':', 1)
