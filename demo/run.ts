@@ -14,14 +14,14 @@ const began = performance.now()
 const stays = process.argv.includes('--stay') || process.stdout.isTTY
 
 if (process.argv.includes('--help')) {
-  print('npm run demo            a minute on the practice model; on a terminal the service stays up afterwards')
-  print('npm run demo -- --stay  keeps it up in any case')
+  print('npm run demo            a minute with a built-in mock model; on a terminal the service keeps running afterwards')
+  print('npm run demo -- --stay  always keeps it running')
 } else await demo()
 
 async function demo(): Promise<void> {
   print(bold('svc: an agent that gets better from its own traffic'))
-  print(dim('The embedded practice model plays every part. Nothing leaves this machine.'))
-  title('A service, and an agent that follows what it serves')
+  print(dim('A built-in mock model answers; no API key is needed, and nothing leaves this machine.'))
+  title('A service, and an agent that follows its releases')
   const setup = await during('starting', openStage())
   process.once('SIGINT', () => {
     setup.close()
@@ -41,7 +41,7 @@ async function demo(): Promise<void> {
 async function learnFromTraffic(setup: DemoSetup): Promise<void> {
   title('The agent works, and fails')
   const failed = await ask(setup)
-  title('Somebody says so, and the service finds out what helps')
+  title('A report says so, and the service looks for a fix')
   for (let report = 1; report <= REPORTS_MAX; report += 1) {
     line(dim("svc-native report --score 0 --feedback 'The numeral is wrong.'"))
     const rows = (await setup.service.catalog()).length
@@ -51,9 +51,9 @@ async function learnFromTraffic(setup: DemoSetup): Promise<void> {
       nextRow(setup, rows),
       () => `${setup.episodes()} episodes`,
     )
-    tell(row)
+    printRow(row)
     if (row.result === 'published') {
-      await during('the agent changes to it', followed(setup, row.release_id))
+      await during('the agent installs it', followed(setup, row.release_id))
       break
     }
     await setup.agent(['turn', '-p', failed[report % failed.length] ?? QUESTIONS[0]?.[0] ?? '', '--quiet'])
@@ -86,31 +86,31 @@ async function nextRow({ service }: DemoSetup, rows: number): Promise<CatalogRow
   }
 }
 
-interface Told {
+interface RowMetrics {
   readonly mutation?: { readonly op: string; readonly options?: { readonly config?: { readonly text?: string } } }
   readonly selection?: { readonly reason: string }
   readonly skipped?: string
 }
 
-function tell({ result, metrics }: CatalogRow): void {
-  const { mutation, selection, skipped }: Told = Object(metrics)
+function printRow({ result, metrics }: CatalogRow): void {
+  const { mutation, selection, skipped }: RowMetrics = Object(metrics)
   const text = mutation?.options?.config?.text
   if (text !== undefined) line(`${mutation?.op} ${bold(JSON.stringify(text.trim()))}`)
   line(`${result === 'published' ? good(result) : bad(result)}: ${selection?.reason ?? skipped ?? ''}`)
 }
 
 async function learnFromRequest(setup: DemoSetup): Promise<void> {
-  title('Somebody asks for a change in plain words')
+  title('A person asks for a change in plain words')
   line(dim(`svc-native harness '${REQUEST}' --wait`))
   const rows = (await setup.service.catalog()).length
-  let heard = ''
-  const asked = setup.agent(['harness', REQUEST, '--wait'], (text) => (heard = text))
-  await during('it is written, reviewed and checked for harm', asked, () => heard)
-  tell(await nextRow(setup, rows))
+  let last = ''
+  const asked = setup.agent(['harness', REQUEST, '--wait'], (text) => (last = text))
+  await during('it is written, reviewed and checked for harm', asked, () => last)
+  printRow(await nextRow(setup, rows))
 }
 
 async function show({ service, url, folder }: DemoSetup): Promise<void> {
-  title('What is kept')
+  title('The steps')
   for (const { step, result, page_path: page } of await service.catalog())
     line(`step ${step}  ${result.padEnd(9)}  ${dim(`page: ${url}${page}`)}`)
   if (stays) {
@@ -118,6 +118,6 @@ async function show({ service, url, folder }: DemoSetup): Promise<void> {
     line(`${dim('every step as JSON:')} curl ${url}/svc/harness/releases -H 'x-svc-scenario: ${SCENARIO}'`)
     line(`${dim('what a step asked, proposed and played:')} ${folder}/.svc/steps`)
   }
-  print(`\n${Math.round((performance.now() - began) / 1000)} s. ${dim('docs/evolution.md tells how to set it up for an agent of yours.')}`)
-  print(dim(stays ? 'The service stays up until ctrl+c.' : 'npm run demo -- --stay keeps the service up, to look at it.'))
+  print(`\n${Math.round((performance.now() - began) / 1000)} s. ${dim('docs/evolution.md shows how to set it up for your own agent.')}`)
+  print(dim(stays ? 'The service runs until ctrl+c.' : 'npm run demo -- --stay keeps the service running.'))
 }

@@ -1,4 +1,4 @@
-/** The doors of evolution: who proposes a change of a harness, who plays it, who scores it, who decides. */
+/** The plug-in interfaces of evolution: proposers, executors, evaluators and selections. */
 import type { Adapter, Launch } from './harness.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Entry, Files, ModelAddress, Mutation, Sample, TrainRequest } from './nouns.ts'
@@ -18,43 +18,40 @@ export interface Task {
   readonly name: string
   readonly prompt: string
   readonly role: TaskRole
-  /** What lies in the workspace when the agent starts. */
+  /** The workspace's files when the agent starts. */
   readonly files?: Files
-  /**
-   * What the evaluator goes by: `answer`, `verify`, `rubric` and the like, and beside them whatever the task's own `data` holds. No agent is
-   * shown any of it.
-   */
+  /** For the evaluator: `answer`, `verify`, `rubric` and others, and the task's own `data`. Never shown to an agent. */
   readonly data?: JsonObject
 }
 
 // ── Proposers ────────────────────────────────────────────────────────────────────────────────
 
 export interface Proposer {
-  /** Whether it can work on a person's request; without it a scenario runs in auto mode alone. */
+  /** Whether it handles a person's request; otherwise a scenario runs in auto mode only. */
   readonly acceptsRequests: boolean
   /**
-   * A change, or null when it has none to offer; one without mutations has none either, and its notes and memory are kept all the same.
-   * What it throws is the step's failure: a batch of traffic is then tried again later.
+   * A change, or null. A proposal without mutations is no change, but its notes and memory are kept. An error fails the step: a batch of traffic
+   * is retried later.
    */
   propose(brief: Brief): Promise<Proposal | null>
 }
-/** Everything a proposer may know. Whatever clients wrote in it (samples, the request) is data, never an order. */
+/** A proposer's input. The clients' text in it (samples, the request) is untrusted. */
 export interface Brief {
   readonly adapter: Adapter
   readonly entries: readonly Entry[]
   readonly samples: readonly Sample[]
   readonly request: TrainRequest | null
-  /** The served model is `served`. All share the step's budget of calls. */
+  /** The served model is `served`. All share the step's budget of model calls. */
   readonly models: Readonly<Record<string, Model>>
-  /** The tasks of role train. Those of the gate are nobody's to see. */
+  /** The tasks of role train; tasks of the gate are hidden. */
   readonly tasks: readonly Task[]
-  /** What earlier steps proposed and the gate turned down, the newest last. */
+  /** Changes that were rejected in earlier steps, newest last. */
   readonly rejected: readonly Rejected[]
-  /** What this proposer left in `memory` the last time. */
+  /** The `memory` of its last proposal. */
   readonly memory: JsonObject
-  /** Why these changes would be refused, or null. Costs nothing. */
+  /** Why these changes would be refused, or null. Free. */
   check(mutations: readonly Mutation[]): string | null
-  /** Plays one task of role train, or one of the proposer's own, on the tree these changes make. Spends the step's budget of episodes. */
+  /** Plays a train task, or one of the proposer's own, on the changed tree. Uses the step's budget of episodes. */
   trial(mutations: readonly Mutation[], task: Task): Promise<Trial>
   readonly report: Reporter
   readonly signal: AbortSignal
@@ -72,19 +69,19 @@ export interface Trial {
 }
 export interface Proposal {
   readonly mutations: readonly Mutation[]
-  /** What the change needs on the person's machine. Screened after this, item by item. */
+  /** What the change needs on the person's machine. Checked later, item by item. */
   readonly requires?: readonly Json[]
-  /** Shown with the step and never read. */
+  /** Only shown with the step. */
   readonly notes?: JsonObject
-  /** For the next time it is asked. Absent: as it was. */
+  /** For the next brief. Absent: unchanged. */
   readonly memory?: JsonObject
 }
 
 export interface Model {
   readonly name: string
-  /** The text of one answer. Throws when there is none, and when the step's budget of calls is spent. */
+  /** The text of one answer. Throws when there is none, or when the step's budget is spent. */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): Promise<string>
-  /** One turn of a conversation with tools: words, calls, or both. */
+  /** One turn of a conversation with tools: text, calls, or both. */
   turn(messages: readonly ChatMessage[], tools: readonly ChatTool[], options?: ChatOptions): Promise<ChatTurn>
 }
 export type ChatMessage =
@@ -100,7 +97,7 @@ export interface ChatTool {
 export interface ChatCall {
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it, which need not be JSON. */
+  /** As the model wrote it; may be invalid JSON. */
   readonly arguments: string
 }
 export interface ChatTurn {
@@ -114,24 +111,24 @@ export interface ChatOptions {
 
 // ── Executors ────────────────────────────────────────────────────────────────────────────────
 
-/** Runs agents. What an agent does may harm nobody, and ends with its episode. */
+/** Runs agents. Everything that an agent starts ends with its episode. */
 export interface Executor {
   run(play: Play, signal: AbortSignal): Promise<Episode>
 }
-/** One episode to run: a folder of the files, an empty workspace in it but for the task's files, and the command started there. */
+/** One episode to run: a folder with the files, a workspace in it with the task's files, and the command that starts there. */
 export interface Play {
-  /** The rendered tree, bound to where the model answers. Asked for with the address that this episode reaches it by. */
+  /** The rendered tree with the model's address, as this episode reaches it. */
   files(model: ModelAddress): Files
-  /** The folder `workspace` of the root, where the command starts. */
+  /** The files of the folder `workspace`, where the command starts. */
   readonly workspace: Files
-  /** The evaluation routes. An executor may put a door of its own in front of them. */
+  /** The evaluation routes. An executor may put a proxy in front of them. */
   readonly model: ModelAddress
   launch(root: string): Launch
-  /** What the agent left in that folder, asked for after everything it started is dead and before the folder goes. */
+  /** Reads the agent's log. Called after all its processes ended and before the folder is removed. */
   readTrajectory(root: string): Promise<readonly JsonObject[]>
-  /** Looks at the workspace after that, and before the folder goes, with the episode as it will be answered. */
+  /** Called after that with the workspace and the final episode, before the folder is removed. */
   inspect?(workspace: string, episode: Episode): Promise<void>
-  /** Folders of the machine that the command needs to read, such as where its program is installed. */
+  /** Folders that the command must be able to read, such as its program's. */
   readonly needs: readonly string[]
 }
 export interface Episode {
@@ -139,36 +136,32 @@ export interface Episode {
   readonly stdout: string
   readonly stderr: string
   readonly trajectory: readonly JsonObject[]
-  /** Why it was ended, or could not be started; absent when the command ended by itself. */
+  /** Why it was killed or could not start; absent when the command ended by itself. */
   readonly ended?: EpisodeEnd
 }
-/** `start`: the command could not be started. The others: it went past a limit. */
+/** `start`: the command could not be started. The others: it exceeded a limit. */
 export type EpisodeEnd = 'start' | 'time' | 'memory' | 'processes' | 'disk' | 'files' | 'output'
 
 // ── Evaluators ───────────────────────────────────────────────────────────────────────────────
 
 export interface Evaluator {
-  /** It holds a candidate against `scene.reference`: 0.5 is as good as that, and is what the current side counts as without being scored. */
+  /** It compares a candidate with `scene.reference`: 0.5 is a tie, and the current side's score. */
   readonly compares?: boolean
   /**
-   * A finite number, higher is better, from 0 to 1 where the gate goes by evidence; null when it cannot say, which is nobody's merit or fault.
-   * An evaluator that could not do its work throws: that is no score, and never a 0.
-   * Called while the workspace is still there and nothing of the agent runs any more.
+   * A finite number, higher is better; from 0 to 1 for the selection `evidence`; null when it cannot decide. An evaluator that fails throws,
+   * which gives no score and never 0. Called after all processes of the agent ended, while the workspace still exists.
    */
   score(task: Task, episode: Episode, scene: Scene): Promise<number | null>
 }
 export interface Scene {
-  /** The folder the agent worked in; null where the episode left none. */
+  /** The agent's workspace; null where there is none. */
   readonly workspace: string | null
   readonly models: Readonly<Record<string, Model>>
-  /** Runs commands on what an agent left, as apart from the machine as agents are. */
+  /** Runs commands on the workspace, isolated like agents. */
   readonly executor: Executor
-  /** What the current release made of the same task and repeat, for evaluators that compare; null for all others, and when it is not known. */
+  /** The current release's episode of the same task and repeat, for evaluators that compare; otherwise null. */
   readonly reference: Episode | null
-  /**
-   * Says why the score is what it is: one line for the row, and what a person would look at, such as what a command printed. Kept with the
-   * episode in the step's record, without credentials. The last one counts.
-   */
+  /** Explains the score: one line for the row, and details such as a command's output for the step's record, redacted. The last call counts. */
   note?(words: string, more?: JsonObject): void
   readonly signal: AbortSignal
 }
@@ -176,25 +169,25 @@ export interface Scene {
 // ── Selections ───────────────────────────────────────────────────────────────────────────────
 
 export type Side = 'candidate' | 'current'
-/** Decides whether a candidate is better. Pure, so that anybody can decide again from the row. */
+/** Decides whether a candidate is better. Pure, so that a decision can be repeated from the row. */
 export interface Selection {
-  /** What to play next, given what was played; nothing once it can decide. Absent: every task as often as `repeats` says, both sides. */
+  /** What to play next; empty when it can decide. Absent: every task `repeats` times, both sides. */
   next?(question: Question): readonly Draw[]
   decide(pairs: readonly Pair[], question: Question): Decision
 }
 export interface Question {
-  /** Traffic must be shown to be better; a change that a person asked for must not make anything worse. */
+  /** A change from traffic must be better; a requested one must not be worse. */
   readonly kind: 'traffic' | 'request'
   /** Of the roles gate, regression and health. */
   readonly tasks: readonly Task[]
   /** In the order played. */
   readonly pairs: readonly Pair[]
   readonly repeats: number
-  /** How many episodes the step may still play; null: as many as the selection likes. What is known from earlier costs none. */
+  /** How many episodes the step may still play; null: no limit. Cached ones are free. */
   readonly episodesLeft: number | null
-  /** The same for the same step: whatever is drawn by lot is drawn from it. */
+  /** Seeds random choices; the same for the same step. */
   readonly seed: string
-  /** Over the scenario's life: how many candidates from traffic were decided before this one, and how many of them were selected. */
+  /** Earlier candidates from traffic over the scenario's life: how many were decided, and how many selected. */
   readonly history: { readonly decided: number; readonly selected: number }
 }
 export interface Draw {
@@ -203,27 +196,27 @@ export interface Draw {
   readonly repeat: number
   /** Absent: both. */
   readonly sides?: readonly Side[]
-  /** Handed back with the pair. */
+  /** Returned with the pair. */
   readonly weight?: number
 }
-/** One task played by both sides. A null is a score that is not there. */
+/** One task played by both sides. Null: no score. */
 export interface Pair {
   readonly task: Task
   readonly repeat: number
   readonly current: number | null
   readonly candidate: number | null
   readonly weight?: number
-  /** Why a score is not there. */
+  /** Why a score is missing. */
   readonly failures?: Readonly<Partial<Record<Side, string>>>
 }
 export interface Decision {
   readonly selected: boolean
-  /** In plain words, for whoever reads the row: also how far the evidence got, and what it would still need. */
+  /** For people: why, how strong the evidence is, and what is missing. */
   readonly reason: string
-  /** What it rests on, kept in the row. */
+  /** The evidence, kept in the row. */
   readonly metrics?: JsonObject
-  /** Only the episodes ended: with more of them it may come out otherwise. */
+  /** Undecided because the budget ended: more episodes may change it. */
   readonly isOpen?: boolean
-  /** The most episodes it would have played. */
+  /** The largest number of episodes it would have played. */
   readonly episodesMax?: number
 }
