@@ -8,10 +8,10 @@ import type { Reporter } from './training.ts'
 
 /**
  * What a task is for.
- * gate        only the gate plays it: a candidate must do better here
- * train       a proposer may read it, play it, and see how it went
+ * gate        played only by the gate: a candidate must do better here
+ * train       a proposer may read and play it, and see the result
  * regression  a candidate must not do worse here
- * health      a candidate must pass it, whoever asked for the change
+ * health      every candidate must pass it
  */
 export type TaskRole = 'gate' | 'train' | 'regression' | 'health'
 export interface Task {
