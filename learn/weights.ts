@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { JsonObject } from '../src/contract/index.ts'
 import { begin } from '../test/needs/ready.ts'
-import { openSchool, playGroup, rowAt, type School } from '../test/weights/support/school.ts'
+import { openTrainingWorld, playGroup, rowAt, type TrainingWorld } from '../test/weights/support/training-world.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -42,7 +42,7 @@ else await main()
 async function main(): Promise<void> {
   await begin(['torch', 'llama'])
   const device = options.device === 'cuda' ? 'cuda' : 'cpu'
-  const school = await openSchool(
+  const training = await openTrainingWorld(
     {
       'training.group_size': Number(options.group),
       'training.learning_rate': Number(options['learning-rate']),
@@ -53,10 +53,10 @@ async function main(): Promise<void> {
   )
   try {
     const rounds: Round[] = []
-    for (let round = 1; round <= Number(options.rounds); round += 1) rounds.push(await play(school, round))
+    for (let round = 1; round <= Number(options.rounds); round += 1) rounds.push(await play(training, round))
     print(rounds)
   } finally {
-    await school.close()
+    await training.close()
   }
 }
 
@@ -76,7 +76,7 @@ function named(name: string, value: string | undefined): readonly string[] {
 }
 
 /** One group: times its answers up to the last report, then its step up to the row. */
-async function play({ world }: School, round: number): Promise<Round> {
+async function play({ world }: TrainingWorld, round: number): Promise<Round> {
   const seeds = Array.from({ length: Number(options.group) }, (_, index) => round * 1000 + index)
   const begun = performance.now()
   const reward = await playGroup(world, 'colours', `round-${round}`, { prompt: PROMPT, seeds, score })
@@ -92,7 +92,7 @@ function score(texts: readonly string[], index: number): number {
   return texts[index] === WANTED ? 1 : 0
 }
 
-async function generatedTokens(world: School['world'], group: number): Promise<number> {
+async function generatedTokens(world: TrainingWorld['world'], group: number): Promise<number> {
   const page = await world.get(`/svc/scenarios/colours/records?request_type=inference&order=newest&limit=${Math.min(100, group)}`)
   const rows: readonly { readonly summary?: JsonObject }[] = JSON.parse(page.text).records
   return sum(rows.map(({ summary }) => Number(summary?.['output_tokens'] ?? 0)))

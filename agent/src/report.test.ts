@@ -209,7 +209,7 @@ describe('report', () => {
     await expect(report(install, ['--score', '1', '--session', session(9)], terminal)).rejects.toThrow('there is no session')
   })
 
-  it('from inside a session goes through its door and is about that session', async () => {
+  it('from inside a session goes through its proxy and is about that session', async () => {
     const { url, heard, reports } = await service()
     const install = await installed('http://127.0.0.1:1')
     captured(install, 1, ['own'], process.pid)

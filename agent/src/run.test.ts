@@ -29,7 +29,7 @@ async function line(child: ReturnType<typeof start>['child']): Promise<string> {
 }
 
 describe('the agent', () => {
-  it('finds the tree, its model behind the door, and its own words and exit status pass as they are', async () => {
+  it('finds the tree, its model behind the proxy, and its own words and exit status pass as they are', async () => {
     const look = `const fs = require('node:fs'); const dir = process.env.PI_DIR
       const read = (path) => fs.readFileSync(dir + '/' + path, 'utf8')
       console.log(JSON.stringify({ args: process.argv.slice(2), env: process.env, rules: read('AGENTS.md'), skill: read('skills/a/SKILL.md'),

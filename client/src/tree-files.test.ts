@@ -132,7 +132,7 @@ describe('a release over an older one', () => {
     expect(existsSync(join(root, 'old'))).toBe(false)
   })
 
-  it('that is there already changes nothing at all, and mends what somebody changed', () => {
+  it('that is there already changes nothing at all, and restores what somebody changed', () => {
     const root = temporaryFolder()
     write(root, { 'a/b.md': 'x' })
     const before = lstatSync(root, { bigint: true }).mtimeNs

@@ -38,7 +38,7 @@ it('what cannot be read in the middle of an answer puts no words into it', async
   await listening.close()
 })
 
-it('a connection that the system cannot hand over costs that visitor, not the service', async () => {
+it('a connection that the system cannot hand over fails alone, and the service goes on', async () => {
   let server: unknown
   const listening = await listen(
     (request, response) => {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { sendJson } from '../support/upstream.ts'
 import { isTurn, say } from './support/model.ts'
-import { ANSWER } from './support/stage.ts'
+import { ANSWER } from './support/world.ts'
 import { tell } from './support/story.ts'
 
 const EXTENSION = `import { readFileSync, writeSync } from 'node:fs'
@@ -26,10 +26,10 @@ tell({
   prompt: (text) => ['-p', text],
   command: ['-p', '/mark-command one two'],
   skill: ['-p', '/mark-skill'],
-  more: (stage) => {
+  more: (world) => {
     it('asks an overloaded model three times before it goes to its fallback model', async () => {
       const spoken = say(ANSWER)
-      const asked = await stage().session(['-p', 'Say it.', '--fallback-model', FALLBACK], (received, response) =>
+      const asked = await world().session(['-p', 'Say it.', '--fallback-model', FALLBACK], (received, response) =>
         isTurn(received) && !received.body.includes(FALLBACK) ? sendJson(response, 529, OVERLOADED) : spoken(received, response),
       )
       const turns = asked.filter(isTurn).map(({ body }) => body.includes(FALLBACK))
@@ -37,7 +37,7 @@ tell({
     })
 
     it('hears of a newer release when it starts, and of none when it has the newest', async () => {
-      const { session, run } = stage()
+      const { session, run } = world()
       const before = await session(['-p', 'Say it.'], say(ANSWER))
       expect(await run(['harness', 'Always say MARK_THREE.', '--wait'])).toMatchObject({ code: 0 })
       const after = await session(['-p', 'Say it again.'], say(ANSWER))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
-import { textAt } from '../spec/support/speak.ts'
+import { textAt } from '../spec/support/helpers.ts'
 import { program } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ModelApi } from '../../src/contract/index.ts'
 import { program } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
-import { openStage } from './support/stage.ts'
+import { openAgentWorld } from './support/world.ts'
 
 const AGENTS: readonly (readonly [adapter: string, api: ModelApi])[] = [
   ['pi', 'openai'],
@@ -35,14 +35,14 @@ it.each(AGENTS)('%s', async (adapter, api) => {
     'evolution.proposals_dir': join(folder, 'proposals'),
     'evolution.step_record_dir': join(folder, 'steps'),
   }
-  const stage = await openStage({ adapter, api, seed: [], settings })
+  const world = await openAgentWorld({ adapter, api, seed: [], settings })
   try {
-    await stage.here.restart({ 'evolution.binary': stage.program })
-    await stage.ask('POST', '/svc/train', REQUEST)
-    await until(async () => (await stage.catalog()).length > 1)
-    const row = (await stage.catalog()).at(-1)
+    await world.here.restart({ 'evolution.binary': world.program })
+    await world.ask('POST', '/svc/train', REQUEST)
+    await until(async () => (await world.catalog()).length > 1)
+    const row = (await world.catalog()).at(-1)
     expect(row).toMatchObject({ result: 'published', candidate_score: 1, episode_failures: 0, evaluation_context: { adapter } })
   } finally {
-    await stage.close()
+    await world.close()
   }
 })

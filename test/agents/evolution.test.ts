@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { program } from '../support/programs.ts'
 import { lastLine, ROMAN_RULE, ROMAN_TASKS, romanPrompt, ROMANS_ASKED } from '../support/romans.ts'
 import { until } from '../support/wait.ts'
-import { openStage, type Stage } from './support/stage.ts'
+import { openAgentWorld, type AgentWorld } from './support/world.ts'
 
 let folder = ''
-let stage: Stage
+let world: AgentWorld
 beforeAll(async () => {
   program('bwrap')
   folder = mkdtempSync(join(tmpdir(), 'svc-evolve-'))
-  stage = await openStage({
+  world = await openAgentWorld({
     adapter: 'pi',
     api: 'openai',
     seed: [],
@@ -31,12 +31,12 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await stage.close()
+  await world.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 const passes = async (number: string): Promise<boolean> => {
-  const { code, out } = await stage.run(['-p', romanPrompt(number)])
+  const { code, out } = await world.run(['-p', romanPrompt(number)])
   expect(code).toBe(0)
   return lastLine(out) === ROMANS_ASKED[number]
 }
@@ -46,15 +46,15 @@ it('traffic, a failing report, a step, a release that is pulled, and the same ta
   for (const number of Object.keys(ROMANS_ASKED)) {
     if (await passes(number)) continue
     failed.push(number)
-    const rows = (await stage.catalog()).length
-    expect(await stage.run(['report', '--score', '0', '--feedback', 'The numeral is wrong.'])).toMatchObject({ code: 0 })
-    await until(async () => (await stage.catalog()).length > rows)
-    const row = (await stage.catalog()).at(-1)
+    const rows = (await world.catalog()).length
+    expect(await world.run(['report', '--score', '0', '--feedback', 'The numeral is wrong.'])).toMatchObject({ code: 0 })
+    await until(async () => (await world.catalog()).length > rows)
+    const row = (await world.catalog()).at(-1)
     process.stderr.write(`pi: ${JSON.stringify(row?.['metrics'])}\n`)
     if (row?.['result'] === 'published') break
   }
   const [first = ''] = failed
-  expect((await stage.catalog()).at(-1)).toMatchObject({ result: 'published', evaluation_context: { adapter: 'pi' } })
-  expect(await stage.run(['update'])).toMatchObject({ code: 0 })
+  expect((await world.catalog()).at(-1)).toMatchObject({ result: 'published', evaluation_context: { adapter: 'pi' } })
+  expect(await world.run(['update'])).toMatchObject({ code: 0 })
   expect(await passes(first)).toBe(true)
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tell } from './support/story.ts'
-import type { Stage } from './support/stage.ts'
+import type { AgentWorld } from './support/world.ts'
 
 const EXTENSION = `export default (pi) => {
   pi.on('before_agent_start', (event) => ({ systemPrompt: event.systemPrompt + ' MARK_EXTENSION' }))
@@ -21,9 +21,9 @@ tell({
 
 const ASK_FOR_COMMANDS = `printf '%s\\n' '{"type":"get_commands"}' | "$0" --mode rpc`
 
-function tellEntries(stage: () => Stage): void {
+function tellEntries(world: () => AgentWorld): void {
   it('has the command by which a person asks for a change, and files what they ask', async () => {
-    const { home, run, here, records } = stage()
+    const { home, run, here, records } = world()
     const asked = here.upstream.received.length
     const listed = await home.run('sh', ['-c', ASK_FOR_COMMANDS, join(home.folder, '.local/bin/svc-pi')])
     expect(namesIn(listed.out)).toEqual(expect.arrayContaining(['svc', 'svc-versions', 'mark-command', 'skill:mark-skill']))
@@ -34,7 +34,7 @@ function tellEntries(stage: () => Stage): void {
   })
 
   it('without its wrapper reads the same files, has no such command and asks nobody', async () => {
-    const { home, program, here } = stage()
+    const { home, program, here } = world()
     const heard = requestsIn(here).length
     const files = { PI_CODING_AGENT_DIR: join(home.work, 'svc-harness/pi-agent') }
     const listed = await home.run('sh', ['-c', ASK_FOR_COMMANDS, program], files)
@@ -45,7 +45,8 @@ function tellEntries(stage: () => Stage): void {
 }
 
 /** The routes the service was asked for so far. */
-const requestsIn = ({ log }: Stage['here']): readonly unknown[] => log.filter(({ event }) => event === 'request').map(({ route }) => route)
+const requestsIn = ({ log }: AgentWorld['here']): readonly unknown[] =>
+  log.filter(({ event }) => event === 'request').map(({ route }) => route)
 
 /** Of the answer: entries may have something to say beside it. */
 function namesIn(out: string): readonly string[] {

@@ -1,23 +1,23 @@
 /** What a person does in the console: signs in, asks for a change, promotes, rolls back; and what they meet when something goes wrong meanwhile. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, named, textAt } from '../spec/support/speak.ts'
+import { bearer, named, textAt } from '../spec/support/helpers.ts'
 import { trainee } from '../spec/support/trainee.ts'
 import { send } from '../support/world.ts'
 import { browserOfFile } from './support/browser.ts'
-import { expectGoodLooks } from './support/looks.ts'
+import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, QUEUED_WORDS } from './support/script.ts'
 import { serving } from './support/service.ts'
-import { openStage, PLACES, SHOP, type Stage } from './support/stage.ts'
+import { openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
 
 const TOKEN = 'a-token-of-the-shop'
 
 const visit = browserOfFile()
-let stage: Stage
+let world: BrowserWorld
 beforeAll(async () => {
-  stage = await openStage(TOKEN)
+  world = await openBrowserWorld(TOKEN)
 })
-afterAll(() => stage.here.close())
+afterAll(() => world.here.close())
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
 
@@ -28,9 +28,9 @@ async function signIn(page: Page, token: string): Promise<void> {
 
 /** Inside, at that place. The first question of a page has no token yet, and is refused. */
 async function enter(way: string): Promise<Page> {
-  const { page, expects } = await visit(stage.here.address)
+  const { page, expects } = await visit(world.here.address)
   expects(/status of 401/)
-  await page.goto(`${stage.here.address}/console${way}`)
+  await page.goto(`${world.here.address}/console${way}`)
   await signIn(page, TOKEN)
   await heading(page).filter({ hasNotText: 'svc console' }).waitFor()
   return page
@@ -38,14 +38,14 @@ async function enter(way: string): Promise<Page> {
 
 describe('signing in', () => {
   it('a wrong token is answered with one line, a right one with the view that was asked for', async () => {
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     expects(/status of 401/)
-    await page.goto(`${stage.here.address}/console#/s/${SHOP}/releases`)
+    await page.goto(`${world.here.address}/console#/s/${SHOP}/releases`)
     await page.getByLabel('Service token').waitFor()
-    await expectGoodLooks(page, 'console-sign-in')
+    await expectScreensFit(page, 'console-sign-in')
     await signIn(page, 'somebody-elses')
     await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
-    await expectGoodLooks(page, 'console-sign-in-refused')
+    await expectScreensFit(page, 'console-sign-in-refused')
     await signIn(page, TOKEN)
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
@@ -76,7 +76,7 @@ describe('signing in', () => {
   })
 })
 
-const head = async (): Promise<string> => textAt(await stage.shop.head(), 'release_id')
+const head = async (): Promise<string> => textAt(await world.shop.head(), 'release_id')
 
 describe('a release', () => {
   it('that is held is promoted after a second look, and not when one thinks better of it', async () => {
@@ -86,7 +86,7 @@ describe('a release', () => {
     await step.getByRole('button', { name: 'Promote' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('night-bell').first().waitFor()
-    await expectGoodLooks(page, 'console-promote')
+    await expectScreensFit(page, 'console-promote')
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(await head()).toBe(before)
@@ -94,7 +94,7 @@ describe('a release', () => {
     await dialog.getByRole('button', { name: 'Promote' }).click()
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('listitem').filter({ hasText: 'Serves the content of v9' }).getByText('Served now').waitFor()
-    expect(await stage.shop.release()).toMatchObject({ operation: 'promote', current: true })
+    expect(await world.shop.release()).toMatchObject({ operation: 'promote', current: true })
   })
 
   it('that was served before is put back, by keyboard alone', async () => {
@@ -105,9 +105,9 @@ describe('a release', () => {
     await dialog.getByRole('button', { name: 'Roll back' }).focus()
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
-    await expect.poll(async () => (await stage.shop.release())['operation']).toBe('rollback')
-    const target = textAt((await stage.shop.listed())[PLACES.learned] ?? {}, 'release_id')
-    expect(await stage.shop.release()).toMatchObject({ rollback_target_release_id: target, current: true })
+    await expect.poll(async () => (await world.shop.release())['operation']).toBe('rollback')
+    const target = textAt((await world.shop.listed())[PLACES.learned] ?? {}, 'release_id')
+    expect(await world.shop.release()).toMatchObject({ rollback_target_release_id: target, current: true })
   })
 })
 
@@ -119,7 +119,7 @@ describe('a request', () => {
     await page.getByRole('button', { name: 'Ask', exact: true }).click()
     const card = page.getByRole('region', { name: 'Request', exact: true })
     await card.getByText('Queued').waitFor()
-    await stage.openGate()
+    await world.openGate()
     await card.getByRole('link', { name: /^Open v/ }).click()
     await heading(page)
       .filter({ hasText: /^v\d+$/ })
@@ -158,7 +158,7 @@ describe('when something goes wrong under the page', () => {
     await service.stop()
     await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first().waitFor()
     expect(await rows.count()).toBe(1)
-    await expectGoodLooks(page, 'console-no-answer')
+    await expectScreensFit(page, 'console-no-answer')
     await service.start()
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await exchange(service.address)
@@ -181,13 +181,13 @@ describe('when something goes wrong under the page', () => {
   })
 
   it('a scenario that was deleted is said to be, and the others are still there', async () => {
-    await stage.here.post('/svc/scenarios', { name: 'short-lived' })
-    const { page, expects } = await visit(stage.here.address)
+    await world.here.post('/svc/scenarios', { name: 'short-lived' })
+    const { page, expects } = await visit(world.here.address)
     expects(/status of (401|404)/)
-    await page.goto(`${stage.here.address}/console#/s/short-lived/traffic`)
+    await page.goto(`${world.here.address}/console#/s/short-lived/traffic`)
     await signIn(page, TOKEN)
     await heading(page).filter({ hasText: 'Traffic' }).waitFor()
-    await send(stage.here.address, 'DELETE', '/svc/scenarios/short-lived', { headers: bearer(TOKEN) })
+    await send(world.here.address, 'DELETE', '/svc/scenarios/short-lived', { headers: bearer(TOKEN) })
     await page.getByRole('alert').filter({ hasText: 'short-lived' }).first().waitFor()
     await page.keyboard.type('gs')
     await page.getByRole('link', { name: SHOP }).first().waitFor()
@@ -195,12 +195,12 @@ describe('when something goes wrong under the page', () => {
   })
 
   it('a release of a scenario that was deleted meanwhile is refused in a line, and the question can be closed', async () => {
-    const branch = trainee(stage.here, 'branch')
-    await stage.here.post('/svc/scenarios', { name: branch.name })
+    const branch = trainee(world.here, 'branch')
+    await world.here.post('/svc/scenarios', { name: branch.name })
     await branch.consumer(await branch.ask(PLAYS.promoted.words))
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     expects(/status of (401|404)/)
-    await page.goto(`${stage.here.address}/console#/s/branch/releases`)
+    await page.goto(`${world.here.address}/console#/s/branch/releases`)
     await signIn(page, TOKEN)
     await page.getByRole('button', { name: 'Promote' }).click()
     const dialog = page.getByRole('dialog')
@@ -222,6 +222,6 @@ describe('a scenario that serves no files', () => {
     await page.getByText('step 0').first().waitFor()
     await page.keyboard.type('ga')
     await page.getByText(/takes no requests/).waitFor()
-    await expectGoodLooks(page, 'console-ask-never')
+    await expectScreensFit(page, 'console-ask-never')
   })
 })

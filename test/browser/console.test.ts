@@ -2,23 +2,23 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { typeCommand } from '../../src/cli/testing/service.ts'
-import { named, textAt } from '../spec/support/speak.ts'
+import { named, textAt } from '../spec/support/helpers.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
-import { expectGoodLooks } from './support/looks.ts'
+import { expectScreensFit } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
-import { HELPDESK, openStage, PLACES, SHOP, type Stage } from './support/stage.ts'
+import { HELPDESK, openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
 
 const visit = browserOfFile()
-let stage: Stage
+let world: BrowserWorld
 beforeAll(async () => {
-  stage = await openStage()
+  world = await openBrowserWorld()
 })
-afterAll(() => stage.here.close())
+afterAll(() => world.here.close())
 
 async function open(way = '#/'): Promise<Page> {
-  const { page } = await visit(stage.here.address)
-  await page.goto(`${stage.here.address}/console${way}`)
+  const { page } = await visit(world.here.address)
+  await page.goto(`${world.here.address}/console${way}`)
   await heading(page).waitFor()
   return page
 }
@@ -42,19 +42,19 @@ const VIEWS: readonly View[] = [
   { name: 'traffic', way: () => `#/s/${HELPDESK}/traffic`, heading: /^Traffic$/, tells: /shop-large/ },
   {
     name: 'record-chat',
-    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[1] ?? ''}`,
+    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[1] ?? ''}`,
     heading: /^Traffic$/,
     tells: /It is in Hamburg/,
   },
   {
     name: 'record-messages',
-    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[3] ?? ''}`,
+    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[3] ?? ''}`,
     heading: /^Traffic$/,
     tells: /one size larger/,
   },
   {
     name: 'record-responses',
-    way: () => `#/s/${HELPDESK}/traffic/${stage.conversations[5] ?? ''}`,
+    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[5] ?? ''}`,
     heading: /^Traffic$/,
     tells: /exchange a coat/,
   },
@@ -68,7 +68,7 @@ const VIEWS: readonly View[] = [
   { name: 'release-learned', way: () => `#/s/${SHOP}/releases/${PLACES.learned}`, heading: /^v2$/, tells: /evidence/i },
   { name: 'release-pending', way: () => `#/s/${SHOP}/releases/${PLACES.pending}`, heading: /^v9$/, tells: /night-bell/ },
   { name: 'ask', way: () => `#/s/${SHOP}/ask`, heading: /^Ask/, tells: /Greet customers in their own language/ },
-  { name: 'ask-followed', way: () => `#/s/${SHOP}/ask/${stage.waiting}`, heading: /^Ask/, tells: /writes the change/ },
+  { name: 'ask-followed', way: () => `#/s/${SHOP}/ask/${world.waiting}`, heading: /^Ask/, tells: /writes the change/ },
   { name: 'training', way: () => `#/s/${SHOP}/training`, heading: /^Training$/, tells: /Requests waiting/ },
   { name: 'storage', way: () => '#/storage', heading: /^Storage/, tells: /helpdesk/ },
 ]
@@ -79,7 +79,7 @@ describe('every view', () => {
     await page.getByRole('main').filter({ hasText: tells }).waitFor()
     expect(await heading(page).textContent()).toMatch(words)
     expect(await page.getByRole('alert').allTextContents()).toEqual([])
-    await expectGoodLooks(page, `console-${name}`)
+    await expectScreensFit(page, `console-${name}`)
   })
 
   it('is reached by links from the first page', async () => {
@@ -105,8 +105,8 @@ describe('every view', () => {
   })
 
   it('is there on a telephone, behind one button', async () => {
-    const { page } = await visit(stage.here.address, { width: 360 })
-    await page.goto(`${stage.here.address}/console#/s/${SHOP}/traffic`)
+    const { page } = await visit(world.here.address, { width: 360 })
+    await page.goto(`${world.here.address}/console#/s/${SHOP}/traffic`)
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Releases' }).click()
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
@@ -129,7 +129,7 @@ describe('by keyboard alone', () => {
     }
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
-    await expectGoodLooks(page, 'console-keys')
+    await expectScreensFit(page, 'console-keys')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
@@ -181,7 +181,7 @@ describe('traffic', () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await records(page).getByRole('row').nth(3).waitFor()
     await page.evaluate('globalThis.samePage = true')
-    const { headers } = await stage.here.post('/v1/chat/completions', { model: 'just-now', messages: [] }, named(HELPDESK))
+    const { headers } = await world.here.post('/v1/chat/completions', { model: 'just-now', messages: [] }, named(HELPDESK))
     await records(page)
       .getByRole('row')
       .filter({ hasText: 'just-now' })
@@ -195,7 +195,7 @@ describe('traffic', () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await records(page).getByRole('row').nth(3).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    const { headers } = await stage.here.post('/v1/chat/completions', { model: 'm', messages: [] }, named(HELPDESK))
+    const { headers } = await world.here.post('/v1/chat/completions', { model: 'm', messages: [] }, named(HELPDESK))
     const row = records(page).locator(`a[title="${String(headers['x-svc-agent-record-id'])}"]`)
     await page.getByRole('button', { name: 'Paused' }).click()
     await row.waitFor()
@@ -209,7 +209,7 @@ describe('traffic', () => {
     await rows.first().click()
     await panel(page).getByText('dry').waitFor()
     await panel(page)
-      .locator(`a[title="${stage.conversations[1] ?? ''}"]`)
+      .locator(`a[title="${world.conversations[1] ?? ''}"]`)
       .click()
     await panel(page).getByText('It is in Hamburg and comes tomorrow.').waitFor()
   })
@@ -342,7 +342,7 @@ describe('a record', () => {
     },
     { name: 'the same response, streamed', place: 6, texts: ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l'], pictures: 1 },
   ])('shows $name', async ({ place, texts, pictures }) => {
-    const page = await open(`#/s/${HELPDESK}/traffic/${stage.conversations[place] ?? ''}`)
+    const page = await open(`#/s/${HELPDESK}/traffic/${world.conversations[place] ?? ''}`)
     for (const text of texts) await panel(page).getByText(text).filter({ visible: true }).first().waitFor()
     expect(await panel(page).locator('img').count()).toBe(pictures)
     expect(await panel(page).locator('img:not([src^="data:image/"])').count()).toBe(0)
@@ -351,7 +351,7 @@ describe('a record', () => {
   })
 
   it('that was asked for is an instruction, in the words of whoever asked', async () => {
-    const page = await open(`#/s/${SHOP}/traffic/${stage.waiting}`)
+    const page = await open(`#/s/${SHOP}/traffic/${world.waiting}`)
     await panel(page).getByText(PLAYS.waiting.words).first().waitFor()
   })
 })
@@ -364,10 +364,10 @@ describe('a step', () => {
       const page = await open(`#/s/${SHOP}/releases/${place}`)
       const shown = await page.locator('.scores').first().innerText()
       const [scores = 'none'] = /^\S+ → \S+/.exec(shown) ?? []
-      const { out } = await typeCommand(stage.here.address, ['releases', SHOP])
+      const { out } = await typeCommand(world.here.address, ['releases', SHOP])
       expect(out.split('\n').find((line) => line.includes(` v${place} `))).toContain(` ${scores} `)
-      const row = (await stage.shop.listed())[place] ?? {}
-      await page.goto(`${stage.here.address}${textAt(row, 'page_path')}`)
+      const row = (await world.shop.listed())[place] ?? {}
+      await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
       const numbers = await page.locator('dl.numbers').innerText()
       expect(numbers.replaceAll(/\s+/g, ' ')).toContain(scores.replace(/^(\S+) → (\S+)$/, 'Current score $1 Candidate score $2'))
     },
@@ -400,9 +400,9 @@ describe('an address that leads nowhere', () => {
     ['a request', `#/s/${SHOP}/ask/nobody-asked-this`, 404],
     ['what is no address at all', '#/s/%E0%A4%A/%00/x', 404],
   ])('to %s says so in a line, and everything else goes on', async (_, way, status) => {
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     if (status !== null) expects(new RegExp(`status of (${status}|400)`))
-    await page.goto(`${stage.here.address}/console${way}`)
+    await page.goto(`${world.here.address}/console${way}`)
     await page.getByRole('alert').or(page.getByText('No such step')).first().waitFor()
     await page.keyboard.type('gs')
     await heading(page).filter({ hasText: 'Scenarios' }).waitFor()

@@ -2,13 +2,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { named, textAt } from '../spec/support/speak.ts'
+import { named, textAt } from '../spec/support/helpers.ts'
 import { trainee, type Trainee } from '../spec/support/trainee.ts'
 import type { World } from '../support/world.ts'
 import { browserOfFile } from './support/browser.ts'
 import { ATTACKS, HOSTILE_FAILURE, HOSTILE_NAME, HOSTILE_RECORDS, HOSTILE_REQUEST, HOSTILE_TEXT, HOSTILE_WAIT } from './support/hostile.ts'
-import { expectGoodLooks, expectNoSidewaysScroll } from './support/looks.ts'
-import { openShop } from './support/stage.ts'
+import { expectScreensFit, expectNoSidewaysScroll } from './support/screens.ts'
+import { openShop } from './support/world.ts'
 
 const visit = browserOfFile()
 let here: World
@@ -93,7 +93,7 @@ describe('the page of a version', () => {
     const shown = await page.locator('body').innerText()
     expect(shown).toContain('U+202E')
     expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f]/)
-    await expectGoodLooks(page, 'version-hostile')
+    await expectScreensFit(page, 'version-hostile')
   })
 
   it('leaves out the rest of a very long text, and says so', async () => {
@@ -182,7 +182,7 @@ describe('the console', () => {
       .getByText(ATTACKS[0] ?? '')
       .first()
       .waitFor()
-    await expectGoodLooks(page, 'console-hostile')
+    await expectScreensFit(page, 'console-hostile')
   })
 
   it('opens ten million characters at their beginning, and stays of use', async () => {

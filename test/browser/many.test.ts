@@ -1,7 +1,7 @@
 /** The console with a hundred thousand records, and with traffic that does not wait for anybody. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inference, named, rowsOf } from '../spec/support/speak.ts'
+import { inference, named, rowsOf } from '../spec/support/helpers.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import { send } from '../support/world.ts'
 import { browserOfFile, type Visit } from './support/browser.ts'

@@ -2,27 +2,27 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { textAt } from '../spec/support/speak.ts'
+import { textAt } from '../spec/support/helpers.ts'
 import { memberOf } from '../spec/support/trainee.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
-import { expectGoodLooks } from './support/looks.ts'
+import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, QUEUED_WORDS } from './support/script.ts'
-import { openStage, PLACES, type Stage } from './support/stage.ts'
+import { openBrowserWorld, PLACES, type BrowserWorld } from './support/world.ts'
 
 const visit = browserOfFile()
-let stage: Stage
+let world: BrowserWorld
 let rows: readonly JsonObject[]
 beforeAll(async () => {
-  stage = await openStage('a-token-of-the-shop')
-  rows = await stage.shop.listed()
+  world = await openBrowserWorld('a-token-of-the-shop')
+  rows = await world.shop.listed()
 })
-afterAll(() => stage.here.close())
+afterAll(() => world.here.close())
 
-const addressOf = (id: string): string => `${stage.here.address}${stage.pages.get(id) ?? ''}`
+const addressOf = (id: string): string => `${world.here.address}${world.pages.get(id) ?? ''}`
 
 async function open(id: string): Promise<Page> {
-  const { page } = await visit(stage.here.address)
+  const { page } = await visit(world.here.address)
   await page.goto(addressOf(id))
   return page
 }
@@ -36,17 +36,17 @@ const standStill = (page: Page): Promise<unknown> => page.route('**', (route) =>
 
 describe('the page of a request that is not settled', () => {
   it('tells that it waits in the queue, and asks again by itself', async () => {
-    const page = await open(stage.queued)
+    const page = await open(world.queued)
     expect(await page.locator('.hero .pill').textContent()).toBe('Queued')
     expect(await headings(page)).toEqual(['Request', 'Progress'])
     expect(await page.getByRole('main').innerText()).toContain(QUEUED_WORDS)
     expect([await stageShown(page), await reloads(page)]).toEqual(['Received', 1])
     await standStill(page)
-    await expectGoodLooks(page, 'request-queued')
+    await expectScreensFit(page, 'request-queued')
   })
 
   it('tells what its step does, the newest first, with what failed marked', async () => {
-    const page = await open(stage.waiting)
+    const page = await open(world.waiting)
     expect(await page.locator('.hero .pill').textContent()).toBe('Designing the change')
     expect(await headings(page)).toEqual(['Request', 'Progress', 'Activity'])
     const lines = await page
@@ -61,7 +61,7 @@ describe('the page of a request that is not settled', () => {
     }
     expect([await stageShown(page), await reloads(page)]).toEqual(['Processing', 1])
     await standStill(page)
-    await expectGoodLooks(page, 'request-proposing')
+    await expectScreensFit(page, 'request-proposing')
   })
 })
 
@@ -87,7 +87,7 @@ describe('the page of a settled request', () => {
     const hrefs = await page.locator('a:not([href="#main"])').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
     for (const href of hrefs) expect(href).toMatch(/^\/svc\/harness\/releases\/\d+\/page/)
     expect(hrefs.every((href) => href.endsWith(search))).toBe(true)
-    await expectGoodLooks(page, `request-${state}`)
+    await expectScreensFit(page, `request-${state}`)
   })
 
   it('leads to the page of its version, and by keyboard too', async () => {
@@ -101,31 +101,31 @@ describe('the page of a settled request', () => {
 
 describe('a page left open', () => {
   it('comes to the result by itself, and then rests', async () => {
-    const page = await open(stage.waiting)
+    const page = await open(world.waiting)
     const loads: string[] = []
     page.on('load', () => loads.push(page.url()))
-    await stage.openGate()
-    await stage.shop.consumer(stage.waiting)
+    await world.openGate()
+    await world.shop.consumer(world.waiting)
     await page.getByText('Ready for review').or(page.getByText('Published')).first().waitFor()
-    expect(new Set(loads)).toEqual(new Set([addressOf(stage.waiting)]))
+    expect(new Set(loads)).toEqual(new Set([addressOf(world.waiting)]))
     expect(await reloads(page)).toBe(0)
   })
 })
 
 describe('a page that cannot be shown', () => {
   it('of a request that nobody made says so in a line, and what to do', async () => {
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     expects(/status of 404/)
-    const answer = await page.goto(addressOf(stage.queued).replace(stage.queued, 'nobody-asked-for-this'))
+    const answer = await page.goto(addressOf(world.queued).replace(world.queued, 'nobody-asked-for-this'))
     expect(answer?.status()).toBe(404)
     expect(await page.getByRole('main').innerText()).toContain('nobody-asked-for-this')
   })
 
   it('of a scenario that was deleted meanwhile says so in a line, and what to do', async () => {
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     expects(/status of 404/)
     await page.goto(addressOf(requestAt('published')))
-    await stage.shop.remove()
+    await world.shop.remove()
     await page.reload()
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   })

@@ -2,29 +2,29 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { textAt } from '../spec/support/speak.ts'
+import { textAt } from '../spec/support/helpers.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
-import { expectGoodLooks } from './support/looks.ts'
+import { expectScreensFit } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
-import { openStage, PLACES, SHOP, type Stage } from './support/stage.ts'
+import { openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
 
 const USUAL_PAGE_BYTES_MAX = 80 * 1024
 
 const visit = browserOfFile()
-let stage: Stage
+let world: BrowserWorld
 let rows: readonly JsonObject[]
 beforeAll(async () => {
-  stage = await openStage('a-token-of-the-shop')
-  rows = await stage.shop.listed()
+  world = await openBrowserWorld('a-token-of-the-shop')
+  rows = await world.shop.listed()
 })
-afterAll(() => stage.here.close())
+afterAll(() => world.here.close())
 
 /** With the page's key. */
-const addressOf = (state: keyof typeof PLACES): string => `${stage.here.address}${textAt(rows[PLACES[state]] ?? {}, 'page_path')}`
+const addressOf = (state: keyof typeof PLACES): string => `${world.here.address}${textAt(rows[PLACES[state]] ?? {}, 'page_path')}`
 
 async function open(state: keyof typeof PLACES): Promise<Page> {
-  const { page } = await visit(stage.here.address)
+  const { page } = await visit(world.here.address)
   await page.goto(addressOf(state))
   return page
 }
@@ -70,13 +70,13 @@ describe.each(STATES)('the page of the version called %s', (state, word, tells, 
   it('links to pages alone with the key it was opened with, looks well and is for everybody', async () => {
     const page = await open(state)
     const hrefs = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
-    const others = hrefs.filter((href) => href !== '#main').map((href) => new URL(href, stage.here.address))
+    const others = hrefs.filter((href) => href !== '#main').map((href) => new URL(href, world.here.address))
     expect(others.length).toBeGreaterThan(0)
     for (const { origin, pathname, search } of others) {
       expect(pathname).toMatch(/^\/svc\/harness\/(releases\/\d+|requests\/[^/]+)\/page$/)
-      expect({ origin, search }).toEqual({ origin: stage.here.address, search: new URL(page.url()).search })
+      expect({ origin, search }).toEqual({ origin: world.here.address, search: new URL(page.url()).search })
     }
-    await expectGoodLooks(page, `version-${state}`)
+    await expectScreensFit(page, `version-${state}`)
   })
 })
 
@@ -154,20 +154,20 @@ describe('by keyboard alone', () => {
 
 describe('a page that cannot be shown', () => {
   it.each([
-    ['key', 401, () => `${stage.here.address}/svc/harness/releases/1/page?scenario=${SHOP}&key=0`],
+    ['key', 401, () => `${world.here.address}/svc/harness/releases/1/page?scenario=${SHOP}&key=0`],
     ['version', 404, () => addressOf('created').replace('releases/0', 'releases/999')],
     ['scenario', 401, () => addressOf('created').replace(`scenario=${SHOP}`, 'scenario=nobody')],
   ] as const)('because its %s is wrong says so in a line, and what to do', async (wrong, status, address) => {
-    const { page, expects } = await visit(stage.here.address)
+    const { page, expects } = await visit(world.here.address)
     expects(new RegExp(`status of ${status}`))
     const answer = await page.goto(address())
     expect(answer?.status()).toBe(status)
     await page.getByText('Not shown').waitFor()
-    await expectGoodLooks(page, `refused-${wrong}`)
+    await expectScreensFit(page, `refused-${wrong}`)
   })
 
   it(`of ${SHOP} is never kept by the browser, nor told to anybody it leads to`, async () => {
-    const { page } = await visit(stage.here.address)
+    const { page } = await visit(world.here.address)
     const answer = await page.goto(addressOf('published'))
     expect(answer?.headers()).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })

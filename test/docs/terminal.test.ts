@@ -1,6 +1,6 @@
 /** What docs/terminal.md says of the commands is what they do. */
 import { expect, it } from 'vitest'
-import { bearer, named } from '../spec/support/speak.ts'
+import { bearer, named } from '../spec/support/helpers.ts'
 import { HOLDING } from '../../src/cli/testing/service.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld } from '../support/shared-world.ts'

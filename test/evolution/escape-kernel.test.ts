@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { describeSandboxed } from '../support/sandbox.ts'
-import { cell } from './cell.ts'
+import { sandboxWorld } from './sandbox-world.ts'
 import { EPERM, kernel, triesIn } from './tries.ts'
 
-const at = cell()
+const at = sandboxWorld()
 const tries = triesIn(at)
 const ENOSYS = '38'
 const EAFNOSUPPORT = '97'

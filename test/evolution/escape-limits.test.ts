@@ -5,9 +5,9 @@ import { expect, it } from 'vitest'
 import type { Episode } from '../../src/contract/index.ts'
 import { describeSandboxed } from '../support/sandbox.ts'
 import { until } from '../support/wait.ts'
-import { cell, readLog, type Attempt } from './cell.ts'
+import { sandboxWorld, readLog, type Attempt } from './sandbox-world.ts'
 
-const at = cell()
+const at = sandboxWorld()
 const FS = 'const fs = require("node:fs");'
 const FOREVER = 'setInterval(() => undefined, 1000);'
 const MEMFD_CREATE = process.arch === 'arm64' ? 279 : 319
@@ -113,7 +113,7 @@ await describeSandboxed('remains', () => {
   })
 
   it('lead no reader out of the folder: a log that is a link to a file of the machine', async () => {
-    const target = join(at.house, 'secret.txt')
+    const target = join(at.machine, 'secret.txt')
     for (const script of [
       `fs.symlinkSync(${JSON.stringify(target)}, "../log.jsonl")`,
       `fs.symlinkSync("../../../../../../../..${target}", "../log.jsonl")`,
@@ -122,7 +122,7 @@ await describeSandboxed('remains', () => {
   })
 
   it('lead no reader out of the folder: a folder of logs that is a link', async () => {
-    const script = `${FS} fs.symlinkSync(${JSON.stringify(at.house)}, "../logs"); fs.mkdirSync("a"); fs.symlinkSync("..", "a/loop"); fs.symlinkSync("/", "all")`
+    const script = `${FS} fs.symlinkSync(${JSON.stringify(at.machine)}, "../logs"); fs.mkdirSync("a"); fs.symlinkSync("..", "a/loop"); fs.symlinkSync("/", "all")`
     const seen: string[] = []
     const inspect = async (workspace: string): Promise<void> =>
       void seen.push(...readdirSync(workspace, { recursive: true, encoding: 'utf8' }))
@@ -139,7 +139,7 @@ await describeSandboxed('remains', () => {
   })
 
   it('are removed without following a link out of them', async () => {
-    const script = `${FS} for (const [name, to] of Object.entries({ a: ${JSON.stringify(at.house)}, b: "/", c: "../../../..", d: "/tmp" })) fs.symlinkSync(to, name); fs.mkdirSync("e"); fs.symlinkSync(${JSON.stringify(join(at.house, 'folder'))}, "e/f")`
+    const script = `${FS} for (const [name, to] of Object.entries({ a: ${JSON.stringify(at.machine)}, b: "/", c: "../../../..", d: "/tmp" })) fs.symlinkSync(to, name); fs.mkdirSync("e"); fs.symlinkSync(${JSON.stringify(join(at.machine, 'folder'))}, "e/f")`
     expect((await at.attempt(script)).exitCode).toBe(0)
   })
 
@@ -166,7 +166,7 @@ await describeSandboxed('remains', () => {
   })
 
   it('may have any name', async () => {
-    const script = `${FS} for (const name of ["a\\nb", "-rf", "$(touch evil)", "\\u202egnp.exe", " ", "*", "\\\\", "'; rm -rf ~", "\\x1b[2J"]) fs.writeFileSync(name, "x"); fs.writeFileSync(Buffer.from([0xff, 0xfe, 0x80]), "x"); fs.mkdirSync(Buffer.from([0xff])); fs.symlinkSync(${JSON.stringify(at.house)}, Buffer.from([0xff, 0x2f, 0xfe]))`
+    const script = `${FS} for (const name of ["a\\nb", "-rf", "$(touch evil)", "\\u202egnp.exe", " ", "*", "\\\\", "'; rm -rf ~", "\\x1b[2J"]) fs.writeFileSync(name, "x"); fs.writeFileSync(Buffer.from([0xff, 0xfe, 0x80]), "x"); fs.mkdirSync(Buffer.from([0xff])); fs.symlinkSync(${JSON.stringify(at.machine)}, Buffer.from([0xff, 0x2f, 0xfe]))`
     const paths: Buffer[] = []
     const inspect = async (workspace: string): Promise<void> => {
       for (const name of readdirSync(workspace, { encoding: 'buffer' })) paths.push(Buffer.concat([Buffer.from(`${workspace}/`), name]))
@@ -177,7 +177,11 @@ await describeSandboxed('remains', () => {
   })
 
   it('are a workspace, whatever the agent put in its place', async () => {
-    const works = [`fs.symlinkSync(${JSON.stringify(at.house)}, "/episode/workspace")`, 'fs.writeFileSync("/episode/workspace", "x")', '1']
+    const works = [
+      `fs.symlinkSync(${JSON.stringify(at.machine)}, "/episode/workspace")`,
+      'fs.writeFileSync("/episode/workspace", "x")',
+      '1',
+    ]
     for (const work of works) {
       const seen: unknown[] = []
       const inspect = async (workspace: string): Promise<void> => void seen.push(readdirSync(workspace))

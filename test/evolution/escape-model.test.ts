@@ -1,9 +1,9 @@
 /** Programs that abuse the one way out of the sandbox, which leads to the model. */
 import { expect, it } from 'vitest'
 import { describeSandboxed } from '../support/sandbox.ts'
-import { ANSWER, cell, TOKEN } from './cell.ts'
+import { ANSWER, sandboxWorld, TOKEN } from './sandbox-world.ts'
 
-const at = cell()
+const at = sandboxWorld()
 const MODEL =
   'const { url, apiKey } = JSON.parse(require("node:fs").readFileSync("../model.json")); const key = { authorization: "Bearer " + apiKey };'
 const PATH = '/v1/chat/completions'

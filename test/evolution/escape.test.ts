@@ -3,17 +3,17 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { describeSandboxed } from '../support/sandbox.ts'
-import { cell } from './cell.ts'
+import { sandboxWorld } from './sandbox-world.ts'
 import { EPERM, kernel, SAY, triesIn, TRY } from './tries.ts'
 
-const at = cell()
+const at = sandboxWorld()
 const tries = triesIn(at)
 const FOREVER = 'setInterval(() => undefined, 1000)'
 
 await describeSandboxed('the files of the machine', () => {
   it('are not there to be read: a secret, the passwords, the home of root, the logs, the sockets of the system', async () => {
     const paths = [
-      join(at.house, 'secret.txt'),
+      join(at.machine, 'secret.txt'),
       '/etc/shadow',
       '/root/.ssh',
       '/home',
@@ -80,7 +80,7 @@ await describeSandboxed('the files of the machine', () => {
       '/proc/self/fd/0/../..',
       '/proc/1/root/../..',
     ]
-    const works = paths.map((path) => `fs.readFileSync("${path}" + ${JSON.stringify(join(at.house, 'secret.txt'))}, "utf8")`)
+    const works = paths.map((path) => `fs.readFileSync("${path}" + ${JSON.stringify(join(at.machine, 'secret.txt'))}, "utf8")`)
     expect((await tries.node(...works)).every((code) => ['ENOENT', 'EACCES', 'ENOTDIR'].includes(code))).toBe(true)
   })
 
@@ -129,7 +129,7 @@ await describeSandboxed('what the service knows', () => {
     const { stdout } = await at.attempt(script)
     expect(Number(stdout.split(' ')[0])).toBeLessThanOrEqual(3)
     expect(stdout).not.toContain('token-of-the-evaluation-routes')
-    expect(stdout).not.toContain(at.house)
+    expect(stdout).not.toContain(at.machine)
     expect(stdout).not.toContain('svc-episode-')
   })
 

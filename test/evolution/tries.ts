@@ -1,6 +1,6 @@
 /** Ways to try: from Node, whose errors have a code, and from perl, which asks the kernel directly. */
 import { expect } from 'vitest'
-import type { Cell } from './cell.ts'
+import type { SandboxWorld } from './sandbox-world.ts'
 
 /** Keeps what each try came to, for `SAY` to print. */
 export const TRY =
@@ -16,7 +16,7 @@ export interface Tries {
   perl(...works: readonly string[]): Promise<readonly string[]>
 }
 
-export const triesIn = (at: Cell): Tries => ({
+export const triesIn = (at: SandboxWorld): Tries => ({
   async node(...works) {
     const { stdout, stderr, ended } = await at.attempt(`${TRY} ${works.map((work) => `attempt(() => ${work});`).join(' ')} ${SAY}`)
     expect(ended, stderr).toBeUndefined()

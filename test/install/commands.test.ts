@@ -2,20 +2,20 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, openHouse, TOKEN, type House } from './house.ts'
+import { expectWhole, openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
 import { makeMachine, type Machine } from './machine.ts'
 import { until } from '../support/wait.ts'
 
-let house: House
+let world: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
+  world = await openInstallWorld()
 })
-afterAll(() => house.here.close())
+afterAll(() => world.here.close())
 
 describe('a request for a change', () => {
   it('is filed by the harness command, waited for, and installed by update [train.commands]', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('asked')
+    const scenario = await world.scenario('asked')
     await scenario.install(machine, 'dash')
     const filed = await machine.command(['harness', 'Be', 'brief.', '--wait', '--json'])
     const { state, release_id, agent_record_id } = JSON.parse(filed.out)
@@ -29,7 +29,7 @@ describe('a request for a change', () => {
 
   it('out of a running session goes through that session, and carries its id [train.commands]', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('asked inside')
+    const scenario = await world.scenario('asked inside')
     await scenario.install(machine, 'dash')
     const env = { SVC_TOKEN: undefined }
     const { code, out } = await machine.command(['hello', '/harness Be kind.'], { env })
@@ -74,7 +74,7 @@ describe('with a token that the service does not know', () => {
 })
 
 it('when the service is gone, each command says so in one line with its address, and what was not told waits', async () => {
-  const gone = await openHouse()
+  const gone = await openInstallWorld()
   const machine = makeMachine()
   const scenario = await gone.scenario('gone')
   await scenario.install(machine, 'dash')
@@ -108,7 +108,7 @@ it('when the record is gone, the command says how to get it back', async () => {
 /** A machine with one session to report. */
 async function withSession(name: string): Promise<Machine> {
   const machine = makeMachine()
-  const scenario = await house.scenario(name)
+  const scenario = await world.scenario(name)
   await scenario.install(machine, 'dash')
   expect(await machine.command(['hello'], { env: { SVC_TOKEN: TOKEN } })).toMatchObject({ code: 0 })
   return machine

@@ -2,7 +2,7 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openHouse, type House } from './house.ts'
+import { openInstallWorld, type InstallWorld } from './install-world.ts'
 import { makeMachine, SHELLS, type Machine } from './machine.ts'
 
 const SLOW = join(import.meta.dirname, '../fixtures/slow-harness.ts#late')
@@ -13,21 +13,21 @@ const SPREAD = 9973
 /** The last byte of a script is a line end, and the one before it closes the group: only with that one it is whole. */
 const CLOSING_BYTES = 2
 
-let house: House
-let slow: House
+let world: InstallWorld
+let slow: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
-  slow = await openHouse({ recipe: SLOW, mode: 'auto' })
+  world = await openInstallWorld()
+  slow = await openInstallWorld({ recipe: SLOW, mode: 'auto' })
 })
 afterAll(async () => {
-  await house.here.close()
+  await world.here.close()
   await slow.here.close()
 })
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('the first bytes of a script run nothing, however many they are [harness.install-2]', async () => {
     const machine = tripped()
-    const { bytes } = await (await house.scenario(`cut ${shell}`)).script()
+    const { bytes } = await (await world.scenario(`cut ${shell}`)).script()
     const cuts = await cutEverywhere(machine, shell, bytes, offsetsIn(bytes, 0))
     expect(cuts.filter(({ code, bytes: count }) => code === 0 && count > 0)).toEqual([])
     expect(machine.made()).toEqual([])
@@ -50,7 +50,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('the whole of it does run', async () => {
     const machine = tripped()
-    const { bytes } = await (await house.scenario(`whole ${shell}`)).script()
+    const { bytes } = await (await world.scenario(`whole ${shell}`)).script()
     await machine.run(shell.split(' '), { input: bytes })
     expect(machine.made()).toEqual(['ran'])
   })

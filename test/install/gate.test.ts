@@ -2,14 +2,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, HOLDING, jsonAt, openHouse, RELEASE_FILE, type House, type Scenario } from './house.ts'
+import { expectWhole, HOLDING, jsonAt, openInstallWorld, RELEASE_FILE, type InstallWorld, type Scenario } from './install-world.ts'
 import { makeMachine, namesBelow, SHELLS, type Machine } from './machine.ts'
 
-let house: House
+let world: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
+  world = await openInstallWorld()
 })
-afterAll(() => house.here.close())
+afterAll(() => world.here.close())
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a release that needs something is refused with the list and the release to begin with, and nothing is made [harness.install-5]', async () => {
@@ -61,7 +61,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 it('a check runs where the person said so and never on the service, whatever is asked of it [train.rule-8] [harness.setup]', async () => {
   const machine = makeMachine()
   const trace = join(machine.root, 'checked')
-  const scenario = await house.scenario('checks')
+  const scenario = await world.scenario('checks')
   const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: `: >'${trace}'` }])
   await scenario.svc.catalog()
   await scenario.svc.manifest(needy)
@@ -75,13 +75,13 @@ it('a check runs where the person said so and never on the service, whatever is 
   const done = await machine.command(['setup', '--yes'])
   expect(done).toMatchObject({ code: 0, out: expect.stringContaining(`check: : >'${trace}'`) })
   expect(existsSync(trace)).toBe(true)
-  expect(namesBelow(house.here.directory).some((name) => name.endsWith('checked'))).toBe(false)
+  expect(namesBelow(world.here.directory).some((name) => name.endsWith('checked'))).toBe(false)
   expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
 })
 
 it('a check that fails leaves its item open, and a release or an item that nobody knows is told apart [harness.setup]', async () => {
   const machine = makeMachine()
-  const scenario = await house.scenario('failing checks')
+  const scenario = await world.scenario('failing checks')
   const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: 'echo no luck; exit 7' }])
   const first = await firstRelease(scenario)
   await scenario.install(machine, 'dash', { release: first })
@@ -110,7 +110,7 @@ it('a release file that is no release file stops the install before anything is 
 })
 
 it('a release that waits for review is set up before it is promoted, and is installed at once afterwards [harness.setup]', async () => {
-  const holding = await openHouse({ recipe: HOLDING })
+  const holding = await openInstallWorld({ recipe: HOLDING })
   try {
     const machine = makeMachine()
     const scenario = await holding.scenario('held')
@@ -136,7 +136,7 @@ interface Needy {
 
 /** One release that needs nothing, and one that needs two things. */
 async function aNeedyScenario(name: string): Promise<Needy> {
-  const scenario = await house.scenario(name)
+  const scenario = await world.scenario(name)
   const fallback = await scenario.order('Be brief.')
   const needy = await scenario.order('Listen.', [
     { name: 'radio', kind: 'service', check: 'true', prompt: 'Turn it on' },

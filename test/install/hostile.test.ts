@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFi
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/contract/index.ts'
-import { expectWhole, jsonAt, openHouse, RELEASE_FILE, TOKEN, type House } from './house.ts'
+import { expectWhole, jsonAt, openInstallWorld, RELEASE_FILE, TOKEN, type InstallWorld } from './install-world.ts'
 import { makeMachine, namesBelow, SHELLS } from './machine.ts'
 
 const TEXTS: readonly string[] = [
@@ -32,21 +32,21 @@ const NAMES = [
   '@installation@ @message@ %s',
 ]
 
-let house: House
-let small: House
+let world: InstallWorld
+let small: InstallWorld
 beforeAll(async () => {
-  house = await openHouse({ seed })
-  small = await openHouse()
+  world = await openInstallWorld({ seed })
+  small = await openInstallWorld()
 })
 afterAll(async () => {
-  await house.here.close()
+  await world.here.close()
   await small.here.close()
 })
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a megabyte of hostile texts arrives byte by byte and runs nothing [harness.install-2]', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`texts ${shell}`)
+    const scenario = await world.scenario(`texts ${shell}`)
     const { files } = await scenario.svc.manifest()
     expect(Object.values(files).join('').length).toBeGreaterThan(1_000_000)
     for (const [index, text] of TEXTS.entries()) expect(files[`pi-agent/skills/text-${index}/SKILL.md`]).toContain(text.trimEnd())
@@ -78,7 +78,7 @@ it.each(NAMES.map((name, index) => [name, SHELLS[index % SHELLS.length] ?? 'dash
 describe('a harness’s folder', () => {
   it('that is a link is the folder it leads to, and has one install however it is named', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('linked')
+    const scenario = await world.scenario('linked')
     const real = join(machine.root, 'real')
     mkdirSync(real)
     symlinkSync(real, machine.destination)
@@ -93,7 +93,7 @@ describe('a harness’s folder', () => {
     'in which %s is a link is refused in one line, and what it leads to stays as it is',
     async (path) => {
       const machine = makeMachine()
-      const scenario = await house.scenario(`link at ${path.replaceAll('/', ' ')}`)
+      const scenario = await world.scenario(`link at ${path.replaceAll('/', ' ')}`)
       const elsewhere = join(machine.root, 'elsewhere')
       if (path === 'pi-agent') mkdirSync(elsewhere)
       else writeFileSync(elsewhere, 'somebody’s own\n')
@@ -112,7 +112,7 @@ describe('a harness’s folder', () => {
 
   it('that holds a file of the person’s own where one of the tree’s would go is refused, and the file stays', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('own file')
+    const scenario = await world.scenario('own file')
     mkdirSync(join(machine.destination, 'pi-agent'), { recursive: true })
     writeFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'mine\n')
     const { code, err } = await scenario.install(machine, 'dash')

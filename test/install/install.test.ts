@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isObject, type Entry } from '../../src/contract/index.ts'
 import { programsCalled } from '../support/programs.ts'
-import { expectWhole, jsonAt, openHouse, RELEASE_FILE, TOKEN, type House } from './house.ts'
+import { expectWhole, jsonAt, openInstallWorld, RELEASE_FILE, TOKEN, type InstallWorld } from './install-world.ts'
 import { makeMachine, permissionsAt, SHELLS, stateOf } from './machine.ts'
 
 const seed: readonly Entry[] = [
@@ -14,23 +14,23 @@ const seed: readonly Entry[] = [
   { id: 'plan', name: 'agent_command', config: { name: 'plan', text: 'Plan first.' } },
 ]
 
-let house: House
+let world: InstallWorld
 beforeAll(async () => {
-  house = await openHouse({ seed })
+  world = await openInstallWorld({ seed })
 })
-afterAll(() => house.here.close())
+afterAll(() => world.here.close())
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a fresh machine has the tree, the record and the command afterwards, and nothing anywhere else [harness.install-record]', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`fresh ${shell}`)
+    const scenario = await world.scenario(`fresh ${shell}`)
     const { code, out, err } = await scenario.install(machine, shell)
     expect({ code, err }).toMatchObject({ code: 0 })
     await expectWhole(scenario, machine)
     const { files, release_id } = await scenario.svc.manifest()
     const folder = machine.installFolder()
     expect(jsonAt(join(folder, 'record.json'))).toMatchObject({
-      url: house.here.address.replace('localhost', '127.0.0.1'),
+      url: world.here.address.replace('localhost', '127.0.0.1'),
       files: Object.fromEntries(Object.entries(files).map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])),
       prefix: machine.prefix,
     })
@@ -45,7 +45,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('the token is the one that SVC_TOKEN holds when the script runs, kept where nobody else reads it [harness.install-token]', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`token ${shell}`)
+    const scenario = await world.scenario(`token ${shell}`)
     const script = (await scenario.script()).bytes
     const args = [...shell.split(' '), '-s', '--', machine.destination, machine.prefix]
     const without = await machine.run(args, { input: script })
@@ -64,7 +64,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('run again, it finds the release current and touches nothing', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`again ${shell}`)
+    const scenario = await world.scenario(`again ${shell}`)
     await scenario.install(machine, shell)
     const places = [machine.destination, machine.prefix, machine.home]
     const before = places.map(stateOf)
@@ -76,7 +76,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('what left the tree leaves the folder, and what is the person’s own stays', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`leave ${shell}`)
+    const scenario = await world.scenario(`leave ${shell}`)
     const { release_id: first } = await scenario.svc.manifest()
     await scenario.order('Be brief.')
     await scenario.install(machine, shell)
@@ -93,7 +93,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('npm that fails is shown, and the same line completes the install once it does not', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`npm ${shell}`)
+    const scenario = await world.scenario(`npm ${shell}`)
     writeFileSync(join(machine.root, 'npm-fails'), '')
     const failed = await scenario.install(machine, shell)
     expect(failed.code).toBe(1)
@@ -107,7 +107,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('two at once end in one good install', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario(`twice ${shell}`)
+    const scenario = await world.scenario(`twice ${shell}`)
     const both = await Promise.all([scenario.install(machine, shell), scenario.install(machine, shell)])
     expect(both).toMatchObject([{ code: 0 }, { code: 0 }])
     expect(machine.npmCalls()).toHaveLength(1)
@@ -117,7 +117,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
 it('without arguments the harness goes to ./svc-harness and the agent below the home, and the agent’s calls reach the service', async () => {
   const machine = makeMachine()
-  const scenario = await house.scenario('defaults')
+  const scenario = await world.scenario('defaults')
   expect(await scenario.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
   expect(existsSync(join(machine.root, 'work/svc-harness', RELEASE_FILE))).toBe(true)
   expect(existsSync(join(machine.home, '.local/share/svc-harness/pi/node_modules/.bin/pi'))).toBe(true)
@@ -128,7 +128,7 @@ it('without arguments the harness goes to ./svc-harness and the agent below the 
 
 it('what a person is told holds no token', async () => {
   const machine = makeMachine()
-  const scenario = await house.scenario('quiet')
+  const scenario = await world.scenario('quiet')
   const { out, err } = await scenario.install(machine, 'bash')
   expect(`${out}${err}`).not.toContain(TOKEN)
 })
@@ -138,7 +138,7 @@ describe.skipIf(oldest === undefined)('on Node 20', () => {
   const node = oldest ?? ''
 
   it('an agent that runs there is installed, and its commands work', async () => {
-    const codex = await openHouse({ adapter: 'codex', seed })
+    const codex = await openInstallWorld({ adapter: 'codex', seed })
     try {
       const machine = makeMachine({ node })
       const scenario = await codex.scenario('old')
@@ -156,7 +156,7 @@ describe.skipIf(oldest === undefined)('on Node 20', () => {
 
   it('an agent that needs a newer one is refused in one line, and nothing is written', async () => {
     const machine = makeMachine({ node })
-    const scenario = await house.scenario('too old')
+    const scenario = await world.scenario('too old')
     const { code, err } = await scenario.install(machine, 'dash')
     expect({ code, err }).toEqual({
       code: 1,

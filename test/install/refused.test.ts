@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../support/folder.ts'
-import { openHouse, TOKEN, type House } from './house.ts'
+import { openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const HOSTILE = [
@@ -17,12 +17,12 @@ const HOSTILE = [
   '; touch ran #',
 ]
 
-let house: House
+let world: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
-  await house.scenario('mine')
+  world = await openInstallWorld()
+  await world.scenario('mine')
 })
-afterAll(() => house.here.close())
+afterAll(() => world.here.close())
 
 /** Every way to have something repeated, as a script and as JSON. */
 async function refusalsIn(folder: string): Promise<number> {
@@ -38,7 +38,7 @@ async function refusalsIn(folder: string): Promise<number> {
   })
   for (const [index, [query, headers]] of asked.entries())
     for (const accept of ['*/*', 'application/json']) {
-      const answer = await house.here.get(`/svc/harness/install?${query}`, { authorization: `Bearer ${TOKEN}`, accept, ...headers })
+      const answer = await world.here.get(`/svc/harness/install?${query}`, { authorization: `Bearer ${TOKEN}`, accept, ...headers })
       expect([400, 404]).toContain(answer.status)
       writeFileSync(join(folder, `${accept === '*/*' ? 'script' : 'json'}-${index}`), answer.bytes)
     }
@@ -77,7 +77,7 @@ describe.each(SHELLS)('under %s', (shell) => {
       expect({ isRun: code === 0, out }).toEqual({ isRun: false, out: '' })
     }
     expect(machine.made()).toEqual(['curl.conf'])
-    expect((await house.here.get('/svc/scenarios', { authorization: `Bearer ${TOKEN}` })).text).not.toContain('harness-')
+    expect((await world.here.get('/svc/scenarios', { authorization: `Bearer ${TOKEN}` })).text).not.toContain('harness-')
   })
 })
 
@@ -86,6 +86,6 @@ function piped(machine: Machine, shell: string, query: string, headers: readonly
   const file = join(machine.root, 'curl.conf')
   const pass = headers.some((header) => header.startsWith('authorization')) ? [] : [`authorization: Bearer ${TOKEN}`]
   const quoted = [...pass, ...headers].map((header) => `header = "${header.replaceAll(/["\\]/g, String.raw`\$&`)}"\n`)
-  writeFileSync(file, [`url = "${house.here.address}/svc/harness/install?${query}"\n`, ...quoted].join(''))
+  writeFileSync(file, [`url = "${world.here.address}/svc/harness/install?${query}"\n`, ...quoted].join(''))
   return machine.run(['sh', '-c', `curl -sS -K '${file}' | ${between} ${shell}`])
 }

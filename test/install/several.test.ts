@@ -2,24 +2,24 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, scenarioNames } from '../spec/support/speak.ts'
+import { bearer, scenarioNames } from '../spec/support/helpers.ts'
 import { until } from '../support/wait.ts'
-import { jsonAt, openHouse, TOKEN, type House } from './house.ts'
+import { jsonAt, openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
 import { makeMachine, namesBelow, type Ended, type Machine } from './machine.ts'
 
-let house: House
-let other: House
+let world: InstallWorld
+let other: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
-  other = await openHouse({ adapter: 'codex' })
+  world = await openInstallWorld()
+  other = await openInstallWorld({ adapter: 'codex' })
 })
 afterAll(async () => {
-  await house.here.close()
+  await world.here.close()
   await other.here.close()
 })
 
 const made = async (): Promise<readonly string[]> =>
-  (await scenarioNames(house.here, bearer(TOKEN))).filter((name) => name.startsWith('harness-'))
+  (await scenarioNames(world.here, bearer(TOKEN))).filter((name) => name.startsWith('harness-'))
 
 describe('without a scenario', () => {
   it('the line makes one when it runs, and run again in that folder goes on with it, also after a failure and twice at once [harness.install-3]', async () => {
@@ -27,9 +27,9 @@ describe('without a scenario', () => {
     const before = await made()
     mkdirSync(join(machine.root, 'a b'))
     writeFileSync(join(machine.root, 'npm-fails'), '')
-    expect(await house.installHere(machine, 'dash', { folder: 'a b' })).toMatchObject({ code: 1 })
+    expect(await world.installHere(machine, 'dash', { folder: 'a b' })).toMatchObject({ code: 1 })
     rmSync(join(machine.root, 'npm-fails'))
-    const line = (): Promise<Ended> => house.installHere(machine, 'dash', { folder: 'a b' })
+    const line = (): Promise<Ended> => world.installHere(machine, 'dash', { folder: 'a b' })
     const both = await Promise.all([line(), line()])
     expect(both.map(({ code }) => code)).toEqual([0, 0])
     expect(both.map(({ out }) => out.replace(/ [0-9a-f]{40}[^]*/, '')).toSorted()).toEqual(['installed release', 'release'])
@@ -45,7 +45,7 @@ describe('without a scenario', () => {
     const before = (await made()).length
     mkdirSync(join(machine.root, 'the home'))
     const env = { HOME: join(machine.root, 'the home') }
-    const { code, out, err } = await house.installHere(machine, 'dash', { env })
+    const { code, out, err } = await world.installHere(machine, 'dash', { env })
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`run:     '${env.HOME}/.local/bin/svc-pi'\n`) })
     expect(err).toContain(`export PATH='${env.HOME}/.local/bin':"$PATH"\n`)
     expect(await made()).toHaveLength(before + 1)
@@ -54,7 +54,7 @@ describe('without a scenario', () => {
   it('where the service asks for a token that is not set, one line says so and no scenario is made', async () => {
     const machine = makeMachine()
     const before = (await made()).length
-    const { bytes } = await house.here.get('/svc/harness/install?adapter=pi', bearer(TOKEN))
+    const { bytes } = await world.here.get('/svc/harness/install?adapter=pi', bearer(TOKEN))
     const { code, err } = await machine.run(['dash'], { input: bytes })
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^svc: the service answered 401: [^\n]*SVC_TOKEN[^\n]*\n$/) })
     expect((await made()).length).toBe(before)
@@ -110,7 +110,7 @@ describe('with two installs of one agent', () => {
 describe('in one folder', () => {
   it('two agents, and two scenarios at once, lie side by side and all work; a folder that was named is not taken over', async () => {
     const machine = makeMachine()
-    const [pi, second, codex] = [await house.scenario('beside'), await house.scenario('beside 2'), await other.scenario('beside')]
+    const [pi, second, codex] = [await world.scenario('beside'), await world.scenario('beside 2'), await other.scenario('beside')]
     const both = await Promise.all([pi, second].map((each) => each.install(machine, 'dash', { args: [] })))
     expect(both.map(({ code }) => code)).toEqual([0, 0])
     expect(await codex.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
@@ -136,7 +136,7 @@ describe('in one folder', () => {
 describe('uninstall', () => {
   it('asks first, is refused while a session runs, and leaves no trace on the machine', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('leaves')
+    const scenario = await world.scenario('leaves')
     await scenario.install(machine, 'dash')
     await machine.command(['hello'])
     expect(await machine.command(['uninstall'])).toMatchObject({ code: 1, err: expect.stringContaining('--yes') })
@@ -152,12 +152,12 @@ describe('uninstall', () => {
     await running.ended
     expect(await machine.command(['uninstall', '--yes'])).toMatchObject({ code: 0, err: '' })
     expect(machine.made()).toEqual([])
-    expect(await scenarioNames(house.here, bearer(TOKEN))).toContain('leaves')
+    expect(await scenarioNames(world.here, bearer(TOKEN))).toContain('leaves')
   })
 
   it('keeps what a person changed or made, and names what it keeps', async () => {
     const machine = makeMachine()
-    const scenario = await house.scenario('keeps')
+    const scenario = await world.scenario('keeps')
     await scenario.order('Be brief.')
     await scenario.install(machine, 'dash')
     const rules = join(machine.destination, 'pi-agent/AGENTS.md')
@@ -174,8 +174,8 @@ describe('uninstall', () => {
 async function twoProjects(machine: Machine, [first, second]: readonly [string, string]): Promise<void> {
   mkdirSync(join(machine.root, 'one'))
   mkdirSync(join(machine.root, 'two/deep/er'), { recursive: true })
-  const one = await house.scenario(first)
-  const two = second === first ? one : await house.scenario(second)
+  const one = await world.scenario(first)
+  const two = second === first ? one : await world.scenario(second)
   const both = [one.install(machine, 'dash', { folder: 'one', args: [] }), two.install(machine, 'dash', { folder: 'two', args: [] })]
   expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
 }

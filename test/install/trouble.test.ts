@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, watch, writeFileSync } from 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { randomOf } from '../crash/random.ts'
-import { expectWhole, openHouse, type House, type Scenario } from './house.ts'
+import { expectWhole, openInstallWorld, type InstallWorld, type Scenario } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const KILLS = 20
@@ -11,18 +11,18 @@ const KILLS = 20
 const EVENTS = 60
 const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
-let house: House
+let world: InstallWorld
 beforeAll(async () => {
-  house = await openHouse()
+  world = await openInstallWorld()
 })
-afterAll(() => house.here.close())
+afterAll(() => world.here.close())
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('without Node there is one line that says what to install, and nothing is written', async () => {
     const machine = makeMachine()
     const path = join(machine.root, 'tools')
     rmSync(join(path, 'node'))
-    const ended = await piped(machine, shell, await house.scenario(`no node ${shell}`), { env: { PATH: path } })
+    const ended = await piped(machine, shell, await world.scenario(`no node ${shell}`), { env: { PATH: path } })
     expect(ended).toEqual({
       code: 1,
       out: '',
@@ -37,7 +37,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     rmSync(node)
     writeFileSync(node, '#!/bin/sh\ncase $1 in -e) exit 1 ;; --version) echo v18.20.4 ;; *) : >"$MACHINE/ran" ;; esac\n')
     chmodSync(node, 0o755)
-    const ended = await piped(machine, shell, await house.scenario(`old node ${shell}`))
+    const ended = await piped(machine, shell, await world.scenario(`old node ${shell}`))
     expect(ended).toEqual({
       code: 1,
       out: '',
@@ -51,7 +51,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     for (const folder of [machine.root, join(machine.root, 'scratch')]) chmodSync(folder, 0o777)
     chmodSync(machine.home, 0o555)
     const as = process.getuid?.() === 0 ? NOBODY : []
-    const { bytes } = await (await house.scenario(`locked ${shell}`)).script()
+    const { bytes } = await (await world.scenario(`locked ${shell}`)).script()
     const words = [...as, ...shell.split(' '), '-s', '--', machine.destination, machine.prefix]
     const { code, err } = await machine.run(words, { input: bytes })
     expect({ code, err }).toEqual({
@@ -64,7 +64,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   it('killed at any moment, it leaves nothing that the same line does not complete', { timeout: 300_000 }, async () => {
     const random = randomOf(`${inject('seed')} ${shell}`)
     const machine = makeMachine()
-    const scenario = await house.scenario(`killed ${shell}`)
+    const scenario = await world.scenario(`killed ${shell}`)
     const releases = [await scenario.order('Be brief.'), await scenario.order('Be kind.')]
     for (let nth = 0; nth < KILLS; nth += 1) {
       const release = releases[nth % 2] ?? ''
@@ -103,7 +103,7 @@ describe('in the way', () => {
   ] as [string, (machine: Machine) => void, string?][])('%s: one line says so', async (what, prepare, destination) => {
     const machine = makeMachine()
     prepare(machine)
-    const scenario = await house.scenario(what)
+    const scenario = await world.scenario(what)
     const { code, err } = await scenario.install(machine, 'dash', { args: [destination ?? machine.destination, machine.prefix] })
     const lines = err.split('\n').filter((line) => !/ \.\.\.$| is not on PATH; pi works better/.test(line))
     expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringMatching(/^svc: .{20}/), ''] })
@@ -113,7 +113,7 @@ describe('in the way', () => {
     const machine = makeMachine()
     mkdirSync(join(machine.home, '.local/bin'), { recursive: true })
     writeFileSync(join(machine.home, '.local/bin/svc-pi'), '#!/bin/sh\n')
-    const scenario = await house.scenario('taken')
+    const scenario = await world.scenario('taken')
     const { code, out } = await scenario.install(machine, 'dash')
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(join(machine.installFolder(), 'svc-pi')) })
   })

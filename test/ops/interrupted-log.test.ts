@@ -1,7 +1,7 @@
 /** The log line of a stream that broke off tells why, and under which receipt its beginning was kept. */
 import { expect, it } from 'vitest'
 import { chatFrames } from '../support/upstream.ts'
-import { textAt } from '../spec/support/speak.ts'
+import { textAt } from '../spec/support/helpers.ts'
 import { ownWorld } from '../support/shared-world.ts'
 
 it('a stream that the upstream cuts is logged with its cause and its receipt', async () => {

@@ -5,7 +5,7 @@ import type { Access } from '../../src/http/auth.ts'
 import { routes } from '../../src/http/routes.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world } from '../support/world.ts'
-import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/speak.ts'
+import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/helpers.ts'
 
 const TOKEN = 'first-token-of-the-test'
 const SECOND = 'second-token-of-the-test'

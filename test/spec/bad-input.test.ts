@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, recordIds, reportEnvelope, scenarioNames } from './support/speak.ts'
+import { errorOf, importInference, inference, named, recordIds, reportEnvelope, scenarioNames } from './support/helpers.ts'
 
 const here = sharedWorld()
 beforeAll(async () => {

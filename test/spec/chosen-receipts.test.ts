@@ -7,7 +7,7 @@ import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, OPEN_RECIPE } from './support/speak.ts'
+import { errorOf, named, OPEN_RECIPE } from './support/helpers.ts'
 
 const CHAT = '/v1/chat/completions'
 const BODY = { model: 'm', messages: [] }

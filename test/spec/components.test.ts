@@ -6,7 +6,7 @@ import { STEP_OVERTAKEN_MAX, type JsonObject } from '../../src/contract/index.ts
 import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, scenarioNames, textAt } from './support/speak.ts'
+import { errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
 import { fresh, gateAt, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, trainee, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({

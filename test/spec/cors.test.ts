@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, named, scenarioNames } from './support/speak.ts'
+import { bearer, named, scenarioNames } from './support/helpers.ts'
 
 const LISTED = 'https://console.example.com'
 const ALSO_LISTED = 'http://localhost:3000'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named } from './support/speak.ts'
+import { named } from './support/helpers.ts'
 
 const backends = ['memory', 'sqlite'] as const
 

@@ -9,7 +9,7 @@ import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/speak.ts'
+import { errorOf, importInference, inference, named, OPEN_RECIPE } from './support/helpers.ts'
 
 const SECRET = 'sk-never-to-be-shown-anywhere'
 const INSTRUCTION = { text: 'Please answer in French.', session: 's-1', release_id: 'r-1' }

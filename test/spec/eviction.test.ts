@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, recordIds, reportEnvelope } from './support/speak.ts'
+import { importInference, inference, named, recordIds, reportEnvelope } from './support/helpers.ts'
 
 const CAPACITY = 4000
 const SCENARIO = 'small'

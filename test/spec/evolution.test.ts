@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
 import { world, type World } from '../support/world.ts'
-import { errorOf, named, rowsOf, textAt } from './support/speak.ts'
+import { errorOf, named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, memberOf, type Trainee } from './support/trainee.ts'
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'evolution')

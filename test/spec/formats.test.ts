@@ -1,7 +1,7 @@
 /** The three formats: each in its own words, whole or as events, and counting beside them. */
 import { describe, expect, it } from 'vitest'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
-import { named, recordIds } from './support/speak.ts'
+import { named, recordIds } from './support/helpers.ts'
 
 const HERE = named('formats')
 

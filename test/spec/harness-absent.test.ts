@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, scenarioNames, textAt } from './support/speak.ts'
+import { errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
 
 const HERE = named('plain')
 

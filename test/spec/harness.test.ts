@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/contract/index.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/speak.ts'
+import { named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, type Trainee } from './support/trainee.ts'
 
 const ORDERS_RECIPE = join(import.meta.dirname, '..', '..', 'examples', 'recipe', 'standing-orders.ts')
@@ -191,13 +191,13 @@ describe('while a step is under way', () => {
 })
 
 describe('a harness', () => {
-  let house: World
+  let native: World
   const seed = [
     { id: 'style', name: 'rules', config: { text: 'Answer in one sentence.' } },
     { id: 'greet', name: 'skill', config: { name: 'greet', text: 'Say hello.' } },
   ]
   beforeAll(async () => {
-    house = await world({
+    native = await world({
       settings: {
         recipe: ORDERS_RECIPE,
         'data.training_mode': 'manual',
@@ -206,20 +206,20 @@ describe('a harness', () => {
       },
     })
   })
-  afterAll(() => house.close())
+  afterAll(() => native.close())
 
   it('serves its seed, with the entries in the tree file of an adapter that has one [harness.tree-file]', async () => {
-    const s = await fresh(house)
-    const files = memberOf((await manifest(s, '', house)).json, 'files')
+    const s = await fresh(native)
+    const files = memberOf((await manifest(s, '', native)).json, 'files')
     expect(JSON.parse(textAt(files, 'native/tree.json'))).toEqual(seed)
     expect(Object.values(files)).toContainEqual(expect.stringContaining('Answer in one sentence.'))
     expect(Object.keys(files).filter((path) => path.startsWith('.'))).toEqual([])
   })
 
   it('changes by an instruction, through admission [decisions.screen-tree]', async () => {
-    const s = await fresh(house)
+    const s = await fresh(native)
     await s.consumer(await s.ask('Always write tests first.'))
-    const files = memberOf((await manifest(s, '', house)).json, 'files')
+    const files = memberOf((await manifest(s, '', native)).json, 'files')
     expect(JSON.parse(textAt(files, 'native/tree.json'))).toHaveLength(3)
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, recordIds, reportEnvelope, rowsOf } from './support/speak.ts'
+import { importInference, inference, named, recordIds, reportEnvelope, rowsOf } from './support/helpers.ts'
 
 const ROW = ['agent_record_id', 'artifact_ref', 'created_at', 'references', 'request_type', 'score', 'sequence']
 const COMMIT = ['artifact_ref', 'consumed_ids', 'metrics', 'operation', 'operation_verified', 'pending', 'recorded_at', 'step']

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ownWorld } from '../support/shared-world.ts'
 import type { World } from '../support/world.ts'
-import { named, scenarioNames } from './support/speak.ts'
+import { named, scenarioNames } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
 const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, errorOf, named, scenarioNames, textAt } from './support/speak.ts'
+import { bearer, errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
 const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')

@@ -9,7 +9,7 @@ import { answerPlainly } from '../support/upstream.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, OPEN_RECIPE, recordIds, scenarioNames } from './support/speak.ts'
+import { importInference, inference, named, OPEN_RECIPE, recordIds, scenarioNames } from './support/helpers.ts'
 
 const KEY = 'key-of-the-old-scenario'
 const chat = { model: 'm', messages: [] }

@@ -8,7 +8,7 @@ import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, rowsOf } from './support/speak.ts'
+import { errorOf, importInference, inference, named, rowsOf } from './support/helpers.ts'
 
 const MIB = 1024 * 1024
 const HERE = named('limits')

@@ -5,16 +5,16 @@ import { describe, expect, it, vi } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named } from './support/speak.ts'
+import { named } from './support/helpers.ts'
 
 const KEY = 'key-of-the-scenario'
-const HOUSE_KEY = 'key-of-the-deployment'
+const SERVICE_KEY = 'key-of-the-deployment'
 
 const here = sharedWorld({ backend: 'sqlite', settings: { 'inference.upstream_api_key': HOUSE_KEY, 'inference.upstream_model': 'house' } })
 
 const update = (name: string, body: object): Promise<Answer> => here.post(`/svc/scenarios/${name}/update`, body)
 const viewOf = async (name: string): Promise<unknown> => (await here.post('/svc/scenarios', { name })).json['model']
-const house = (): object => ({ url: here.upstream.url, model: 'house', api: 'openai', has_api_key: true })
+const serviceModel = (): object => ({ url: here.upstream.url, model: 'house', api: 'openai', has_api_key: true })
 
 /** The key the upstream was sent for one call of that scenario. */
 async function keySent(scenario: string): Promise<unknown> {
@@ -36,7 +36,7 @@ describe('the model of a scenario', () => {
     for (const { text, status } of answers) {
       expect(status).toBeLessThan(300)
       expect(text).not.toContain(KEY)
-      expect(text).not.toContain(HOUSE_KEY)
+      expect(text).not.toContain(SERVICE_KEY)
     }
     expect(await viewOf('keyed')).toEqual({ url: here.upstream.url, model: 'mine', api: 'responses', has_api_key: true })
     expect(JSON.stringify(here.log)).not.toContain(KEY)
@@ -59,7 +59,7 @@ describe('the model of a scenario', () => {
 
   it('falls back to the deployment field by field [decisions.model-settings] [decisions.model-api]', async () => {
     await here.post('/svc/scenarios', { name: 'fallback', model: { model: 'mine' } })
-    expect(await viewOf('fallback')).toEqual({ ...house(), model: 'mine' })
+    expect(await viewOf('fallback')).toEqual({ ...serviceModel(), model: 'mine' })
     for (const api of ['openai', 'responses', 'anthropic'])
       expect((await update('fallback', { model: { api } })).json).toMatchObject({ model: { api, model: 'house' } })
   })
@@ -68,7 +68,7 @@ describe('the model of a scenario', () => {
     await here.post('/svc/scenarios', { name: 'own', model: { api_key: KEY } })
     expect(await keySent('own')).toBe(`Bearer ${KEY}`)
     await here.post('/svc/scenarios', { name: 'house' })
-    expect(await keySent('house')).toBe(`Bearer ${HOUSE_KEY}`)
+    expect(await keySent('house')).toBe(`Bearer ${SERVICE_KEY}`)
     const elsewhere = here.upstream.url.replace('127.0.0.1', 'localhost')
     await here.post('/svc/scenarios', { name: 'elsewhere', model: { url: elsewhere } })
     expect(await viewOf('elsewhere')).toMatchObject({ url: elsewhere, has_api_key: false })
@@ -94,14 +94,14 @@ describe('an update', () => {
     expect((await update('updated', { model: { model: 'x' } })).json).toEqual({
       scenario: 'updated',
       training_mode: 'auto',
-      model: { ...house(), model: 'x' },
+      model: { ...serviceModel(), model: 'x' },
     })
   })
 
   it('with null restores the deployment defaults, key and all [scenario.update-null]', async () => {
     await here.post('/svc/scenarios', { name: 'restored', model: { model: 'mine', api_key: KEY } })
-    expect((await update('restored', { model: null })).json['model']).toEqual(house())
-    expect(await keySent('restored')).toBe(`Bearer ${HOUSE_KEY}`)
+    expect((await update('restored', { model: null })).json['model']).toEqual(serviceModel())
+    expect(await keySent('restored')).toBe(`Bearer ${SERVICE_KEY}`)
   })
 
   it.each([
@@ -114,7 +114,7 @@ describe('an update', () => {
   ])('with %s changes nothing at all [scenario.update] [decisions.scenario-update]', async (_, body, status) => {
     await here.post('/svc/scenarios', { name: 'whole', model: { model: 'old' } })
     expect((await update('whole', body)).status).toBe(status)
-    expect(await viewOf('whole')).toEqual({ ...house(), model: 'old' })
+    expect(await viewOf('whole')).toEqual({ ...serviceModel(), model: 'old' })
   })
 
   it('of an unknown scenario is 404 [scenario.update]', async () => {

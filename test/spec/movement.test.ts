@@ -6,7 +6,7 @@ import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/speak.ts'
+import { named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 let planted: Planted

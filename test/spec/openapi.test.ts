@@ -12,7 +12,7 @@ import { world, type World } from '../support/world.ts'
 import { Described, type Asking, type Place } from './support/described.ts'
 import { problemsOf } from './support/json-schema.ts'
 import { valuesOf } from './support/schema-values.ts'
-import { errorOf, inference, named, reportEnvelope, textAt } from './support/speak.ts'
+import { errorOf, inference, named, reportEnvelope, textAt } from './support/helpers.ts'
 import { fresh, PAIR_RECIPE, trainee } from './support/trainee.ts'
 
 const INBOX_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')

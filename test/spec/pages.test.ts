@@ -8,7 +8,7 @@ import type { Settings } from '../support/settings.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, errorOf, named, OPEN_RECIPE, textAt } from './support/speak.ts'
+import { bearer, errorOf, named, OPEN_RECIPE, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, PAIR_RECIPE, type Trainee } from './support/trainee.ts'
 
 const EVOLUTION = join(import.meta.dirname, '..', 'fixtures', 'evolution')

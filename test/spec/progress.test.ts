@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { bearer, named, textAt } from './support/speak.ts'
+import { bearer, named, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')

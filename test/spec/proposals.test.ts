@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, scenarioNames, textAt } from './support/speak.ts'
+import { named, scenarioNames, textAt } from './support/helpers.ts'
 import { fresh, type Trainee } from './support/trainee.ts'
 
 const RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf, textAt } from './support/speak.ts'
+import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf, textAt } from './support/helpers.ts'
 
 const here = sharedWorld({ settings: { recipe: OPEN_RECIPE } })
 

@@ -5,7 +5,7 @@ import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import type { World } from '../support/world.ts'
 import { PLANTED, plantHistory } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/speak.ts'
+import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/helpers.ts'
 
 const chat = { model: 'm', messages: [] }
 

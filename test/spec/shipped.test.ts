@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { world, type World } from '../support/world.ts'
-import { named, textAt } from './support/speak.ts'
+import { named, textAt } from './support/helpers.ts'
 import { fresh, memberOf } from './support/trainee.ts'
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures')

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import { until } from '../support/wait.ts'
-import { errorOf, importInference, named, textAt } from './support/speak.ts'
+import { errorOf, importInference, named, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf } from './support/trainee.ts'
 
 const here = sharedWorld()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/speak.ts'
+import { named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, memberOf, type Trainee } from './support/trainee.ts'
 
 const RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')

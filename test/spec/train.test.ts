@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'
-import { bearer, errorOf, named, OPEN_RECIPE, rowsOf, textAt } from './support/speak.ts'
+import { bearer, errorOf, named, OPEN_RECIPE, rowsOf, textAt } from './support/helpers.ts'
 
 const TOKEN = 'train-token'
 const asked = { text: 'Please answer in French.', session: 's-1', release_id: 'r-1' }

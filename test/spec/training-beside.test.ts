@@ -10,7 +10,7 @@ import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { world, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, recordIds, scenarioNames } from './support/speak.ts'
+import { named, recordIds, scenarioNames } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, trainee, type Gate, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({ backend: 'sqlite', settings: { recipe: LEDGER_RECIPE } })

@@ -7,7 +7,7 @@ import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import type { World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, named, textAt } from './support/speak.ts'
+import { importInference, named, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from './support/trainee.ts'
 
 const CAPACITY = 6000

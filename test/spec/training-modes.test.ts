@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf } from './support/speak.ts'
+import { named, rowsOf } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 const MODES = ['auto', 'manual', 'hybrid'] as const

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'
 import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, reportEnvelope, textAt } from './support/speak.ts'
+import { importInference, inference, named, reportEnvelope, textAt } from './support/helpers.ts'
 import { fresh, LEDGER_RECIPE, memberOf, trainee, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({

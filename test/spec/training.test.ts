@@ -1,7 +1,7 @@
 /** What starts a step, by training mode; what rides beside an instruction; and the budgets that stop automatic steps. */
 import { describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
-import { errorOf, named } from './support/speak.ts'
+import { errorOf, named } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({

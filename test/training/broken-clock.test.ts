@@ -37,7 +37,7 @@ const failed: Commit = {
   state: {},
 }
 
-interface House {
+interface ScenarioWorld {
   /** Seconds since the epoch, as the machine would say. */
   now: number
   /** Steps that were begun. */
@@ -46,7 +46,7 @@ interface House {
 }
 
 /** A scenario of one report, over which every step fails. */
-function workerIn(house: House, since: number, rows: readonly Commit[] = []): Worker {
+function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] = []): Worker {
   let commits = rows
   const context: TrainingContext = {
     name: 's',
@@ -60,9 +60,9 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     latest: () => commits.at(-1),
     store: {
       pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),
-      losses: () => (house.isBroken ? Promise.reject(new Error('no disk')) : Promise.resolve({ records: 0, bytes: 0 })),
+      losses: () => (world.isBroken ? Promise.reject(new Error('no disk')) : Promise.resolve({ records: 0, bytes: 0 })),
     },
-    clock: () => house.now,
+    clock: () => world.now,
     head: () => release,
     files: () => Promise.resolve({}),
     loadId: () => undefined,
@@ -71,7 +71,7 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     busy: (work) => work(),
     landing: (task) =>
       task(({ component: _component, content: _content, live: _live, ...draft }) => {
-        const landed: Commit = { ...failed, ...draft, step: commits.length + 1, recorded_at: house.now }
+        const landed: Commit = { ...failed, ...draft, step: commits.length + 1, recorded_at: world.now }
         commits = [...commits, landed]
         return Promise.resolve(landed)
       }),
@@ -90,7 +90,7 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
     host: {
       inTurn: (_trainer, _signal, work) =>
         work(() => {
-          house.steps += 1
+          world.steps += 1
           return Promise.reject(new StepFailure('no'))
         }),
       close: () => Promise.resolve(),
@@ -107,35 +107,35 @@ function workerIn(house: House, since: number, rows: readonly Commit[] = []): Wo
 }
 
 /** The clock and the timers go on together, in steps short enough that every rest is met on its way. */
-async function pass(house: House, seconds: number): Promise<void> {
+async function pass(world: ScenarioWorld, seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed += 1) {
-    house.now += 1
+    world.now += 1
     await vi.advanceTimersByTimeAsync(1000)
   }
 }
 
 describe('a trainer that rests after a failure', () => {
   it.each([false, true])(
-    'tries again within the longest rest when the clock is set back by a day (the house failed: %s)',
+    'tries again within the longest rest when the clock is set back by a day (the service failed: %s)',
     async (isBroken) => {
-      const house: House = { now: START, steps: 0, isBroken }
-      const worker = workerIn(house, START)
+      const world: ScenarioWorld = { now: START, steps: 0, isBroken }
+      const worker = workerIn(world, START)
       worker.start()
       await vi.advanceTimersByTimeAsync(0)
-      expect(house.steps).toBe(1)
-      house.now -= DAY_SECONDS
-      await pass(house, STEP_RETRY_MAX_SECONDS + 1)
-      expect(house.steps).toBeGreaterThan(1)
+      expect(world.steps).toBe(1)
+      world.now -= DAY_SECONDS
+      await pass(world, STEP_RETRY_MAX_SECONDS + 1)
+      expect(world.steps).toBeGreaterThan(1)
       await worker.stop()
     },
   )
 
   it('tries again within the longest rest when its latest row was written by a clock that ran ahead', async () => {
-    const house: House = { now: START - DAY_SECONDS, steps: 0, isBroken: false }
-    const worker = workerIn(house, START - DAY_SECONDS, [failed])
+    const world: ScenarioWorld = { now: START - DAY_SECONDS, steps: 0, isBroken: false }
+    const worker = workerIn(world, START - DAY_SECONDS, [failed])
     worker.start()
-    await pass(house, STEP_RETRY_MAX_SECONDS + 1)
-    expect(house.steps).toBeGreaterThan(0)
+    await pass(world, STEP_RETRY_MAX_SECONDS + 1)
+    expect(world.steps).toBeGreaterThan(0)
     await worker.stop()
   })
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mood } from '../fixtures/training/broken.ts'
-import { errorOf, named, scenarioNames } from '../spec/support/speak.ts'
+import { errorOf, named, scenarioNames } from '../spec/support/helpers.ts'
 import { fresh, gateIn, memberOf, PAIR_RECIPE, trainee, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
 import { world, type Answer, type World } from '../support/world.ts'

@@ -7,7 +7,7 @@ import gitContents from '../../plugins/contents/git/index.ts'
 import sqliteStore from '../../plugins/stores/sqlite/index.ts'
 import { sharedFolder } from '../support/folder.ts'
 import { commands, live, script, settings } from './commands.ts'
-import { House, inMemory, type OpenStores } from './house.ts'
+import { ScenarioWorld, inMemory, type OpenStores } from './world.ts'
 
 /** `npm run test:property` takes many more. */
 const RUNS = Number(process.env['TRAINING_RUNS'] ?? 300)
@@ -31,11 +31,11 @@ describe('whatever happens, in whatever order', () => {
 async function hold(numRuns: number, length: number, storesOf: () => OpenStores): Promise<void> {
   await fc.assert(
     fc.asyncProperty(settings, script, commands(length), async (chosen, lines, all) => {
-      const house = new House(chosen, lines, storesOf())
+      const world = new ScenarioWorld(chosen, lines, storesOf())
       try {
-        await live(house, all)
+        await live(world, all)
       } finally {
-        await house.close()
+        await world.close()
       }
     }),
     { numRuns },

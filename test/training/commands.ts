@@ -1,7 +1,7 @@
 /** What can happen to a scenario: as plain data, so that a failing sequence can be read and run again, and as the verbs that do it. */
 import * as fc from 'fast-check'
 import { isRefusal, type NewRecord, type RefusalKind, type TrainingMode } from '../../src/contract/index.ts'
-import { NAME, type House, type Settings } from './house.ts'
+import { NAME, type ScenarioWorld, type Settings } from './world.ts'
 import { VERDICTS } from './attempt.ts'
 import { BREAKABLE, type Breakable } from './power.ts'
 import type { Line } from './trainer.ts'
@@ -70,61 +70,61 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
 })
 
 /** Runs them one after another, with a check after each, and at last sees everything through that is still to be done. */
-export async function live(house: House, all: readonly Command[]): Promise<void> {
-  await house.start()
+export async function live(world: ScenarioWorld, all: readonly Command[]): Promise<void> {
+  await world.start()
   for (const each of all) {
-    await take(house, each)
-    await house.check()
+    await take(world, each)
+    await world.check()
   }
-  house.power.heal()
-  await settle(house)
-  if (house.exists) await finishAll(house)
+  world.power.heal()
+  await settle(world)
+  if (world.exists) await finishAll(world)
 }
 
 /** Nothing fails any more and nobody waits: what is due in the mode that was chosen must get done without anybody's help. */
-async function settle(house: House): Promise<void> {
-  house.host.behave()
-  await house.quiet()
-  house.later()
-  await house.check()
+async function settle(world: ScenarioWorld): Promise<void> {
+  world.host.behave()
+  await world.quiet()
+  world.later()
+  await world.check()
 }
 
 /** A person who asks again and again gets everything done: also what had been overtaken so often that it waited for something new. */
-async function finishAll(house: House): Promise<void> {
-  for (let before = -1; before !== house.model.rows.length;) {
-    before = house.model.rows.length
-    await house.choose('hybrid')
-    await settle(house)
+async function finishAll(world: ScenarioWorld): Promise<void> {
+  for (let before = -1; before !== world.model.rows.length;) {
+    before = world.model.rows.length
+    await world.choose('hybrid')
+    await settle(world)
   }
-  house.model.forgive()
-  await house.check()
+  world.model.forgive()
+  await world.check()
 }
 
-async function take(house: House, each: Command): Promise<void> {
+async function take(world: ScenarioWorld, each: Command): Promise<void> {
   switch (each.do) {
     case 'together':
-      await Promise.allSettled(each.all.map((one) => run(house, one)))
+      await Promise.allSettled(each.all.map((one) => run(world, one)))
       return
     case 'later':
-      house.later()
+      world.later()
       return
     case 'fail next':
-      house.power.fail(each.what)
+      world.power.fail(each.what)
       return
     case 'restart':
-      await house.stop()
-      await house.start()
+      await world.stop()
+      await world.start()
       return
     case 'crash':
-      house.power.cutAfter(each.calls, each.isLastDone)
-      await run(house, each.during).catch(() => undefined)
-      await house.quiet()
-      house.power.cut()
-      await house.stop()
-      await house.start()
+      world.power.cutAfter(each.calls, each.isLastDone)
+      await run(world, each.during).catch(() => undefined)
+      await world.quiet()
+      world.power.cut()
+      await world.stop()
+      await world.start()
       return
     default:
-      await run(house, each).catch(refusedOrBroken)
+      await run(world, each).catch(refusedOrBroken)
   }
 }
 
@@ -135,45 +135,45 @@ function refusedOrBroken(error: unknown): RefusalKind {
   throw error
 }
 
-async function run(house: House, each: Simple): Promise<void> {
+async function run(world: ScenarioWorld, each: Simple): Promise<void> {
   switch (each.do) {
     case 'report':
-      return house.append(reported(house, each))
+      return world.append(reported(world, each))
     case 'infer':
-      return house.append([recordOf('inference', house.newId('x'), [])])
+      return world.append([recordOf('inference', world.newId('x'), [])])
     case 'instruct':
-      return house.append([recordOf('train', house.newId('t'), [])])
+      return world.append([recordOf('train', world.newId('t'), [])])
     case 'choose':
-      return house.choose(each.mode)
+      return world.choose(each.mode)
     case 'promote':
     case 'rollback':
-      return move(house, each.do, each.pick)
+      return move(world, each.do, each.pick)
     case 'finish':
-      return house.host.finish(each.pick)
+      return world.host.finish(each.pick)
     case 'remove':
-      await house.registry.remove(NAME)
+      await world.registry.remove(NAME)
       return
     case 'call elsewhere':
-      return house.callElsewhere()
+      return world.callElsewhere()
   }
 }
 
-function reported(house: House, { exchanges, shared }: Extract<Simple, { do: 'report' }>): readonly NewRecord[] {
-  const fresh = Array.from({ length: exchanges }, () => recordOf('inference', house.newId('x'), []))
-  const earlier = house.exists && shared !== null ? house.model.records.filter(({ type }) => type === 'inference') : []
+function reported(world: ScenarioWorld, { exchanges, shared }: Extract<Simple, { do: 'report' }>): readonly NewRecord[] {
+  const fresh = Array.from({ length: exchanges }, () => recordOf('inference', world.newId('x'), []))
+  const earlier = world.exists && shared !== null ? world.model.records.filter(({ type }) => type === 'inference') : []
   const again = earlier.length === 0 ? [] : [earlier[(shared ?? 0) % earlier.length]?.id ?? '']
   const references = [...again, ...fresh.map(({ agent_record_id: id }) => id)]
-  return [...fresh, recordOf('report', house.newId('r'), references)]
+  return [...fresh, recordOf('report', world.newId('r'), references)]
 }
 
 /** Any release the scenario ever made, or one that it never did. */
-async function move(house: House, operation: 'promote' | 'rollback', which: number): Promise<void> {
-  if (!house.exists) return
-  const { model } = house
+async function move(world: ScenarioWorld, operation: 'promote' | 'rollback', which: number): Promise<void> {
+  if (!world.exists) return
+  const { model } = world
   const made = model.rows.flatMap(({ release }) => release?.release_id ?? [])
   const releaseId = [...made.toReversed(), 'never made'][which % (made.length + 1)] ?? ''
   const [expected, before] = [model.expectMove(releaseId, operation), model.rows.length]
-  const refusal = await house.registry.move(NAME, releaseId, operation).then(() => null, refusedOrBroken)
+  const refusal = await world.registry.move(NAME, releaseId, operation).then(() => null, refusedOrBroken)
   const since = model.rows.slice(before)
   // What else happened meanwhile may have changed the answer; every row of it was judged as it landed.
   if (refusal === 'unavailable' || since.some((row) => row.operation !== operation || row.rollback_target_release_id !== releaseId)) return

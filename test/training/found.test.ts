@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, it, vi } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { live, type Command, type Simple } from './commands.ts'
-import { House, inMemory, type Settings } from './house.ts'
+import { ScenarioWorld, inMemory, type Settings } from './world.ts'
 import type { Line } from './trainer.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -22,11 +22,11 @@ const throws = (times: number): readonly Line[] => Array.from({ length: times },
 const later = (times: number): readonly Command[] => Array.from({ length: times }, () => ({ do: 'later' }))
 
 async function see(settings: Settings, script: readonly Line[], ...all: readonly Command[]): Promise<void> {
-  const house = new House(settings, script, inMemory)
+  const world = new ScenarioWorld(settings, script, inMemory)
   try {
-    await live(house, all)
+    await live(world, all)
   } finally {
-    await house.close()
+    await world.close()
   }
 }
 
@@ -44,7 +44,7 @@ describe('a scenario that makes room for another', () => {
 
   it('goes on after it rested over a failed step', () => see(single, [{ verdict: 'throw', isSlow: false }], report, elsewhere))
 
-  it('goes on after it rested over a failure of the house', () =>
+  it('goes on after it rested over a failure of the service', () =>
     see(single, [], infer, { do: 'fail next', what: 'commit' }, instruct, elsewhere))
 
   it('leaves it the place until all of its trainers are done, so that two do not push each other out for ever', () =>

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { expectRefusal } from '../spec/support/refusal.ts'
-import { recordIds } from '../spec/support/speak.ts'
+import { recordIds } from '../spec/support/helpers.ts'
 import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
 import type { Answer } from '../support/world.ts'
 import type { Fault } from './engines/state.ts'
-import { openDistantSchool, type DistantSchool } from './support/distant-school.ts'
-import { GROUP, PROMPT, teach } from './support/guarded-school.ts'
-import { rowAt } from './support/school.ts'
+import { openRemoteTrainingWorld, type RemoteTrainingWorld } from './support/remote-training-world.ts'
+import { GROUP, PROMPT, teach } from './support/restartable-training-world.ts'
+import { rowAt } from './support/training-world.ts'
 import { voiceOf } from './support/spoken.ts'
 
 const STARTING_MILLISECONDS = 300_000
@@ -18,19 +18,19 @@ const CAPACITY = 2
 const metricsOf = (row: JsonObject): JsonObject => memberOf(row, 'metrics')
 
 describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
-  let school: DistantSchool
+  let training: RemoteTrainingWorld
   let s: Trainee
   beforeAll(async () => {
-    school = await openDistantSchool(kind, CAPACITY, { 'training.group_size': GROUP })
-    s = trainee(school.world, 'pupil')
-    await teach(school.world, s.name, 1)
-    await rowAt(school.world, s.name, 1)
+    training = await openRemoteTrainingWorld(kind, CAPACITY, { 'training.group_size': GROUP })
+    s = trainee(training.world, 'pupil')
+    await teach(training.world, s.name, 1)
+    await rowAt(training.world, s.name, 1)
   }, STARTING_MILLISECONDS)
-  afterAll(() => school.close())
+  afterAll(() => training.close())
 
   const chat = (more: JsonObject): Promise<Answer> => {
     const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 8, ...more }
-    return school.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
+    return training.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
   }
 
   it('that names other weights than the scenario is served by is refused with 409, whole or streamed, and nothing is recorded [errors.409-engine] [inference.rule-5] [inference.rule-6]', async () => {
@@ -47,28 +47,28 @@ describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
   })
 
   async function expectNothingOf(fault: Fault, status: number, code: string): Promise<void> {
-    const before = await recordIds(school.world, s.name)
-    school.engine.faults.add(fault)
+    const before = await recordIds(training.world, s.name)
+    training.engine.faults.add(fault)
     const refused = [await chat({}), await chat({ stream: true })]
-    school.engine.faults.delete(fault)
+    training.engine.faults.delete(fault)
     for (const answer of refused) expectRefusal(answer, status, code)
-    expect(await recordIds(school.world, s.name)).toEqual(before)
+    expect(await recordIds(training.world, s.name)).toEqual(before)
     expect((await chat({})).status).toBe(200)
-    expect(await recordIds(school.world, s.name)).toHaveLength(before.length + 1)
+    expect(await recordIds(training.world, s.name)).toHaveLength(before.length + 1)
   }
 
   it('that takes an adapter and ignores it fails the step; the last good release stays, and the same adapter is published when it is heeded', async () => {
-    const [head, voice] = [await s.head(), await voiceOf(school.world, s.name, PROMPT)]
-    school.engine.hold('loads')
-    await teach(school.world, s.name, 2)
-    school.engine.faults.add('ignoreAdapters')
-    school.engine.letGoOn()
-    const failed = await rowAt(school.world, s.name, 2)
+    const [head, voice] = [await s.head(), await voiceOf(training.world, s.name, PROMPT)]
+    training.engine.hold('loads')
+    await teach(training.world, s.name, 2)
+    training.engine.faults.add('ignoreAdapters')
+    training.engine.letGoOn()
+    const failed = await rowAt(training.world, s.name, 2)
     expect(metricsOf(failed)['error']).toContain('answers as the base does')
     expect(failed['consumed_ids']).toEqual([])
     expect(await s.head()).toEqual(head)
-    school.engine.faults.delete('ignoreAdapters')
-    expect(await voiceOf(school.world, s.name, PROMPT)).toEqual(voice)
+    training.engine.faults.delete('ignoreAdapters')
+    expect(await voiceOf(training.world, s.name, PROMPT)).toEqual(voice)
     await s.useMode('auto')
     let published: JsonObject = {}
     await until(async () => {
@@ -76,6 +76,6 @@ describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
       return published['error'] === undefined
     })
     expect(memberOf(published, 'trainer')['optimizer_steps']).toBe(2)
-    expect(await voiceOf(school.world, s.name, PROMPT)).not.toEqual(voice)
+    expect(await voiceOf(training.world, s.name, PROMPT)).not.toEqual(voice)
   })
 })

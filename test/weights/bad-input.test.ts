@@ -4,32 +4,32 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { expectRefusal } from '../spec/support/refusal.ts'
-import { importInference, recordIds, rowsOf, textAt } from '../spec/support/speak.ts'
+import { importInference, recordIds, rowsOf, textAt } from '../spec/support/helpers.ts'
 import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
 import { fillDisk, mountDisk } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
 import type { Answer } from '../support/world.ts'
-import { GROUP, openGuardedSchool, PROMPT, teach, type GuardedSchool } from './support/guarded-school.ts'
-import { rowAt } from './support/school.ts'
+import { GROUP, openRestartableTrainingWorld, PROMPT, teach, type RestartableTrainingWorld } from './support/restartable-training-world.ts'
+import { rowAt } from './support/training-world.ts'
 import { spoken, voiceOf } from './support/spoken.ts'
 
 const STARTING_MILLISECONDS = 300_000
 /** Long enough for a trainer that is away to be noticed on a machine that is busy with other tests. */
 const STEP_SECONDS = 6
 
-let school: GuardedSchool
+let training: RestartableTrainingWorld
 let s: Trainee
 beforeAll(async () => {
-  school = await openGuardedSchool()
-  s = trainee(school.world, 'pupil')
+  training = await openRestartableTrainingWorld()
+  s = trainee(training.world, 'pupil')
   await learn(1)
   await learn(2)
 }, STARTING_MILLISECONDS)
-afterAll(() => school.close())
+afterAll(() => training.close())
 
 async function learn(step: number): Promise<JsonObject> {
-  await teach(school.world, s.name, step)
-  return rowAt(school.world, s.name, step)
+  await teach(training.world, s.name, step)
+  return rowAt(training.world, s.name, step)
 }
 
 const metricsOf = (row: JsonObject): JsonObject => memberOf(row, 'metrics')
@@ -39,15 +39,15 @@ const stepsIn = (row: JsonObject): number => Number(memberOf(metricsOf(row), 'tr
 const releaseAt = async (step: number): Promise<JsonObject> => (await s.releases()).find((row) => row['step'] === step) ?? {}
 const chat = (more: JsonObject): Promise<Answer> => {
   const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 8, ...more }
-  return school.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
+  return training.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
 }
 
 /** The work is refused or fails; whoever asks meanwhile and after it is answered as before it. */
 async function servingStays(work: () => Promise<void>): Promise<void> {
-  const [voice, head] = [await voiceOf(school.world, s.name, PROMPT), await s.head()]
+  const [voice, head] = [await voiceOf(training.world, s.name, PROMPT), await s.head()]
   await work()
   expect(await s.head()).toEqual(head)
-  expect(await voiceOf(school.world, s.name, PROMPT)).toEqual(voice)
+  expect(await voiceOf(training.world, s.name, PROMPT)).toEqual(voice)
 }
 
 describe('a request', () => {
@@ -59,9 +59,9 @@ describe('a request', () => {
   ])(
     'that asks for %s is refused with 400, and nothing is kept of it [decisions.lora-path] [inference.rule-4]',
     async (_what, more, code) => {
-      const before = await recordIds(school.world, s.name)
+      const before = await recordIds(training.world, s.name)
       expectRefusal(await chat(more), 400, code)
-      expect(await recordIds(school.world, s.name)).toEqual(before)
+      expect(await recordIds(training.world, s.name)).toEqual(before)
     },
   )
 })
@@ -80,7 +80,7 @@ describe('an import', () => {
     const next = Number((await s.rows()).at(-1)?.['step']) + 1
     await servingStays(async () => {
       await importGroup(what, change)
-      const row = await rowAt(school.world, s.name, next)
+      const row = await rowAt(training.world, s.name, next)
       expect(metricsOf(row)).toMatchObject({
         samples_fresh: 0,
         samples_dropped: GROUP,
@@ -88,20 +88,20 @@ describe('an import', () => {
       })
     })
     const steps = Math.max(...(await s.rows()).map(stepsIn).filter(Number.isFinite))
-    await teach(school.world, s.name, next + 1)
-    expect(stepsIn(await rowAt(school.world, s.name, next + 1))).toBe(steps + 1)
+    await teach(training.world, s.name, next + 1)
+    expect(stepsIn(await rowAt(training.world, s.name, next + 1))).toBe(steps + 1)
   })
 })
 
 const lacking = (values: unknown): readonly number[] => (Array.isArray(values) ? values.slice(0, -1) : [])
 
 /** A group as another service would bring it: all of it as it was said here, but for the first, which is changed. */
-async function importGroup(group: string, change: (training: JsonObject) => JsonObject): Promise<void> {
-  const said = await spoken(school.world, s.name, PROMPT, [1, 2, 3, 4])
+async function importGroup(group: string, change: (fields: JsonObject) => JsonObject): Promise<void> {
+  const said = await spoken(training.world, s.name, PROMPT, [1, 2, 3, 4])
   for (const [at, { tokens, logProbs, loadId }] of said.entries()) {
-    const training = { tokens, loss_mask: logProbs.map(() => 1), rollout_log_probs: logProbs, runtime_load_id: loadId }
+    const fields = { tokens, loss_mask: logProbs.map(() => 1), rollout_log_probs: logProbs, runtime_load_id: loadId }
     const id = `${group}-${at}`.replaceAll(' ', '-')
-    await importInference(school.world, s.name, id, { ...training, ...(at === 0 ? change(training) : {}) })
+    await importInference(training.world, s.name, id, { ...fields, ...(at === 0 ? change(fields) : {}) })
     await s.report({ score: at, references: [id], metadata: { comparison_set: group } })
   }
 }
@@ -109,7 +109,7 @@ async function importGroup(group: string, change: (training: JsonObject) => Json
 describe('an adapter', () => {
   it('whose bytes changed on the disk is not rolled back to, and what is served stays', async () => {
     const release = await releaseAt(1)
-    const [file = ''] = globSync(join(school.world.directory, 'artifacts.git', 'svc-unpacked', textAt(release, 'content_id'), '*.gguf'))
+    const [file = ''] = globSync(join(training.world.directory, 'artifacts.git', 'svc-unpacked', textAt(release, 'content_id'), '*.gguf'))
     const bytes = readFileSync(file)
     await servingStays(async () => {
       writeFileSync(file, bytes.with(bytes.length - 40, (bytes.at(-40) ?? 0) ^ 0xff))
@@ -122,18 +122,18 @@ describe('an adapter', () => {
 
   it('of another base is not rolled back to: neither of another name nor of other bytes', async () => {
     const release = textAt(await releaseAt(2), 'release_id')
-    const usual = join(school.model, 'model.gguf')
-    const other = join(school.world.directory, 'other.gguf')
+    const usual = join(training.model, 'model.gguf')
+    const other = join(training.world.directory, 'other.gguf')
     copyFileSync(usual, other)
     writeFileSync(other, ' ', { flag: 'a' })
     for (const settings of [{ 'inference.engine.model': other }, { 'training.base_model': 'another' }]) {
-      await school.world.restart(settings)
+      await training.world.restart(settings)
       await servingStays(async () => {
         const refused = await s.move('rollback', release)
         expectRefusal(refused, 409, 'bad_adapter')
         expect(refused.text).toContain('another base model')
       })
-      await school.world.restart({ 'inference.engine.model': usual, 'training.base_model': 'tiny' })
+      await training.world.restart({ 'inference.engine.model': usual, 'training.base_model': 'tiny' })
     }
   })
 })
@@ -141,16 +141,16 @@ describe('an adapter', () => {
 describe('a base that the trainer does not know', () => {
   it('fails the step with the reason, consumes nothing, and is trained once it is named right', async () => {
     const before = await s.rows()
-    await school.world.restart({ 'training.base_model': 'unknown' })
+    await training.world.restart({ 'training.base_model': 'unknown' })
     await servingStays(async () => {
-      await teach(school.world, s.name, 200)
+      await teach(training.world, s.name, 200)
       await until(async () => (await s.rows()).length > before.length)
     })
     const failed = (await s.rows()).at(-1) ?? {}
     expect(errorIn(failed)).toMatch(/create_model.*base_model is not one of this trainer's/)
     expect(failed['consumed_ids']).toEqual([])
     expect((await s.errors()).join()).toContain('create_model')
-    await school.world.restart({ 'training.base_model': 'tiny' })
+    await training.world.restart({ 'training.base_model': 'tiny' })
     await until(async () =>
       (await s.rows()).some((row) => Number(row['step']) > Number(failed['step']) && metricsOf(row)['selected'] === true),
     )
@@ -166,42 +166,42 @@ describe('a trainer', () => {
   it('that dies in the middle of a step and comes back is given it again, and the chain is one step longer, not two', async () => {
     const { step } = (await s.rows()).at(-1) ?? {}
     const before = optimizerSteps(await s.rows())
-    const saving = school.door.held('save_weights')
-    await teach(school.world, s.name, 300)
+    const saving = training.door.held('save_weights')
+    await teach(training.world, s.name, 300)
     const goOn = await saving
-    await school.killTrainer()
+    await training.killTrainer()
     goOn()
     await until(async () => (await s.errors()).some((line) => line.includes('could not be reached')))
     expect((await chat({})).status).toBe(200)
-    await school.startTrainer()
-    const row = await rowAt(school.world, s.name, Number(step) + 1)
+    await training.startTrainer()
+    const row = await rowAt(training.world, s.name, Number(step) + 1)
     expect(stepsIn(row)).toBe(before + 1)
     expect(await s.errors()).toEqual([])
   })
 
   it('that is told nothing more of a step forgets its model when the scenario is deleted [delete.rule-5]', async () => {
-    await school.world.restart({ 'training.step_timeout_s': STEP_SECONDS })
-    const leaver = trainee(school.world, 'leaver')
-    const stepping = school.door.held('optim_step')
-    await teach(school.world, leaver.name, 1)
+    await training.world.restart({ 'training.step_timeout_s': STEP_SECONDS })
+    const leaver = trainee(training.world, 'leaver')
+    const stepping = training.door.held('optim_step')
+    await teach(training.world, leaver.name, 1)
     const goOn = await stepping
     expectRefusal(await leaver.remove(), 409, 'job_out')
-    expect(errorIn(await rowAt(school.world, leaver.name, 1))).toContain(`${STEP_SECONDS} s`)
-    const before = school.door.calls.length
+    expect(errorIn(await rowAt(training.world, leaver.name, 1))).toContain(`${STEP_SECONDS} s`)
+    const before = training.door.calls.length
     await until(async () => (await leaver.remove()).status === 200)
-    expect(school.door.calls.slice(before)).toContain('unload_model')
+    expect(training.door.calls.slice(before)).toContain('unload_model')
     goOn()
   })
 
   it('that does not come back takes nothing from requests, says why it waits, and holds its scenario until the step ends [delete.rule-3] [errors.409-delete] [status.weights]', async () => {
-    await school.killTrainer()
+    await training.killTrainer()
     const { step } = (await s.rows()).at(-1) ?? {}
     await servingStays(async () => {
-      await teach(school.world, s.name, 400)
+      await teach(training.world, s.name, 400)
       await until(async () => (await s.errors()).some((line) => line.includes('could not be reached')))
-      expect((await school.world.get('/svc/status')).json['training_job']).toMatchObject({ owner: s.name })
+      expect((await training.world.get('/svc/status')).json['training_job']).toMatchObject({ owner: s.name })
       expectRefusal(await s.remove(), 409, 'job_out')
-      const row = await rowAt(school.world, s.name, Number(step) + 1)
+      const row = await rowAt(training.world, s.name, Number(step) + 1)
       expect(row['consumed_ids']).toEqual([])
       expect(errorIn(row)).toContain(`${STEP_SECONDS} s`)
     })
@@ -210,14 +210,14 @@ describe('a trainer', () => {
   })
 })
 
-const trainees = async (): Promise<readonly unknown[]> => rowsOf(await school.world.get('/svc/scenarios'), 'scenarios')
+const trainees = async (): Promise<readonly unknown[]> => rowsOf(await training.world.get('/svc/scenarios'), 'scenarios')
 
 describe('a disk that is full when an adapter comes from the trainer', () => {
   it(
     'fails the step with the cure, keeps what was trained at the trainer, and publishes it when there is room',
     async () => {
       const disk = mountDisk('size=24m')
-      const full = await openGuardedSchool({ 'storage.agent_record_dir': join(disk, 'records') })
+      const full = await openRestartableTrainingWorld({ 'storage.agent_record_dir': join(disk, 'records') })
       onTestFinished(() => full.close())
       const pupil = trainee(full.world, 'pupil')
       const coming = full.door.held('archive')

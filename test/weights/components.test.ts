@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { named, textAt } from '../spec/support/speak.ts'
+import { named, textAt } from '../spec/support/helpers.ts'
 import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
 import { sharedFolder } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
-import { openSchool, playGroup, say, type School } from './support/school.ts'
+import { openTrainingWorld, playGroup, say, type TrainingWorld } from './support/training-world.ts'
 import { seedsFrom, voiceOf, type Spoken } from './support/spoken.ts'
 
 const PROMPT = 'Pick a colour.'
@@ -16,12 +16,12 @@ const PROPOSER = join(import.meta.dirname, '..', 'fixtures', 'evolution', 'word-
 const ADAPTER = join(import.meta.dirname, '..', 'fixtures', 'weights', 'asking-adapter.ts')
 const folder = sharedFolder()
 
-let school: School
+let training: TrainingWorld
 let s: Trainee
 /** What the base would not say first. */
 let wanted: string
 beforeAll(async () => {
-  school = await openSchool({
+  training = await openTrainingWorld({
     recipe: 'weights-and-harness',
     'training.group_size': GROUP,
     'training.learning_rate': 0.01,
@@ -34,19 +34,19 @@ beforeAll(async () => {
     'evolution.proposals_dir': join(folder, 'proposals'),
     'evolution.step_record_dir': join(folder, 'steps'),
   })
-  s = trainee(school.world, 'both')
-  const { text: likeliest } = await say(school.world, 'nobody', PROMPT, { temperature: 0 })
+  s = trainee(training.world, 'both')
+  const { text: likeliest } = await say(training.world, 'nobody', PROMPT, { temperature: 0 })
   wanted = likeliest === 'blue' ? 'green' : 'blue'
-  await school.world.restart({
+  await training.world.restart({
     'evolution.tasks': JSON.stringify([{ name: 'colour', prompt: 'Tell me the time?', answer: wanted }]),
   })
 })
-afterAll(() => school.close())
+afterAll(() => training.close())
 
 const partsOf = (row: JsonObject): JsonObject => memberOf(row, 'components')
 const idOf = (row: JsonObject): string => textAt(row, 'release_id')
-const filesOf = async (): Promise<JsonObject> => memberOf((await school.world.get('/svc/harness', named(s.name))).json, 'files')
-const voice = (): Promise<readonly Pick<Spoken, 'tokens' | 'logProbs'>[]> => voiceOf(school.world, s.name, PROMPT)
+const filesOf = async (): Promise<JsonObject> => memberOf((await training.world.get('/svc/harness', named(s.name))).json, 'files')
+const voice = (): Promise<readonly Pick<Spoken, 'tokens' | 'logProbs'>[]> => voiceOf(training.world, s.name, PROMPT)
 
 const publishedBy = async (component: string): Promise<number> =>
   (await s.releases()).filter((row) => row['component'] === component && row['result'] === 'published').length
@@ -54,7 +54,7 @@ const publishedBy = async (component: string): Promise<number> =>
 /** Trains the weights towards the wanted answer; over when they are published. */
 async function reward(group: number): Promise<void> {
   const before = await publishedBy('weights')
-  await playGroup(school.world, s.name, String(group), {
+  await playGroup(training.world, s.name, String(group), {
     prompt: PROMPT,
     seeds: seedsFrom(group * 1000, GROUP),
     score: (texts, index) => (texts[index] === wanted ? 1 : 0) + index / 1000,
@@ -64,7 +64,7 @@ async function reward(group: number): Promise<void> {
 
 /** Has the harness changed by these words; answers the row that came of it. */
 async function suggest(feedback: string): Promise<JsonObject> {
-  const { receipt } = await say(school.world, s.name, PROMPT)
+  const { receipt } = await say(training.world, s.name, PROMPT)
   const report = textAt((await s.report({ references: [receipt], score: 0, feedback })).json, 'agent_record_id')
   const { step } = await s.consumer(report)
   return (await s.releases()).find((row) => row['step'] === step) ?? {}
@@ -72,9 +72,9 @@ async function suggest(feedback: string): Promise<JsonObject> {
 
 /** What is likeliest said by the served release, or to a candidate of one component. */
 async function greedy(component?: string): Promise<string> {
-  if (component === undefined) return (await say(school.world, s.name, PROMPT, { temperature: 0 })).text
+  if (component === undefined) return (await say(training.world, s.name, PROMPT, { temperature: 0 })).text
   const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 12, temperature: 0 }
-  const { text } = await school.world.post(`/svc/scenarios/${s.name}/components/${component}/evaluation/v1/chat/completions`, body)
+  const { text } = await training.world.post(`/svc/scenarios/${s.name}/components/${component}/evaluation/v1/chat/completions`, body)
   return String(JSON.parse(text).choices[0].message.content).trim()
 }
 
@@ -98,7 +98,7 @@ describe('a release of weights and a harness', () => {
     expect(partsOf(head)['harness']).toBe(partsOf(created)['harness'])
     expect(partsOf(head)['weights']).not.toBe(partsOf(created)['weights'])
     expect((await s.releases()).map(idOf)).toEqual(expect.not.arrayContaining([expect.not.stringMatching(COMMIT)]))
-    const { status, headers } = await school.world.get('/svc/harness', named(s.name))
+    const { status, headers } = await training.world.get('/svc/harness', named(s.name))
     expect([status, headers['x-svc-release-id']]).toEqual([200, idOf(created)])
   })
 
@@ -126,14 +126,14 @@ describe('what clients see', () => {
       ['train', 'harness'],
     ])
     await reward(100)
-    const { headers } = await school.world.post(
+    const { headers } = await training.world.post(
       '/v1/chat/completions',
       { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 1 },
       { ...named(s.name), 'x-svc-tag-release': idOf(listed[0] ?? {}) },
     )
     expect(headers['x-svc-release-id']).toBe(idOf(listed[1] ?? {}))
     // Weights act inside the service: whatever a client has installed, they are what answered.
-    const kept = await school.world.get(`/svc/scenarios/${s.name}/records/${String(headers['x-svc-agent-record-id'])}`)
+    const kept = await training.world.get(`/svc/scenarios/${s.name}/records/${String(headers['x-svc-agent-record-id'])}`)
     expect(kept.json['artifact_ref']).toBe(idOf(await s.head()))
   })
 

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { named, rowsOf, textAt } from '../spec/support/speak.ts'
+import { named, rowsOf, textAt } from '../spec/support/helpers.ts'
 import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
 import type { Settings } from '../support/settings.ts'
-import { openSchool, rowAt, type School } from './support/school.ts'
+import { openTrainingWorld, rowAt, type TrainingWorld } from './support/training-world.ts'
 import { driftOf, seedsFrom, shareOf, spoken, voiceOf } from './support/spoken.ts'
 
 const PROMPT = 'Pick a colour.'
@@ -17,9 +17,9 @@ const BATCHES: Settings = { 'pipeline.task2batch.config.batch_size': BATCH, 'tra
 const OF_RECORDS: Settings = { ...BATCHES, 'data.batch_policy': 'records' }
 const IMITATE: Settings = { ...OF_RECORDS, 'training.objective': 'sft' }
 
-let school: School
+let training: TrainingWorld
 beforeAll(async () => {
-  school = await openSchool(
+  training = await openTrainingWorld(
     { 'inference.engine.capacity': 16 },
     {
       recipes: {
@@ -46,13 +46,13 @@ beforeAll(async () => {
     },
   )
 })
-afterAll(() => school.close())
+afterAll(() => training.close())
 
 async function scenario(recipe: string, release?: string): Promise<Trainee> {
   const name = `${recipe}-${randomUUID()}`
-  const created = await school.world.post('/svc/scenarios', { name, recipe, ...(release !== undefined && { release_id: release }) })
+  const created = await training.world.post('/svc/scenarios', { name, recipe, ...(release !== undefined && { release_id: release }) })
   expect(created.status).toBe(201)
-  return trainee(school.world, name)
+  return trainee(training.world, name)
 }
 
 const headOf = async (s: Trainee): Promise<string> => textAt(await s.head(), 'release_id')
@@ -64,8 +64,8 @@ async function asked<T>(release: string, ask: (scenario: string) => Promise<T>):
   await s.remove()
   return answer
 }
-const share = (release: string, answer: string): Promise<number> => asked(release, (name) => shareOf(school.world, name, PROMPT, answer))
-const voice = (release: string) => asked(release, (name) => voiceOf(school.world, name, PROMPT))
+const share = (release: string, answer: string): Promise<number> => asked(release, (name) => shareOf(training.world, name, PROMPT, answer))
+const voice = (release: string) => asked(release, (name) => voiceOf(training.world, name, PROMPT))
 
 /** One batch of chats in which somebody else gave that answer. No ids, no log-probabilities: text alone. */
 async function importChats(s: Trainee, batch: number, answer: string): Promise<readonly string[]> {
@@ -78,13 +78,13 @@ async function importChats(s: Trainee, batch: number, answer: string): Promise<r
       response: { choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }] },
     },
   }))
-  const answered = await school.world.post('/svc/records/batch', { records }, named(s.name))
+  const answered = await training.world.post('/svc/records/batch', { records }, named(s.name))
   return rowsOf(answered, 'records').map((receipt) => textAt(receipt, 'agent_record_id'))
 }
 
 async function imitate(s: Trainee, batch: number, answer: string): Promise<JsonObject> {
   await importChats(s, batch, answer)
-  return rowAt(school.world, s.name, batch)
+  return rowAt(training.world, s.name, batch)
 }
 
 const trained = z.object({ metrics: z.object({ loss: z.number(), tokens_trained: z.number() }) })
@@ -94,7 +94,7 @@ describe('imported chats without ids or log-probabilities', () => {
     const s = await scenario('imitate')
     const before = await share(await headOf(s), 'gold')
     const ids = await importChats(s, 1, 'gold')
-    const first = await rowAt(school.world, s.name, 1)
+    const first = await rowAt(training.world, s.name, 1)
     expect(first['consumed_ids']).toEqual([...ids].sort())
     const { metrics } = trained.parse(first)
     // Four letters and the end of the turn: the answer as the model itself would have ended it.
@@ -107,10 +107,10 @@ describe('imported chats without ids or log-probabilities', () => {
   it('name no release, and get no ids of their own', async () => {
     const s = await scenario('imitate')
     const [id] = await importChats(s, 1, 'gold')
-    const { json } = await school.world.get(`/svc/scenarios/${s.name}/records/${id}`)
+    const { json } = await training.world.get(`/svc/scenarios/${s.name}/records/${id}`)
     expect(json['artifact_ref']).toBeNull()
     expect(memberOf(memberOf(json, 'payload'), 'response')).not.toHaveProperty('training')
-    await rowAt(school.world, s.name, 1)
+    await rowAt(training.world, s.name, 1)
   })
 })
 
@@ -122,11 +122,11 @@ describe('a teacher', () => {
     const s = await scenario('follow', await headOf(imitator))
     const away = await share(await headOf(s), 'gold')
     for (let step = 1; step <= 4; step += 1) {
-      const said = await spoken(school.world, s.name, PROMPT, seedsFrom(step * 1000, WORDS))
-      const { metrics } = await rowAt(school.world, s.name, step)
+      const said = await spoken(training.world, s.name, PROMPT, seedsFrom(step * 1000, WORDS))
+      const { metrics } = await rowAt(training.world, s.name, step)
       expect(metrics).toMatchObject({ training_method: 'distill', samples_fresh: WORDS })
       // The teacher is the base: what it makes of these very words is what the student was weighed by.
-      if (step === 1) expect(memberOf({ metrics }, 'metrics')['teacher_distance']).toBeCloseTo(await driftOf(school, said), 4)
+      if (step === 1) expect(memberOf({ metrics }, 'metrics')['teacher_distance']).toBeCloseTo(await driftOf(training, said), 4)
     }
     expect(away).toBeGreaterThan(taught + 0.3)
     expect(Math.abs((await share(await headOf(s), 'gold')) - taught)).toBeLessThan((away - taught) / 2)
@@ -138,9 +138,9 @@ describe('single scores', () => {
     const s = await scenario('outdo')
     const before = await share(await headOf(s), 'green')
     for (let step = 1; step <= 4; step += 1) {
-      const said = await spoken(school.world, s.name, PROMPT, seedsFrom(step * 1000, BATCH))
+      const said = await spoken(training.world, s.name, PROMPT, seedsFrom(step * 1000, BATCH))
       for (const { receipt, text } of said) await s.report({ references: [receipt], score: text === 'green' ? 1 : 0 })
-      const { metrics } = await rowAt(school.world, s.name, step)
+      const { metrics } = await rowAt(training.world, s.name, step)
       expect(metrics).toMatchObject({ training_method: 'baseline', baseline: expect.any(Number) })
     }
     expect(await share(await headOf(s), 'green')).toBeGreaterThan(before + 0.2)
@@ -157,13 +157,16 @@ describe('an examiner with a floor', () => {
     expect(await s.release()).toMatchObject({ result: 'rejected', metrics: { selected: false, selection } })
     expect(await s.head()).toEqual(head)
     expect(await s.status()).toMatchObject({ adapter_runtime_load_id: null })
-    expect((await spoken(school.world, s.name, PROMPT, [0]))[0]).toMatchObject({ tokens: before[0]?.tokens, logProbs: before[0]?.logProbs })
+    expect((await spoken(training.world, s.name, PROMPT, [0]))[0]).toMatchObject({
+      tokens: before[0]?.tokens,
+      logProbs: before[0]?.logProbs,
+    })
   })
 
   it('publishes one that reaches it', async () => {
     const s = await scenario('careful')
     await importChats(s, 1, 'gold')
-    await rowAt(school.world, s.name, 1)
+    await rowAt(training.world, s.name, 1)
     expect(await s.release()).toMatchObject({ result: 'published', metrics: { selected: true, selection: { candidate_score: 1 } } })
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { makeTrainerClient } from '../../src/weights/jobs/tinker.ts'
-import { openSchool, playGroup, rowAt, say, type School } from './support/school.ts'
+import { openTrainingWorld, playGroup, rowAt, say, type TrainingWorld } from './support/training-world.ts'
 
 const PROMPT = 'Pick a colour.'
 const WANTED = 'blue'
@@ -14,15 +14,17 @@ const ASKED = 64
 /** The engine keeps what it read in half the digits. */
 const ENGINE_NOISE = 0.005
 
-let school: School
+let training: TrainingWorld
 beforeAll(async () => {
-  school = await openSchool({ 'inference.engine.capacity': 5 })
+  training = await openTrainingWorld({ 'inference.engine.capacity': 5 })
 })
-afterAll(() => school.close())
+afterAll(() => training.close())
 
 /** How often the wanted answer is given, by counting. */
 async function share(scenario: string): Promise<number> {
-  const said = await Promise.all(Array.from({ length: ASKED }, (_, index) => say(school.world, scenario, PROMPT, { seed: 10_000 + index })))
+  const said = await Promise.all(
+    Array.from({ length: ASKED }, (_, index) => say(training.world, scenario, PROMPT, { seed: 10_000 + index })),
+  )
   return said.filter(({ text }) => text === WANTED).length / said.length
 }
 
@@ -36,12 +38,12 @@ const SHUFFLED = (index: number): number => (index * 7 + 5) % GROUP
 async function learn(scenario: string, seed: number, whose: (index: number) => number, rounds: number): Promise<void> {
   for (let round = 1; round <= rounds; round += 1) {
     const seeds = seedsOf(seed, round)
-    await playGroup(school.world, scenario, `${seed}-${round}`, {
+    await playGroup(training.world, scenario, `${seed}-${round}`, {
       prompt: PROMPT,
       seeds,
       score: (texts, index) => (texts[whose(index)] === WANTED ? 1 : 0),
     })
-    await rowAt(school.world, scenario, round)
+    await rowAt(training.world, scenario, round)
   }
 }
 
@@ -85,8 +87,8 @@ interface Spoken {
 
 /** Answers to the same question by the same seeds, as the engine saw them. */
 async function spoken(scenario: string): Promise<readonly Spoken[]> {
-  const said = await Promise.all(Array.from({ length: 8 }, (_, seed) => say(school.world, scenario, PROMPT, { seed })))
-  const records = await Promise.all(said.map(({ receipt }) => school.world.get(`/svc/scenarios/${scenario}/records/${receipt}`)))
+  const said = await Promise.all(Array.from({ length: 8 }, (_, seed) => say(training.world, scenario, PROMPT, { seed })))
+  const records = await Promise.all(said.map(({ receipt }) => training.world.get(`/svc/scenarios/${scenario}/records/${receipt}`)))
   return records.map(({ text }) => {
     const { tokens, rollout_log_probs: logProbs } = JSON.parse(text).payload.response.training
     return { tokens, logProbs }
@@ -94,18 +96,18 @@ async function spoken(scenario: string): Promise<readonly Spoken[]> {
 }
 
 async function rollBackTo(scenario: string, step: number): Promise<void> {
-  const answer = await school.world.post(`/svc/scenarios/${scenario}/rollback`, { release_id: await releaseAt(scenario, step) })
+  const answer = await training.world.post(`/svc/scenarios/${scenario}/rollback`, { release_id: await releaseAt(scenario, step) })
   expect(answer.status).toBe(200)
 }
 
 async function releaseAt(scenario: string, step: number): Promise<string> {
-  const { releases } = JSON.parse((await school.world.get(`/svc/scenarios/${scenario}/releases`)).text)
+  const { releases } = JSON.parse((await training.world.get(`/svc/scenarios/${scenario}/releases`)).text)
   return releases.find((row: JsonObject) => row['step'] === step).release_id
 }
 
 /** The log-probability of every generated token, by the trainer that made the release, from the state it kept of it. */
 async function expectTrainersWords(scenario: string, step: number, said: readonly Spoken[]): Promise<void> {
-  const client = makeTrainerClient({ url: school.trainer.url, apiKey: null, timeoutSeconds: 60 })
+  const client = makeTrainerClient({ url: training.trainer.url, apiKey: null, timeoutSeconds: 60 })
   const { signal } = new AbortController()
   const lora = { rank: 4, seed: 0, train_attn: true, train_mlp: true, train_unembed: false }
   const model = await client.createModel(await client.createSession({}, signal), 'tiny', lora, signal)
@@ -125,7 +127,7 @@ async function expectTrainersWords(scenario: string, step: number, said: readonl
 }
 
 function stateOf(release: string): string | null {
-  const show = ['--git-dir', join(school.world.directory, 'artifacts.git'), 'show', `${release}:svc-provenance.json`]
+  const show = ['--git-dir', join(training.world.directory, 'artifacts.git'), 'show', `${release}:svc-provenance.json`]
   try {
     return JSON.parse(execFileSync('git', show, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })).trainer_state
   } catch {

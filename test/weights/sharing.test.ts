@@ -1,11 +1,11 @@
 /** Scenarios that share one engine: each learns by itself, nobody gets more of them than the engine holds, and no request is lost to a swap. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectRefusal } from '../spec/support/refusal.ts'
-import { textAt } from '../spec/support/speak.ts'
+import { textAt } from '../spec/support/helpers.ts'
 import { memberOf, trainee } from '../spec/support/trainee.ts'
 import type { World } from '../support/world.ts'
-import { openDistantSchool } from './support/distant-school.ts'
-import { openSchool, playGroup, rowAt, say, type School } from './support/school.ts'
+import { openRemoteTrainingWorld } from './support/remote-training-world.ts'
+import { openTrainingWorld, playGroup, rowAt, say, type TrainingWorld } from './support/training-world.ts'
 import { seedsFrom, spoken, voiceOf } from './support/spoken.ts'
 
 const PROMPT = 'Pick a colour.'
@@ -15,8 +15,8 @@ const SETTINGS = { 'training.group_size': GROUP, 'training.learning_rate': 0.006
 const CAPACITY = 2
 
 const OPEN = {
-  llama: () => openSchool({ ...SETTINGS, 'inference.engine.capacity': CAPACITY }),
-  sglang: () => openDistantSchool('sglang', CAPACITY, SETTINGS),
+  llama: () => openTrainingWorld({ ...SETTINGS, 'inference.engine.capacity': CAPACITY }),
+  sglang: () => openRemoteTrainingWorld('sglang', CAPACITY, SETTINGS),
 }
 
 function play(at: World, scenario: string, round: number, wanted: string): Promise<number> {
@@ -53,13 +53,13 @@ async function askedDuring(at: World, scenario: string, work: () => Promise<void
 const ENGINES = process.env['WEIGHT_ENGINES'] === 'all' ? (['llama', 'sglang'] as const) : (['llama'] as const)
 
 describe.each(ENGINES)('two scenarios on one %s engine', (kind) => {
-  let school: School
+  let training: TrainingWorld
   let world: World
   beforeAll(async () => {
-    school = await OPEN[kind]()
-    world = school.world
+    training = await OPEN[kind]()
+    world = training.world
   })
-  afterAll(() => school.close())
+  afterAll(() => training.close())
 
   it('learn different answers by turns, and neither changes what the other says [limits.weights]', async () => {
     const base = await sharesIn(world, 'north')
@@ -125,29 +125,29 @@ async function evictions(world: World): Promise<number> {
 }
 
 describe('an engine that holds one adapter', () => {
-  let school: School
+  let training: TrainingWorld
   beforeAll(async () => {
-    school = await openSchool({ ...SETTINGS, 'inference.engine.capacity': 1 })
+    training = await openTrainingWorld({ ...SETTINGS, 'inference.engine.capacity': 1 })
   })
-  afterAll(() => school.close())
+  afterAll(() => training.close())
 
   it('takes one of two scenarios that are made at once, and refuses the other with 409 [limits.weights]', async () => {
-    const made = await Promise.all(['only', 'other'].map((name) => school.world.post('/svc/scenarios', { name })))
+    const made = await Promise.all(['only', 'other'].map((name) => training.world.post('/svc/scenarios', { name })))
     expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409])
     for (const refused of made.filter(({ status }) => status === 409)) expectRefusal(refused, 409, 'too_many_weight_scenarios')
   })
 
   it('trains it step after step, and answers every request meanwhile', async () => {
-    const [name = ''] = ((await school.world.get('/svc/scenarios')).text.match(/only|other/) ?? []).values()
-    await play(school.world, name, 1, 'blue')
-    await rowAt(school.world, name, 1)
-    const statuses = await askedDuring(school.world, name, async () => {
-      await play(school.world, name, 2, 'blue')
-      await rowAt(school.world, name, 2)
+    const [name = ''] = ((await training.world.get('/svc/scenarios')).text.match(/only|other/) ?? []).values()
+    await play(training.world, name, 1, 'blue')
+    await rowAt(training.world, name, 1)
+    const statuses = await askedDuring(training.world, name, async () => {
+      await play(training.world, name, 2, 'blue')
+      await rowAt(training.world, name, 2)
     })
     expect(new Set(statuses)).toEqual(new Set([200]))
-    const rows = await trainee(school.world, name).rows()
+    const rows = await trainee(training.world, name).rows()
     expect(rows.map(({ metrics }) => memberOf({ metrics }, 'metrics')['selected'])).toEqual([true, true])
-    expect(await trainee(school.world, name).status()).toMatchObject({ inference_admission: 'open' })
+    expect(await trainee(training.world, name).status()).toMatchObject({ inference_admission: 'open' })
   })
 })

@@ -80,7 +80,7 @@ describe('a row', () => {
   })
 })
 
-describe('the door', () => {
+describe('the HTTP server', () => {
   it.each([
     ['no JSON', 'hello', 'application/json', 400],
     ['no object', '[]', 'application/json', 400],

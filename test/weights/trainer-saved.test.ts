@@ -67,7 +67,7 @@ describe('saved weights', () => {
     await second.stop()
   })
 
-  it('are a folder that the house reads, whole, as an archive', async () => {
+  it('are a folder that the service reads, whole, as an archive', async () => {
     const run = await caller.model({ rank: 3, alpha: 6, train_mlp: false })
     await run.step(towards('red'))
     await run.done('save_weights_for_sampler', { path: 'step-1.a' })

@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { expectRefusal } from '../spec/support/refusal.ts'
-import { errorOf, recordIds, textAt } from '../spec/support/speak.ts'
+import { errorOf, recordIds, textAt } from '../spec/support/helpers.ts'
 import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
-import { openSchool, rowAt, say, type School } from './support/school.ts'
+import { openTrainingWorld, rowAt, say, type TrainingWorld } from './support/training-world.ts'
 import { driftOf, seedsFrom, spoken, type Spoken } from './support/spoken.ts'
 
 const PROMPT = 'Pick a colour.'
 const GRID = { groups_per_step: 2, rollouts_per_group: 4 }
 const SLOTS = GRID.groups_per_step * GRID.rollouts_per_group
 
-let school: School
+let training: TrainingWorld
 beforeAll(async () => {
-  school = await openSchool({
+  training = await openTrainingWorld({
     recipe: 'tttd',
     'training.objective_config.groups_per_step': GRID.groups_per_step,
     'training.objective_config.rollouts_per_group': GRID.rollouts_per_group,
@@ -22,9 +22,9 @@ beforeAll(async () => {
     'training.learning_rate': 0.01,
   })
 })
-afterAll(() => school.close())
+afterAll(() => training.close())
 
-const scenarioOf = (name: string): Trainee => trainee(school.world, name)
+const scenarioOf = (name: string): Trainee => trainee(training.world, name)
 
 /** Where the nth exchange of a step stands, with a score of its own. */
 const placed = (step: number, slot: number, receipt: string, more: JsonObject = {}): JsonObject => ({
@@ -39,7 +39,7 @@ const placed = (step: number, slot: number, receipt: string, more: JsonObject = 
   },
 })
 
-const answers = (s: Trainee, first: number): Promise<readonly Spoken[]> => spoken(school.world, s.name, PROMPT, seedsFrom(first, SLOTS))
+const answers = (s: Trainee, first: number): Promise<readonly Spoken[]> => spoken(training.world, s.name, PROMPT, seedsFrom(first, SLOTS))
 
 /** Answers the ids of the reports. */
 async function report(s: Trainee, step: number, receipts: readonly string[], slots = seedsFrom(0, SLOTS)): Promise<readonly string[]> {
@@ -48,7 +48,7 @@ async function report(s: Trainee, step: number, receipts: readonly string[], slo
   return ids
 }
 const receiptsOf = (said: readonly Spoken[]): readonly string[] => said.map(({ receipt }) => receipt)
-const metricsAt = async (s: Trainee, step: number): Promise<JsonObject> => memberOf(await rowAt(school.world, s.name, step), 'metrics')
+const metricsAt = async (s: Trainee, step: number): Promise<JsonObject> => memberOf(await rowAt(training.world, s.name, step), 'metrics')
 
 describe('a report', () => {
   it.each<readonly [field: string, more: JsonObject]>([
@@ -62,17 +62,17 @@ describe('a report', () => {
     ['metadata.comparison_set', { comparison_set: 'tttd-step-0-group-1' }],
   ])('whose %s is wrong is 400 and not kept [report.tttd]', async (field, more) => {
     const s = scenarioOf('refused')
-    const { receipt } = await say(school.world, s.name, PROMPT)
-    const before = await recordIds(school.world, s.name)
+    const { receipt } = await say(training.world, s.name, PROMPT)
+    const before = await recordIds(training.world, s.name)
     const refused = await s.report(placed(0, 0, receipt, more))
     expectRefusal(refused, 400, textAt(errorOf(refused), 'code'))
     expect(textAt(errorOf(refused), 'message')).toContain(`${field}: must be`)
-    expect(await recordIds(school.world, s.name)).toEqual(before)
+    expect(await recordIds(training.world, s.name)).toEqual(before)
   })
 
   it('without a score is 400; one that names its group by both its names is taken [report.tttd]', async () => {
     const s = scenarioOf('refused')
-    const { receipt } = await say(school.world, s.name, PROMPT)
+    const { receipt } = await say(training.world, s.name, PROMPT)
     const { score: _, ...unscored } = placed(0, 0, receipt)
     expect(textAt(errorOf(await s.report(unscored)), 'message')).toContain('score: must be')
     const both = placed(0, 0, receipt, { algorithm: 'ttt-discover', comparison_set: 'tttd-step-0-group-0' })
@@ -86,11 +86,11 @@ describe('a grid', () => {
     const [first, second] = [receiptsOf(await answers(s, 0)), receiptsOf(await answers(s, 100))]
     const later = [...(await report(s, 1, second, seedsFrom(0, SLOTS - 1)))]
     const earlier = await report(s, 0, first)
-    const row = await rowAt(school.world, s.name, 1)
+    const row = await rowAt(training.world, s.name, 1)
     later.push(...(await report(s, 1, second, [SLOTS - 1])))
     expect(row['consumed_ids']).toEqual([...first, ...earlier].sort())
     expect(row['metrics']).toMatchObject({ training_method: 'tttd', groups: 2, constant_groups: 0, samples_fresh: SLOTS })
-    const next = await rowAt(school.world, s.name, 2)
+    const next = await rowAt(training.world, s.name, 2)
     expect(next['consumed_ids']).toEqual([...second, ...later].sort())
     expect(next['metrics']).toMatchObject({ samples_fresh: 0, samples_admitted_stale: SLOTS, optimizer_steps: 1 })
     expect((await s.releases()).map(({ result }) => result)).toEqual(['published', 'published', 'published'])
@@ -100,7 +100,7 @@ describe('a grid', () => {
     const s = scenarioOf('mixed')
     const early = receiptsOf(await answers(s, 0))
     await report(s, 0, receiptsOf(await answers(s, 100)))
-    await rowAt(school.world, s.name, 1)
+    await rowAt(training.world, s.name, 1)
     const late = receiptsOf(await answers(s, 200))
     await report(s, 1, [...early.slice(0, 3), ...late.slice(3)], seedsFrom(0, 4))
     await until(async () => JSON.stringify(await s.processor()).includes('mixed_release_ids'))
@@ -115,7 +115,7 @@ describe('a grid', () => {
       const said = await answers(s, step * 100)
       await report(s, step, receiptsOf(said))
       const told = Number((await metricsAt(s, step + 1))['base_log_prob_difference'])
-      const drift = await driftOf(school, said)
+      const drift = await driftOf(training, said)
       expect(told).toBeCloseTo(drift, 4)
       // Nothing was trained yet at first; after one step the answers are no longer the base's.
       if (step === 0) expect(Math.abs(drift)).toBeLessThan(0.001)

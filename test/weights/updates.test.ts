@@ -6,7 +6,7 @@ import { sharedFolder } from '../support/folder.ts'
 import { LIES } from './support/lies.ts'
 import { withLlama } from './support/llama.ts'
 import { problemsOf, scoreSpans, sequenceOf } from './support/spans-add-up.ts'
-import { openUnresting, type Accepted, type Unresting } from './support/unresting.ts'
+import { openEngineScenario, type Accepted, type EngineScenario } from './support/engine-scenario.ts'
 
 /** `npm run test:weights:updates` makes ten thousand. */
 const UPDATES = Number(process.env['WEIGHT_UPDATES'] ?? 150)
@@ -20,15 +20,15 @@ const LONG_SPAN = 4
 const MILLISECONDS_PER_UPDATE = 400
 
 const folder = sharedFolder()
-let house: Unresting
+let weights: EngineScenario
 /** Whoever tells of the tokens; a liar in one of the tests. */
 let told: (capture: Capture) => Capture | undefined = (capture) => capture
 
 beforeAll(async () => {
   withLlama()
-  house = await openUnresting(folder, (capture) => told(capture))
+  weights = await openEngineScenario(folder, (capture) => told(capture))
 })
-afterAll(() => house.close())
+afterAll(() => weights.close())
 
 describe('weights that change under requests', () => {
   it(
@@ -38,13 +38,13 @@ describe('weights that change under requests', () => {
       const refused = await amidUpdates(random, UPDATES)
       expect(refused, ABOUT).toEqual([])
       expect(
-        house.accepted.flatMap((one) => problemsOf(one).map((problem) => ({ problem, one }))),
+        weights.accepted.flatMap((one) => problemsOf(one).map((problem) => ({ problem, one }))),
         ABOUT,
       ).toEqual([])
-      const several = house.accepted.filter(({ training }) => training.runtime_load_spans.length > 1)
+      const several = weights.accepted.filter(({ training }) => training.runtime_load_spans.length > 1)
       const inside = new Set(several.flatMap(loadsAfterTheFirst))
-      const scored = await scoredOf([...several, ...house.accepted].slice(0, SCORED))
-      report({ updates: UPDATES, inside: inside.size, answers: house.accepted.length, several: several.length, scored: scored.length })
+      const scored = await scoredOf([...several, ...weights.accepted].slice(0, SCORED))
+      report({ updates: UPDATES, inside: inside.size, answers: weights.accepted.length, several: several.length, scored: scored.length })
       expect(inside.size, ABOUT).toBeGreaterThan(UPDATES / 10)
     },
     60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
@@ -54,7 +54,7 @@ describe('weights that change under requests', () => {
     'leave nothing at all of an answer whose engine lies about it, and everything of the others [errors.409-engine]',
     async () => {
       const random = randomOf(`${SEED} lies`)
-      const before = house.accepted.length
+      const before = weights.accepted.length
       const truths: Capture[] = []
       const lies: string[] = []
       told = (capture) => {
@@ -72,8 +72,8 @@ describe('weights that change under requests', () => {
       ).toEqual([])
       expect(refused, ABOUT).toHaveLength(lies.length)
       expect(new Set(lies), ABOUT).toEqual(new Set(Object.keys(LIES)))
-      expect(house.accepted, ABOUT).toHaveLength(before + truths.length)
-      expect(house.accepted.flatMap(problemsOf), ABOUT).toEqual([])
+      expect(weights.accepted, ABOUT).toHaveLength(before + truths.length)
+      expect(weights.accepted.flatMap(problemsOf), ABOUT).toEqual([])
       report({ lies: lies.length, refused: refused.length, truths: truths.length })
     },
     60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
@@ -89,9 +89,9 @@ async function amidUpdates(random: Random, updates: number): Promise<readonly un
   const over = new AbortController()
   const asking = Array.from({ length: AT_ONCE }, async (_, at) => {
     const own = random.branch(`client ${at}`)
-    while (!over.signal.aborted) await house.ask(own).catch((error: unknown) => refused.push(error))
+    while (!over.signal.aborted) await weights.ask(own).catch((error: unknown) => refused.push(error))
   })
-  for (let made = 0; made < updates; made += 1) await house.update(random)
+  for (let made = 0; made < updates; made += 1) await weights.update(random)
   over.abort()
   await Promise.all(asking)
   return refused
@@ -103,7 +103,7 @@ const loadsAfterTheFirst = ({ training }: Accepted): readonly number[] =>
 async function scoredOf(sample: readonly Accepted[]): Promise<readonly number[]> {
   const own: number[] = []
   for (const accepted of sample) {
-    for (const [at, score] of (await scoreSpans(accepted, house)).entries()) {
+    for (const [at, score] of (await scoreSpans(accepted, weights)).entries()) {
       const { start = 0, end = 0 } = accepted.training.runtime_load_spans[at] ?? {}
       own.push(score.own)
       expect(score.own, ABOUT).toBeLessThan(SAME)

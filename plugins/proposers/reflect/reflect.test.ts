@@ -35,7 +35,7 @@ describe('with train tasks', () => {
     expect(served.asked[1]?.at(-1)?.content).toContain('tried already')
   })
 
-  it('offers nothing that breaks more than it mends', async () => {
+  it('offers nothing that breaks more than it fixes', async () => {
     const entries: readonly Entry[] = [{ id: 'base', name: 'rules', config: { text: 'It fixes b.' } }]
     const served = modelOf(replyOf('trade', 'It fixes a, it breaks b.'), replyOf('worse', 'Simply breaks b.'))
     const proposal = await propose(briefOf(plain, { entries, samples, tasks, models: { served } }))

@@ -91,7 +91,7 @@ function trialIn(entries: readonly Entry[], tasks: readonly PracticeTask[], name
   return trialOf(isRight(task, reply) ? 1 : 0, reply)
 }
 
-it.each(FAMILIES)('finds what fixes the family %s from its train tasks, step by step, and others of it are mended too', async (family) => {
+it.each(FAMILIES)('finds what fixes the family %s from its train tasks, step by step, and its other tasks are fixed too', async (family) => {
   const tasks = tasksOf(family)
   const held = tasks.slice(5)
   const { entries } = await live(tasks, tasks.slice(0, 5), STEPS_MAX)

@@ -39,7 +39,7 @@ describe('as a proposer', () => {
     }
   })
 
-  it('mostly mends a flaw of the failures shown, sometimes does nothing, sometimes harms', () => {
+  it('mostly fixes a flaw of the failures shown, sometimes does nothing, sometimes harms', () => {
     const lessons = Array.from({ length: 60 }, (_, salt) => lessonsIn(proposed(failureOf('roman', salt)).text)[0])
     const mending = lessons.filter((lesson) => lesson === 'subtractive' || lesson === 'answer-line').length
     const harmful = lessons.filter((lesson) => HARMS.some((harm) => harm.name === lesson)).length

@@ -64,7 +64,7 @@ describe('other phrasings of a task', () => {
 
 describe('scores', () => {
   it.each(FAMILIES.filter((family) => family.lessons.length > 0 && family.name !== 'shell').map((family) => family.name))(
-    '%s: its lessons mend it',
+    '%s: its lessons fix it',
     (name) => {
       const family = FAMILIES.find((one) => one.name === name)
       const tasks = family?.tasks() ?? []

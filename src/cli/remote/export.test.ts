@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { importInference, named } from '../../../test/spec/support/speak.ts'
+import { importInference, named } from '../../../test/spec/support/helpers.ts'
 import { fillDisk, mountDisk, temporaryFolder } from '../../../test/support/folder.ts'
 import { sharedWorld } from '../../../test/support/shared-world.ts'
 import { world } from '../../../test/support/world.ts'

@@ -1,6 +1,6 @@
 /** What was stored: listed, read one by one, and written to a file. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { importInference, named } from '../../../test/spec/support/speak.ts'
+import { importInference, named } from '../../../test/spec/support/helpers.ts'
 import { sharedWorld } from '../../../test/support/shared-world.ts'
 import { typeCommand } from '../testing/service.ts'
 

@@ -1,6 +1,6 @@
 /** Records as they are stored, until somebody stops looking. */
 import { describe, expect, test, vi } from 'vitest'
-import { importInference, inference, named } from '../../../test/spec/support/speak.ts'
+import { importInference, inference, named } from '../../../test/spec/support/helpers.ts'
 import { makePlace } from '../../../test/support/place.ts'
 import { send, world, type World } from '../../../test/support/world.ts'
 import { runCli } from '../program.ts'

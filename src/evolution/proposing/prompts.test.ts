@@ -174,7 +174,7 @@ describe('the situation of a step', () => {
 })
 
 describe('what a change needs', () => {
-  it('is mended where it is clear what was meant, and refused alone where it is not', () => {
+  it('is fixed where it is clear what was meant, and refused alone where it is not', () => {
     const { requires, refused } = needsIn([
       { name: ' NEWS_KEY ', kind: 'env', check: 'test -n "$NEWS_KEY"', prompt: 'p'.repeat(300), extra: 1 },
       { name: 'db', kind: 'service', check: 'pg_isready' },

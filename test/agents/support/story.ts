@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
-import { ANSWER, openStage, type AgentSpec, type Stage } from './stage.ts'
+import { ANSWER, openAgentWorld, type AgentSpec, type AgentWorld } from './world.ts'
 
 export interface Story extends AgentSpec {
   /** Its tool that runs a command. */
@@ -16,7 +16,7 @@ export interface Story extends AgentSpec {
   /** Those that call the skill `mark-skill`. */
   readonly skill: readonly string[]
   /** What only this agent has. */
-  readonly more?: (stage: () => Stage) => void
+  readonly more?: (world: () => AgentWorld) => void
 }
 
 /** The result is put together, so that the command itself does not hold it. */
@@ -28,27 +28,27 @@ const PROXIES = { HTTP_PROXY: DEAD_PROXY, HTTPS_PROXY: DEAD_PROXY, http_proxy: D
 /** Each part goes on where the one before ended. */
 export function tell(story: Story): void {
   describe(story.adapter, () => {
-    let opened: Stage | undefined
+    let opened: AgentWorld | undefined
     beforeAll(async () => {
-      opened = await openStage(story)
+      opened = await openAgentWorld(story)
     })
     afterAll(() => opened?.close())
-    const stage = (): Stage => {
+    const world = (): AgentWorld => {
       if (opened === undefined) throw new Error('the agent was not installed')
       return opened
     }
-    tellFirstSession(story, stage)
-    tellCalls(story, stage)
-    tellUpkeep(story, stage)
-    tellChange(story, stage)
-    tellKilled(story, stage)
-    story.more?.(stage)
+    tellFirstSession(story, world)
+    tellCalls(story, world)
+    tellUpkeep(story, world)
+    tellChange(story, world)
+    tellKilled(story, world)
+    story.more?.(world)
   })
 }
 
-function tellFirstSession({ shell, prompt, seed }: Story, stage: () => Stage): void {
+function tellFirstSession({ shell, prompt, seed }: Story, world: () => AgentWorld): void {
   it('has its rule, its skill and its extension before the model, runs a tool and prints the answer, past the proxies of the machine', async () => {
-    const asked = await stage().session(prompt('Say something.'), thenSay(shell(TOOL.command), ANSWER), PROXIES)
+    const asked = await world().session(prompt('Say something.'), thenSay(shell(TOOL.command), ANSWER), PROXIES)
     const [first, second, third] = asked.filter(isTurn).map(({ body }) => body.toString())
     const extensions = seed.filter(({ name }) => name === 'code_extension')
     for (const mark of ['MARK_RULE', 'MARK_SKILL_LISTED', ...extensions.map(() => 'MARK_EXTENSION')]) expect(first).toContain(mark)
@@ -58,37 +58,37 @@ function tellFirstSession({ shell, prompt, seed }: Story, stage: () => Stage): v
   })
 
   it('has every call recorded under its session and its release, and one report about exactly these', async () => {
-    const calls = await stage().records('inference')
-    const release = await stage().head()
+    const calls = await world().records('inference')
+    const release = await world().head()
     expect(calls.length).toBeGreaterThanOrEqual(2)
     for (const call of calls) expect(call).toMatchObject({ release, tags: { release, session: calls[0]?.tags['session'] } })
     expect(calls[0]?.tags['session']).toMatch(/^[0-9a-f-]{36}$/)
-    expect(await stage().run(['report', '--score', '1', '--feedback', 'good'])).toMatchObject({ code: 0 })
+    expect(await world().run(['report', '--score', '1', '--feedback', 'good'])).toMatchObject({ code: 0 })
     const references = calls.map(({ id }) => id)
-    expect(await stage().records('report')).toMatchObject([{ score: 1, references, payload: { feedback: 'good' } }])
+    expect(await world().records('report')).toMatchObject([{ score: 1, references, payload: { feedback: 'good' } }])
   })
 }
 
-function tellCalls({ command, skill }: Story, stage: () => Stage): void {
+function tellCalls({ command, skill }: Story, world: () => AgentWorld): void {
   it('puts a command that is called before the model, with its words', async () => {
-    const asked = (await stage().session(command, say(ANSWER))).map(({ body }) => body.toString()).join('\n')
+    const asked = (await world().session(command, say(ANSWER))).map(({ body }) => body.toString()).join('\n')
     for (const text of ['MARK_COMMAND', 'one two']) expect(asked).toContain(text)
   })
 
   it('puts the whole of a skill that is called before the model', async () => {
-    const asked = await stage().session(skill, say(ANSWER))
+    const asked = await world().session(skill, say(ANSWER))
     expect(asked.map(({ body }) => body.toString()).join('\n')).toContain('MARK_SKILL_BODY')
   })
 }
 
-function tellUpkeep({ adapter }: Story, stage: () => Stage): void {
+function tellUpkeep({ adapter }: Story, world: () => AgentWorld): void {
   it('is in order, and says how it is used', async () => {
-    expect(await stage().run(['doctor'])).toMatchObject({ code: 0 })
-    expect(await stage().run(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining(`Usage: svc-${adapter}`) })
+    expect(await world().run(['doctor'])).toMatchObject({ code: 0 })
+    expect(await world().run(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining(`Usage: svc-${adapter}`) })
   })
 
   it('changes no file when it is installed again', async () => {
-    const { home, installAgain } = stage()
+    const { home, installAgain } = world()
     const before = [filesIn(home.folder), filesIn(home.work)]
     expect(await installAgain()).toMatchObject({ code: 0, out: expect.stringContaining('is already current') })
     expect([filesIn(home.folder), filesIn(home.work)]).toEqual(before)
@@ -104,26 +104,26 @@ function filesIn(folder: string): Readonly<Record<string, string>> {
 
 const stateOf = (path: string): string => `${statSync(path).mtimeMs} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
 
-function tellChange({ shell, prompt }: Story, stage: () => Stage): void {
+function tellChange({ shell, prompt }: Story, world: () => AgentWorld): void {
   it('is asked for a change, and after the update works by it, under the new release', async () => {
-    const before = await stage().head()
-    const asked = await stage().run(['harness', 'Always say MARK_TWO.', '--wait'])
+    const before = await world().head()
+    const asked = await world().run(['harness', 'Always say MARK_TWO.', '--wait'])
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('published') })
-    const release = await stage().head()
+    const release = await world().head()
     expect(release).not.toBe(before)
-    expect(await stage().run(['update'])).toMatchObject({ code: 0, out: expect.stringContaining(`installed release ${release}`) })
-    const known = (await stage().records('inference')).length
-    const turns = await stage().session(prompt('Say something else.'), thenSay(shell(TOOL.command), ANSWER))
+    expect(await world().run(['update'])).toMatchObject({ code: 0, out: expect.stringContaining(`installed release ${release}`) })
+    const known = (await world().records('inference')).length
+    const turns = await world().session(prompt('Say something else.'), thenSay(shell(TOOL.command), ANSWER))
     expect(turns.find(isTurn)?.body.toString()).toContain('MARK_TWO')
-    const calls = (await stage().records('inference')).slice(known)
+    const calls = (await world().records('inference')).slice(known)
     expect(calls.length).toBeGreaterThanOrEqual(2)
     for (const call of calls) expect(call).toMatchObject({ release, tags: { release } })
   })
 }
 
-function tellKilled({ shell, prompt }: Story, stage: () => Stage): void {
+function tellKilled({ shell, prompt }: Story, world: () => AgentWorld): void {
   it('leaves the receipts of a session that is killed to be reported', async () => {
-    const { here, start, run, records } = stage()
+    const { here, start, run, records } = world()
     const known = (await records('inference')).length
     const hung = Promise.withResolvers<void>()
     here.upstream.answer(thenHang(shell(TOOL.command), hung.resolve))

@@ -1,5 +1,5 @@
 /** Conversations of the shop's assistant in all three formats: words, thoughts, tools, pictures, refusals, whole and streamed. */
-import { named, recordIds } from '../../spec/support/speak.ts'
+import { named, recordIds } from '../../spec/support/helpers.ts'
 import { data, DONE, named as event } from '../../support/frames.ts'
 import { responseStreams } from '../../support/response-streams.ts'
 import { sendFrames, sendJson } from '../../support/upstream.ts'

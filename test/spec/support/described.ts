@@ -5,7 +5,7 @@ import { Router } from '../../../src/http/router.ts'
 import { routes } from '../../../src/http/routes.ts'
 import type { Answer, Ask, World } from '../../support/world.ts'
 import { problemsOf } from './json-schema.ts'
-import { errorOf, textAt } from './speak.ts'
+import { errorOf, textAt } from './helpers.ts'
 import { memberOf } from './trainee.ts'
 
 export type Asking = (method: HttpRoute['method'], path: string, ask?: Ask) => Promise<Answer>

@@ -1,7 +1,7 @@
 /** What every refusal must look like, whichever rule it is about. */
 import { expect } from 'vitest'
 import type { Answer } from '../../support/world.ts'
-import { errorOf, textAt } from './speak.ts'
+import { errorOf, textAt } from './helpers.ts'
 
 /** A path of a machine, a line of a stack, or a module of ours. */
 const LEAK = /\/(?:work|home|tmp|usr|var|root)\/|\bat \w+.*:\d+:\d+|node_modules|\.ts\b/

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { JsonObject, TrainingMode } from '../../../src/contract/index.ts'
 import { until } from '../../support/wait.ts'
 import type { Answer, World } from '../../support/world.ts'
-import { named, rowsOf, textAt } from './speak.ts'
+import { named, rowsOf, textAt } from './helpers.ts'
 
 const RECIPES = join(import.meta.dirname, '..', '..', 'fixtures', 'training')
 export const LEDGER_RECIPE = join(RECIPES, 'ledger.ts')

@@ -2,7 +2,7 @@
 import type { AdapterSpan, Capture } from '../../../src/contract/index.ts'
 import { adapterName } from '../../../src/weights/load-id.ts'
 import type { Random } from '../../crash/random.ts'
-import { INCARNATION, SCENARIO } from './unresting.ts'
+import { INCARNATION, SCENARIO } from './engine-scenario.ts'
 
 type Lie = (capture: Capture, random: Random) => Capture | undefined
 

@@ -1,5 +1,5 @@
 /** Whether an accepted exchange says of every token which weights made it: looked at without anything of the service's own checks. */
-import { ADAPTERS, BASE, INCARNATION, type Accepted, type Unresting } from './unresting.ts'
+import { ADAPTERS, BASE, INCARNATION, type Accepted, type EngineScenario } from './engine-scenario.ts'
 
 /** What does not hold, in words. */
 export function problemsOf({ frozen, newest, generated, training }: Accepted): readonly string[] {
@@ -30,14 +30,14 @@ interface Scored {
 }
 
 /** Every span of the exchange, scored by every adapter there is. */
-export async function scoreSpans({ training }: Accepted, house: Unresting): Promise<readonly Scored[]> {
+export async function scoreSpans({ training }: Accepted, weights: EngineScenario): Promise<readonly Scored[]> {
   const { tokens, rollout_log_probs: recorded, runtime_load_spans: spans } = training
   const all = Array.from({ length: ADAPTERS + 1 }, (_, at) => at + BASE)
   const scores = new Map<number, readonly number[]>()
-  for (const adapter of all) scores.set(adapter, (await house.score(tokens, adapter)).slice(-recorded.length))
+  for (const adapter of all) scores.set(adapter, (await weights.score(tokens, adapter)).slice(-recorded.length))
   return spans.map(({ start, end, runtime_load_id }) => {
     const off = (adapter: number): number => distance(recorded.slice(start, end), scores.get(adapter)?.slice(start, end) ?? [])
-    const made = house.publications[sequenceOf(runtime_load_id)] ?? Number.NaN
+    const made = weights.publications[sequenceOf(runtime_load_id)] ?? Number.NaN
     return { own: off(made), other: Math.min(...all.filter((adapter) => adapter !== made).map(off)) }
   })
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { makeTrainerClient } from '../../../src/weights/jobs/tinker.ts'
 import type { World } from '../../support/world.ts'
-import { say, type School } from './school.ts'
+import { say, type TrainingWorld } from './training-world.ts'
 
 /** One answer, without the prompt before it being told apart in `tokens`. */
 export interface Spoken {
@@ -50,14 +50,14 @@ export async function shareOf(at: World, scenario: string, prompt: string, answe
 export const seedsFrom = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, index) => first + index)
 
 /** How much likelier the tokens of the answers were than the trainer's base model would have had them, on average. */
-export async function driftOf(school: School, said: readonly Spoken[]): Promise<number> {
-  const base = await baseLogProbs(school, said)
+export async function driftOf(training: TrainingWorld, said: readonly Spoken[]): Promise<number> {
+  const base = await baseLogProbs(training, said)
   const drifts = said.flatMap(({ logProbs }, at) => logProbs.map((value, token) => value - (base[at]?.[token] ?? Number.NaN)))
   return drifts.reduce((sum, value) => sum + value, 0) / drifts.length
 }
 
 /** The log-probabilities of the answers' tokens by the trainer's base model. */
-async function baseLogProbs({ trainer }: School, said: readonly Spoken[]): Promise<readonly (readonly number[])[]> {
+async function baseLogProbs({ trainer }: TrainingWorld, said: readonly Spoken[]): Promise<readonly (readonly number[])[]> {
   const client = makeTrainerClient({ url: trainer.url, apiKey: null, timeoutSeconds: 60 })
   const { signal } = new AbortController()
   const lora = { rank: 1, seed: 0, train_attn: true, train_mlp: true, train_unembed: false }

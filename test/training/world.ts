@@ -43,7 +43,7 @@ export const inMemory: OpenStores = async (before) =>
 const RECIPES = { merge: pair, reevaluate, refuse }
 const LOADED_MAX = 1
 
-export class House {
+export class ScenarioWorld {
   readonly #settings: Settings
   readonly #open: OpenStores
   #stores: Stores | null = null
@@ -96,7 +96,7 @@ export class House {
     // Failures of the process before are no reason to rest.
     this.#model?.timePassed()
     this.#seconds += 1
-    this.#registry = await Registry.open(await this.#household(this.#stores), {
+    this.#registry = await Registry.open(await this.#services(this.#stores), {
       implicitCreation: true,
       scenariosMax: 10,
       loadedMax: LOADED_MAX,
@@ -185,7 +185,7 @@ export class House {
     return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...strayedScenario(scenario, model)]
   }
 
-  async #household({ store, contents }: Stores): Promise<Services> {
+  async #services({ store, contents }: Stores): Promise<Services> {
     const power = this.#power
     const durable = this.#witness()
     const { components, stale, batchSize, maxSteps, configuredMode } = this.#settings

@@ -8,23 +8,27 @@ import type { EngineServer } from '../engines/server.ts'
 import { startSglang } from '../engines/sglang-server.ts'
 import { startVllm } from '../engines/vllm-server.ts'
 import { VOCABULARY, withLlama } from './llama.ts'
-import { openSchool, type School } from './school.ts'
+import { openTrainingWorld, type TrainingWorld } from './training-world.ts'
 import { tinyModel } from './tiny-model.ts'
 
-export interface DistantSchool extends School {
+export interface RemoteTrainingWorld extends TrainingWorld {
   readonly engine: EngineServer
 }
 
 /** What decodes must never be what runs out of room. */
 const DECODER_CAPACITY = 64
 
-export async function openDistantSchool(kind: 'sglang' | 'vllm', capacity: number, settings: Settings = {}): Promise<DistantSchool> {
+export async function openRemoteTrainingWorld(
+  kind: 'sglang' | 'vllm',
+  capacity: number,
+  settings: Settings = {},
+): Promise<RemoteTrainingWorld> {
   withLlama()
   const model = join(await tinyModel(), 'model.gguf')
   const decoding = await openLlamaEngine(readSettings({ model, capacity: DECODER_CAPACITY }))
   const start = kind === 'sglang' ? startSglang : startVllm
   const engine = await start({ decoder: await llamaDecoder(decoding), capacity })
-  const school = await openSchool({
+  const training = await openTrainingWorld({
     'inference.runtime': kind,
     'inference.engine.url': engine.url,
     'inference.engine.model': 'tiny',
@@ -33,10 +37,10 @@ export async function openDistantSchool(kind: 'sglang' | 'vllm', capacity: numbe
     ...settings,
   })
   return {
-    ...school,
+    ...training,
     engine,
     async close() {
-      await school.close()
+      await training.close()
       await engine.close()
       await decoding.close()
     },

@@ -19,7 +19,7 @@ const isShort = process.env['BROWSER_LOOKS'] === 'short'
 const LOOKS = ALL_LOOKS.filter(({ isExamined }) => isExamined || !isShort)
 
 /** Leaves `screenshots/<name>-<width>-<scheme>.png`. */
-export async function expectGoodLooks(page: Page, name: string): Promise<void> {
+export async function expectScreensFit(page: Page, name: string): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
   for (const { width, scheme, isExamined } of LOOKS) {
     await page.setViewportSize({ width, height: HEIGHT })

@@ -22,7 +22,7 @@ import { adapterFolder, ScriptedEngine } from '../../../src/weights/serving/test
 import { emptyExchange, hostsOf, nothing, ROOM, servicesInMemory } from '../../support/services.ts'
 import { until } from '../../support/wait.ts'
 
-export interface WeightHouse {
+export interface WeightScenario {
   readonly engine: ScriptedEngine
   readonly contents: ContentStore
   readonly runtime: Runtime
@@ -39,7 +39,7 @@ export interface WeightHouse {
   /** The folder of the head that lives in the engine alone. */
   liveFolder(): string
   /** Another life of the service, on the same rows and the same engine. */
-  reopen(): Promise<WeightHouse>
+  reopen(): Promise<WeightScenario>
 }
 export interface Kept {
   readonly release: string | null
@@ -49,12 +49,12 @@ export interface Kept {
 const PUPIL = 'pupil'
 const DRAIN_SECONDS = 0.01
 
-export async function openWeightHouse(folder: string, capacity: number): Promise<WeightHouse> {
+export async function openWeightScenario(folder: string, capacity: number): Promise<WeightScenario> {
   const kept = { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
   return opened(new ScriptedEngine({ capacity }), kept, folder)
 }
 
-async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'contents'>, folder: string): Promise<WeightHouse> {
+async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'contents'>, folder: string): Promise<WeightScenario> {
   const lessons: StepResult[] = []
   const runtime = makeWeightRuntime(engine, { name: 'scripted', modelName: 'scripted', drainSeconds: DRAIN_SECONDS })
   const train = (): StepResult => lessons.shift() ?? { kind: 'skip', reason: 'nothing to learn' }

@@ -28,7 +28,7 @@ export interface AgentSpec {
   readonly home?: Files
 }
 
-export interface Stage {
+export interface AgentWorld {
   readonly here: World
   readonly home: Home
   /** The agent's program, without the wrapper. */
@@ -70,7 +70,7 @@ const SEED: readonly Entry[] = [
   { id: 'mark-command', name: 'agent_command', config: { name: 'mark-command', text: 'MARK_COMMAND: look at $ARGUMENTS' } },
 ]
 
-export async function openStage(spec: AgentSpec): Promise<Stage> {
+export async function openAgentWorld(spec: AgentSpec): Promise<AgentWorld> {
   const here = await world({ backend: 'sqlite', settings: settingsFor(spec) })
   const home = makeHome()
   const close = async (): Promise<void> => {
@@ -126,9 +126,9 @@ async function installOrFail(here: World, home: Home, spec: AgentSpec): Promise<
 const tell = (what: string, begun: number): void =>
   void process.stderr.write(`${what}: ${((performance.now() - begun) / 1000).toFixed(1)} s\n`)
 
-function partsOf(spec: AgentSpec, here: World, home: Home): Omit<Stage, 'here' | 'home' | 'close'> {
+function partsOf(spec: AgentSpec, here: World, home: Home): Omit<AgentWorld, 'here' | 'home' | 'close'> {
   const { scenario, executable, install: pinned } = recordIn(home)
-  const start: Stage['start'] = (args, env) => home.start(join(home.folder, '.local/bin', `svc-${spec.adapter}`), args, env)
+  const start: AgentWorld['start'] = (args, env) => home.start(join(home.folder, '.local/bin', `svc-${spec.adapter}`), args, env)
   const read = readerOf(here, scenario)
   return {
     program: executable,

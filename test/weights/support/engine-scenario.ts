@@ -22,7 +22,7 @@ export interface Accepted {
   readonly training: z.infer<typeof training>
 }
 
-export interface Unresting {
+export interface EngineScenario {
   readonly accepted: readonly Accepted[]
   /** By its number: which adapter the publication was of; -1 is the base. */
   readonly publications: readonly number[]
@@ -45,7 +45,7 @@ const BASE_EVERY = 9
 const CAPACITY = 4
 
 /** What an engine says of its tokens goes through `told` on its way. */
-export async function openUnresting(folder: string, told: (capture: Capture) => Capture | undefined): Promise<Unresting> {
+export async function openEngineScenario(folder: string, told: (capture: Capture) => Capture | undefined): Promise<EngineScenario> {
   const settings = {
     model: await randomModel(folder),
     capacity: CAPACITY,

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import type { Settings } from '../../support/settings.ts'
 import { world, type World } from '../../support/world.ts'
 import { withLlama } from './llama.ts'
-import { playGroup, QUICKLY } from './school.ts'
+import { playGroup, QUICKLY } from './training-world.ts'
 import { seedsFrom } from './spoken.ts'
 import { tinyModel } from './tiny-model.ts'
-import { openTrainerDoor, type TrainerDoor } from './trainer-door.ts'
+import { openTrainerProxy, type TrainerProxy } from './trainer-proxy.ts'
 import { startTrainer } from './trainer-process.ts'
 
-export interface GuardedSchool {
+export interface RestartableTrainingWorld {
   readonly world: World
-  readonly door: TrainerDoor
+  readonly door: TrainerProxy
   /** The folder of the base model. */
   readonly model: string
   /** At once, whatever it is doing. */
@@ -25,11 +25,11 @@ export interface GuardedSchool {
 export const PROMPT = 'Pick a colour.'
 export const GROUP = 4
 
-export async function openGuardedSchool(settings: Settings = {}): Promise<GuardedSchool> {
+export async function openRestartableTrainingWorld(settings: Settings = {}): Promise<RestartableTrainingWorld> {
   withLlama()
   const model = await tinyModel()
   const state = await mkdtemp(join(tmpdir(), 'svc-trainer-'))
-  const door = await openTrainerDoor()
+  const door = await openTrainerProxy()
   const start = async () => {
     const started = await startTrainer({ state, models: { tiny: model } })
     door.lead(started.url)

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { world, type Answer, type World } from '../support/world.ts'
-import { bearer } from '../spec/support/speak.ts'
+import { bearer } from '../spec/support/helpers.ts'
 import type { Ended, Machine, Running } from './machine.ts'
 
 export const TOKEN = 'open-sesame'
@@ -19,7 +19,7 @@ const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-order
 const LINE = `shell=$1 url=$2 name=$3; shift 3
 curl -sS \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
 
-export interface House {
+export interface InstallWorld {
   readonly here: World
   /** A scenario of that name, in the mode that takes instructions. */
   scenario(name: string): Promise<Scenario>
@@ -53,7 +53,12 @@ interface HouseOptions {
   readonly mode?: TrainingMode
 }
 
-export async function openHouse({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'manual' }: HouseOptions = {}): Promise<House> {
+export async function openInstallWorld({
+  seed = [],
+  adapter = 'pi',
+  recipe = OBEDIENT,
+  mode = 'manual',
+}: HouseOptions = {}): Promise<InstallWorld> {
   const settings = {
     recipe,
     'evolution.adapter': adapter,
@@ -62,7 +67,7 @@ export async function openHouse({ seed = [], adapter = 'pi', recipe = OBEDIENT, 
     'data.training_mode': mode,
   }
   const here = await world({ backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } })
-  const installHere: House['installHere'] = (machine, shell, options) =>
+  const installHere: InstallWorld['installHere'] = (machine, shell, options) =>
     installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended
   return { here, scenario: (name) => scenarioOf(here, adapter, name), installHere }
 }

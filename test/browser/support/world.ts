@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '../../../src/contract/index.ts'
-import { bearer, named, textAt } from '../../spec/support/speak.ts'
+import { bearer, named, textAt } from '../../spec/support/helpers.ts'
 import { trainee, type Trainee } from '../../spec/support/trainee.ts'
 import { answerPlainly } from '../../support/upstream.ts'
 import { world, type World } from '../../support/world.ts'
@@ -28,7 +28,7 @@ export const PLACES = {
   rollback: 11,
 } as const
 
-export interface Stage {
+export interface BrowserWorld {
   /** Every question carries the token, where there is one. */
   readonly here: World
   readonly shop: Trainee
@@ -42,7 +42,7 @@ export interface Stage {
   openGate(): Promise<void>
 }
 
-export async function openStage(token: string | null = null): Promise<Stage> {
+export async function openBrowserWorld(token: string | null = null): Promise<BrowserWorld> {
   const here = await openShop(token)
   const shop = trainee(here, SHOP)
   const pages = new Map<string, string>()

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-export interface TrainerDoor {
+export interface TrainerProxy {
   readonly url: string
   /** The names of the calls so far, in order. */
   readonly calls: readonly string[]
@@ -13,7 +13,7 @@ export interface TrainerDoor {
   close(): Promise<void>
 }
 
-export async function openTrainerDoor(): Promise<TrainerDoor> {
+export async function openTrainerProxy(): Promise<TrainerProxy> {
   const calls: string[] = []
   const holds = new Map<string, PromiseWithResolvers<() => void>>()
   let target = ''

@@ -24,9 +24,9 @@ export interface Attempt {
   readonly play?: Partial<Play>
 }
 
-export interface Cell {
+export interface SandboxWorld {
   /** A folder of the machine's, with a secret in it that no episode may read or change. */
-  readonly house: string
+  readonly machine: string
   readonly secret: string
   readonly port: () => number
   /** What reached the evaluation routes since the test began, and the machine's other service. */
@@ -38,8 +38,8 @@ export interface Cell {
 }
 
 /** Asked for once per file; after each test the machine is looked over. */
-export function cell(): Cell {
-  const house = sharedFolder()
+export function sandboxWorld(): SandboxWorld {
+  const machine = sharedFolder()
   const secret = randomBytes(12).toString('hex')
   const mark = `mark-${randomBytes(12).toString('hex')}`
   const calls: IncomingMessage[] = []
@@ -49,17 +49,17 @@ export function cell(): Cell {
     request.resume().on('end', () => response.end(ANSWER))
   })
   const other = createSocket((socket) => void visits.push(`${socket.remotePort}`))
-  writeFileSync(join(house, 'secret.txt'), secret, { mode: 0o600 })
-  mkdirSync(join(house, 'folder'))
+  writeFileSync(join(machine, 'secret.txt'), secret, { mode: 0o600 })
+  mkdirSync(join(machine, 'folder'))
   let before = ''
 
   beforeAll(async () => {
     process.env['SECRET_OF_THE_SERVICE'] = secret
     for (const server of [model, other]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    before = photograph(house)
+    before = photograph(machine)
   })
   afterEach(() => {
-    expect(photograph(house)).toBe(before)
+    expect(photograph(machine)).toBe(before)
     expect(visits).toEqual([])
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-episode-') && name.includes(`-${process.pid}-`))).toEqual([])
     expect(processesMarked(mark)).toEqual([])
@@ -86,7 +86,7 @@ export function cell(): Cell {
       signal ?? new AbortController().signal,
     )
   }
-  return { house, secret, port: () => portOf(other), calls, visits, isRunning: () => processesMarked(mark).length > 0, attempt }
+  return { machine, secret, port: () => portOf(other), calls, visits, isRunning: () => processesMarked(mark).length > 0, attempt }
 }
 
 /** As trusting as a reader can be: opens what is there, and follows wherever it leads. */

@@ -10,7 +10,7 @@ import { withLlama } from './llama.ts'
 import { tinyModel } from './tiny-model.ts'
 import { startTrainer, type TrainerProcess } from './trainer-process.ts'
 
-export interface School {
+export interface TrainingWorld {
   readonly world: World
   readonly trainer: TrainerProcess
   close(): Promise<void>
@@ -26,7 +26,7 @@ export const QUICKLY: Settings = {
   'training.base_model': 'tiny',
 }
 
-export interface SchoolOptions {
+export interface TrainingWorldOptions {
   /** Options of `make:tiny-model`, for another model than the usual one. */
   readonly model?: readonly string[]
   readonly device?: 'cpu' | 'cuda'
@@ -34,7 +34,7 @@ export interface SchoolOptions {
   readonly recipes?: Readonly<Record<string, Settings>>
 }
 
-export async function openSchool(settings: Settings = {}, options: SchoolOptions = {}): Promise<School> {
+export async function openTrainingWorld(settings: Settings = {}, options: TrainingWorldOptions = {}): Promise<TrainingWorld> {
   const { device = 'cpu', recipes = {} } = options
   withLlama()
   const model = await tinyModel(...(options.model ?? []))
