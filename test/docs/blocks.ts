@@ -1,13 +1,13 @@
-/** Runs the shell blocks of a document as a reader would: top to bottom, in one bash session, in a folder of its own. */
+/** Runs the shell blocks of a document in order, in one bash session and a temporary folder. */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
-/** Printed between blocks, so that each block's output can be told from the next one's. */
+/** Separates the output of the blocks. */
 const MARK = '=== block'
-/** A page that waits for an improvement waits for one or two steps of the practice model. */
+/** Some pages wait for one or two steps. */
 const TIMEOUT_MS = 220_000
 
 export interface Session {
@@ -36,7 +36,7 @@ export async function runDocument(document: string, directory: string, environme
   await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))
   const path = [commands, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter)
   const { NODE_COMPILE_CACHE } = process.env
-  // A page starts dozens of commands: each after the first finds its sources compiled.
+  // Shares a compile cache between the many commands of a page.
   const compiled = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
   return run(script, directory, { HOME: directory, LC_ALL: 'C', PATH: path, ...compiled, ...environment })
 }

@@ -1,4 +1,4 @@
-/** A machine worth breaking out into, and programs that try: whatever they do, the machine is afterwards what it was. */
+/** A machine with secrets, and programs that try to escape the sandbox: the machine must stay unchanged. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -10,7 +10,7 @@ import sandbox from '../../plugins/executors/sandbox/index.ts'
 import type { Episode, JsonObject, Play } from '../../src/contract/index.ts'
 import { sharedFolder } from '../support/folder.ts'
 
-/** Small, so that going past them takes no time. */
+/** Small, so that exceeding them is quick. */
 const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 32, disk_bytes: 32 * 1024 * 1024, files: 500 }
 export const TOKEN = 'token-of-the-evaluation-routes'
 export const ANSWER = '{"choices":[]}'
@@ -25,19 +25,19 @@ export interface Attempt {
 }
 
 export interface SandboxWorld {
-  /** A folder of the machine's, with a secret in it that no episode may read or change. */
+  /** A folder with a secret that no episode may read or change. */
   readonly machine: string
   readonly secret: string
   readonly port: () => number
-  /** What reached the evaluation routes since the test began, and the machine's other service. */
+  /** Requests to the evaluation routes and to another service of the machine. */
   readonly calls: readonly IncomingMessage[]
   readonly visits: readonly string[]
-  /** Whether a program of an attempt was started and has not ended. */
+  /** Whether a process of an attempt still runs. */
   readonly isRunning: () => boolean
   attempt(script: string, attempt?: Attempt): Promise<Episode>
 }
 
-/** Asked for once per file; after each test the machine is looked over. */
+/** Once per file; checks the machine after each test. */
 export function sandboxWorld(): SandboxWorld {
   const machine = sharedFolder()
   const secret = randomBytes(12).toString('hex')
@@ -89,7 +89,7 @@ export function sandboxWorld(): SandboxWorld {
   return { machine, secret, port: () => portOf(other), calls, visits, isRunning: () => processesMarked(mark).length > 0, attempt }
 }
 
-/** As trusting as a reader can be: opens what is there, and follows wherever it leads. */
+/** A naive reader that follows links. */
 export async function readLog(path: string): Promise<readonly JsonObject[]> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return []
   return [{ log: readFileSync(path, 'utf8') }]

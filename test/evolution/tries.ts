@@ -1,8 +1,8 @@
-/** Ways to try: from Node, whose errors have a code, and from perl, which asks the kernel directly. */
+/** Escape attempts from Node, whose errors have a code, and from perl, which calls the kernel directly. */
 import { expect } from 'vitest'
 import type { SandboxWorld } from './sandbox-world.ts'
 
-/** Keeps what each try came to, for `SAY` to print. */
+/** Collects the result of each attempt, for `SAY` to print. */
 export const TRY =
   'const fs = require("node:fs"); const said = []; const attempt = (work) => { try { said.push(String(work() ?? "done")) } catch (error) { said.push(error.code) } };'
 export const SAY = 'process.stdout.write(said.join(" "))'
@@ -10,9 +10,9 @@ export const SAY = 'process.stdout.write(said.join(" "))'
 export const EPERM = '1'
 
 export interface Tries {
-  /** What each came to, in order: an error's code, or what it answered. */
+  /** The results in order: an error code or a value. */
   node(...works: readonly string[]): Promise<readonly string[]>
-  /** The errno of each call, or 0 where it was let through. */
+  /** The errno of each call, or 0. */
   perl(...works: readonly string[]): Promise<readonly string[]>
 }
 
@@ -30,10 +30,10 @@ export const triesIn = (at: SandboxWorld): Tries => ({
   },
 })
 
-/** The kernel is handed nothing that cannot be changed. */
+/** The kernel needs writable buffers. */
 const WORDS = 'my ($none, $tmp, $tmpfs, $empty, $zeros, $disk, $x) = ("none", "/tmp", "tmpfs", "", "\\0" x 120, "disk", "x");'
 
-/** One call, with words that perl understands. */
+/** One system call, in perl. */
 export const kernel = (name: keyof typeof CALLS, words: string): string => `syscall(${number(name)}, ${words})`
 
 /** Numbers of system calls. */

@@ -1,4 +1,4 @@
-/** A Python with the frameworks, in the versions they were tried with: made once, and again when they change. */
+/** A Python environment with the pinned frameworks, made again when the pins change. */
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ const CACHE = join(import.meta.dirname, '../../node_modules/.cache')
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
 const run = promisify(execFile)
 
-/** Its path. Two that need it at once wait for each other; a run that was killed leaves nothing that the next one takes for whole. */
+/** Its path. Concurrent calls wait for each other; a killed run leaves no partial environment. */
 export function pythonWithFrameworks(): Promise<string> {
   mkdirSync(CACHE, { recursive: true })
   const folder = join(CACHE, `svc-frameworks-${hash('sha256', readFileSync(REQUIREMENTS)).slice(0, 12)}`)

@@ -1,4 +1,4 @@
-/** A service that serves a harness and obeys: every instruction is a release, and its script is fetched as a person would fetch it. */
+/** A service in which every instruction becomes a release, and whose install script is fetched as by a person. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type Svc, type Requires } from '@svc-ai/client'
@@ -11,26 +11,26 @@ import type { Ended, Machine, Running } from './machine.ts'
 
 export const TOKEN = 'open-sesame'
 export const RELEASE_FILE = '.svc-harness-release'
-/** Every instruction is a release that waits for review. */
+/** Every release is held for review. */
 export const HOLDING = join(import.meta.dirname, '../fixtures/held-orders.ts')
 
 const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-orders.ts')
-/** The line a person is given, for a shell, a service and a scenario of choice. */
+/** The install command line. */
 const LINE = `shell=$1 url=$2 name=$3; shift 3
 curl -sS \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
 
 export interface InstallWorld {
   readonly here: World
-  /** A scenario of that name, in the mode that takes instructions. */
+  /** A scenario in manual mode. */
   scenario(name: string): Promise<Scenario>
-  /** The line without a scenario, in a folder of the machine's. */
+  /** Installs without a scenario, into a folder of the machine. */
   installHere(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
 }
 
 export interface Scenario {
   readonly name: string
   readonly svc: Svc
-  /** Asks for a rule; answers the release that has it. One that is held for a check that is a command is promoted. */
+  /** Requests a rule and returns its release, promoted if it was held. */
   order(text: string, requires?: readonly Requires[]): Promise<string>
   script(query?: string): Promise<Answer>
   /** `curl … | sh -s -- DEST PREFIX`. */
@@ -107,7 +107,7 @@ async function ordered(here: World, svc: Svc, instruction: string, requires: rea
   return typeof row?.metrics['held_because'] === 'string' ? (await svc.promote(release)).release_id : release
 }
 
-/** The harness and its record are exactly that release's, and nothing is left over of any other. */
+/** The installed files and their record are exactly that release's. */
 export async function expectWhole({ svc, name }: Scenario, machine: Machine, release?: string): Promise<void> {
   const { files, release_id, content_id, requires } = await svc.manifest(release)
   const record = jsonAt(join(machine.installFolder(), 'record.json'))
@@ -121,6 +121,6 @@ export async function expectWhole({ svc, name }: Scenario, machine: Machine, rel
 
 export function jsonAt(path: string): JsonObject {
   const value: Json = JSON.parse(readFileSync(path, 'utf8'))
-  if (!isObject(value)) throw new Error(`${path} holds no object`)
+  if (!isObject(value)) throw new Error(`${path} does not hold an object`)
   return value
 }

@@ -1,4 +1,4 @@
-/** A person's machine: a home, a folder to work in, a harness's folder and a prefix, with programs of its own before the system's. */
+/** A simulated user's machine: a home, a working folder, a harness folder, a prefix, and its own programs first on PATH. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs'
@@ -20,26 +20,26 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  /** With everything it started. */
+  /** Kills everything it started. */
   kill(): void
 }
 
 export interface Machine {
-  /** Everything of this machine is below. */
+  /** The root of all its folders. */
   readonly root: string
   readonly home: string
   readonly destination: string
   readonly prefix: string
   readonly env: Readonly<Record<string, string>>
-  /** Where the install of the destination keeps its things. */
+  /** The state folder of the install. */
   installFolder(): string
   start(words: readonly string[], options?: RunOptions): Running
   run(words: readonly string[], options?: RunOptions): Promise<Ended>
   /** `svc-<adapter> …`, as a person types it. */
   command(args: readonly string[], options?: RunOptions & { readonly adapter?: string }): Promise<Ended>
-  /** What npm was asked for, in order. */
+  /** npm's calls, in order. */
   npmCalls(): readonly string[]
-  /** Every name below the root that was not there when the machine was made. */
+  /** All new files below the root. */
   made(): readonly string[]
 }
 
@@ -78,7 +78,7 @@ export function makeMachine({ node = process.execPath }: { readonly node?: strin
   }
 }
 
-/** In a group of its own, so that it can be ended with everything it started. */
+/** In its own process group, so that it can be killed with everything it started. */
 function startIn(cwd: string, env: NodeJS.ProcessEnv, [command = '', ...args]: readonly string[], input?: Uint8Array): Running {
   const child = spawn(command.includes('/') ? command : program(command), args, {
     cwd,
@@ -86,7 +86,7 @@ function startIn(cwd: string, env: NodeJS.ProcessEnv, [command = '', ...args]: r
     detached: true,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
-  // A shell that refuses its input need not read it to its end.
+  // A shell may stop reading its input.
   child.stdin?.on('error', () => undefined).end(input)
   const kill = (): void => {
     try {
@@ -114,7 +114,7 @@ function linesOf(path: string): readonly string[] {
   }
 }
 
-/** Everything below a folder as it is on the disk: mode, time and bytes. The time of a folder is left out: a lock comes and goes there. */
+/** Mode, time and bytes of every file below a folder; without folder times, since locks change them. */
 export function stateOf(folder: string): Readonly<Record<string, string>> {
   return Object.fromEntries(namesBelow(folder).map((name) => [name, stateAt(join(folder, name))]))
 }

@@ -1,4 +1,4 @@
-/** Folders as the original system leaves them behind: a database and a commit log per scenario, and a bare repository of releases. */
+/** Writes folders of the original system: a database and a commit log per scenario, and a bare repository of releases. */
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -113,7 +113,7 @@ export class Original {
     return release
   }
 
-  /** Renamed refs and moved files, as a deleted scenario leaves them. */
+  /** Renamed refs and moved files of a deleted scenario. */
   archive(name: string, release: OriginalRelease): void {
     this.ref(`refs/reef/archived/${Buffer.from(name).toString('base64url')}/20260101T000000Z`, release.release_id)
     mkdirSync(join(this.records, 'archived', `${hash('sha256', name)}-20260101T000000Z-0123456789abcdef`), { recursive: true })
@@ -125,7 +125,7 @@ export class Original {
     writeFileSync(path, `${commit}\n`)
   }
 
-  /** The bytes of a large file, where git-lfs keeps them; answers the pointer that stands in the tree. */
+  /** Stores a large file as git-lfs does, and returns its pointer. */
   large(bytes: Buffer): string {
     const sha256 = hash('sha256', bytes)
     this.#write(join(this.artifacts, 'lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256), bytes)
@@ -211,7 +211,7 @@ export class OriginalScenario {
     this.log = join(original.records, `${hash('sha256', name)}.commits.jsonl`)
   }
 
-  /** With a database that was not closed, its last writes are in the log beside it alone. */
+  /** An unclosed database has its last writes only in the write-ahead log. */
   store(records: readonly OriginalRecord[], more: { readonly isOpen?: true; readonly sql?: string } = {}): void {
     const db = new DatabaseSync(this.database)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;`)
@@ -230,7 +230,7 @@ export class OriginalScenario {
     else open.push(db)
   }
 
-  /** A step that is written down and published nothing. */
+  /** A step without a release. */
   line({ release, at, checkpoint = false, consumed = [], entries, more = {} }: StepLine): void {
     this.step += 1
     const row = {
@@ -256,7 +256,7 @@ export class OriginalScenario {
   }
 }
 
-/** Databases whose log must stay beside them until the test is over. */
+/** Databases kept open until the test ends, so that their log remains. */
 const open: DatabaseSync[] = []
 
 /** Keys sorted, no blanks. */
@@ -268,7 +268,7 @@ function canonical(value: unknown): string {
   )
 }
 
-/** A stream of the chat format as text, which is how the original keeps it. */
+/** A chat stream as text, as the original stores it. */
 export function streamed(words: readonly string[]): Plain {
   const chunk = (delta: Plain, finish: string | null): string =>
     `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`

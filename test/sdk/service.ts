@@ -1,4 +1,4 @@
-/** What the SDK tests share: the service over both kinds of runtime, and a provider that answers text or calls a tool. */
+/** Shared by the SDK tests: the service with both kinds of runtime, and a provider that answers text or calls a tool. */
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
 import { chatStreams } from '../support/chat-streams.ts'
@@ -8,7 +8,7 @@ import type { Settings } from '../support/settings.ts'
 import { answerPlainly, sendFrames, sendJson, type Received } from '../support/upstream.ts'
 import { world, type World } from '../support/world.ts'
 
-/** Every test runs over both: a provider behind the service, and the model inside it. */
+/** Every test runs with both: an upstream provider, and the built-in model. */
 export const RUNTIMES: readonly { readonly runtime: string; readonly settings: Settings }[] = [
   { runtime: 'a provider', settings: {} },
   { runtime: 'the practice model', settings: { 'inference.runtime': 'practice' } },
@@ -24,7 +24,7 @@ export async function serviceWith(settings: Settings): Promise<World> {
   return here
 }
 
-/** One tool that both of them call when told to. */
+/** A tool that both call on request. */
 export const TOOL = {
   name: 'look',
   description: 'Looks at a place.',
@@ -81,7 +81,7 @@ export async function expectKept(here: World, receipt: string | null | undefined
   expect(json['payload']).not.toMatchObject({ response: { complete: false } })
 }
 
-/** Everything a stream says. */
+/** The whole text of a stream. */
 export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = []
   for await (const item of stream) items.push(item)

@@ -1,4 +1,4 @@
-/** Which test holds which rule: a test says so in its title, with the rule's id in brackets. */
+/** Maps rules to the tests that hold them, by the rule ids in brackets in test titles. */
 import { globSync, readFileSync } from 'node:fs'
 import { rules, type Rule } from './rules.ts'
 
@@ -33,7 +33,7 @@ function tagsIn(literal: string): readonly string[] {
   return [...literal.matchAll(TAG)].flatMap(([, id = '']) => (families.has(familyOf(id)) ? [id] : []))
 }
 
-/** Without its tags, and with a dot for every mark that stands for a row's value. */
+/** Without tags, and with … for placeholders. */
 function titleOf(literal: string): string {
   return literal
     .replaceAll(TAG, '')

@@ -1,4 +1,4 @@
-/** Chat streams of every shape the format has, each beside the answer it amounts to. */
+/** Chat streams of every shape, each with the equivalent whole answer. */
 import { data, DONE, type Told } from './frames.ts'
 
 const identity = { id: 'chatcmpl-7', created: 1_700_000_000, model: 'm-2', system_fingerprint: 'fp_1' }

@@ -1,4 +1,4 @@
-/** A client that reads an answer as its bytes come, and can walk away at any moment. */
+/** A client that reads an answer incrementally and can disconnect at any time. */
 import { request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { until } from './wait.ts'
 
@@ -11,7 +11,7 @@ export interface Open {
   seen(text: string): Promise<void>
   /** How the answer ended: by its own end, or with the connection cut. */
   readonly over: Promise<'ended' | 'cut'>
-  /** Closes the connection without a word. */
+  /** Disconnects. */
   drop(): void
 }
 
@@ -30,7 +30,7 @@ export function sendAndListen(address: string, path: string, body: string | obje
     request.on('error', reject)
     request.on('response', (response) => resolve(listen(request, response)))
   })
-  // Whoever drops the request before its answer does not wait for it.
+  // A dropped request must not be an unhandled rejection.
   answer.catch(() => undefined)
   request.end(bytes)
   return { answer, drop: () => request.destroy() }

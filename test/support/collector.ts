@@ -1,4 +1,4 @@
-/** A collector of traces that takes OTLP over HTTP in JSON and nothing that is not quite that. */
+/** A trace collector that strictly validates OTLP over HTTP in JSON. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { expect } from 'vitest'
 import { listenOnLoopback } from './listen.ts'
@@ -28,11 +28,11 @@ type Script = (response: ServerResponse, take: () => void) => void
 
 export interface Collector {
   readonly url: string
-  /** Everything that was posted, taken or not. */
+  /** All requests, accepted or not. */
   readonly posts: Post[]
-  /** Everything that was taken. */
+  /** All accepted spans. */
   readonly spans: CollectedSpan[]
-  /** Answers from now on instead of taking what comes. `take` takes it after all. */
+  /** Overrides the answer of later requests; `take` accepts them. */
   answer(script: Script): void
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ function takeIt(response: ServerResponse, take: () => void): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"partialSuccess":{}}')
 }
 
-/** Throws with the first thing that is not as the protocol has it. */
+/** Throws for the first violation of the protocol. */
 function readPost({ headers, text }: Pick<Post, 'headers' | 'text'>): readonly CollectedSpan[] {
   expect(headers['content-type']).toBe('application/json')
   expect(text.isWellFormed()).toBe(true)

@@ -1,4 +1,4 @@
-/** Runs the command as a process of its own and reads along. */
+/** Runs the command as a process and reads its output. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ export interface Command {
 
 const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
 
-/** The environment is given whole: nothing of the machine's own reaches the command but what a process cannot do without. */
+/** The environment is complete: of the machine's own only the necessary variables are added. */
 export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, HOME, ...environment } })

@@ -1,4 +1,4 @@
-/** A folder of a test's own, and disks of any size and mood, all gone with the test. */
+/** Temporary folders and disks, removed after the test. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** For all tests of a file, asked for outside of them; gone after the last. */
+/** For all tests of a file; removed after the last. */
 export function sharedFolder(): string {
   const folder = newFolder()
   afterAll(() => removeFolder(folder))
@@ -37,7 +37,7 @@ export function mountDisk(options: string): string {
   return folder
 }
 
-/** Fills the disk that the folder is on to the last block; the answer frees it again. */
+/** Fills the folder's disk completely; returns how to free it. */
 export function fillDisk(folder: string): () => void {
   const filler = join(folder, 'filler')
   for (const bytes of [65_536, 4096]) {

@@ -7,7 +7,7 @@ export const named = (value: { readonly type: string; readonly [key: string]: un
 
 export const DONE = 'data: [DONE]\n\n'
 
-/** One stream and what the provider answers when it is not asked for one. */
+/** A stream and the equivalent whole answer. */
 export interface Told {
   readonly name: string
   readonly frames: readonly string[]

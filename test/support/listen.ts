@@ -11,7 +11,7 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   return address.port
 }
 
-/** One that was free a moment ago, for whoever must be told a port beforehand. */
+/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   const port = await listenOnLoopback(server)

@@ -1,4 +1,4 @@
-/** Another program that holds a lock on a database, as a person with a shell does: a process of its own, until it is let go or killed. */
+/** Another process that holds a lock on a database until it is released or killed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -12,7 +12,7 @@ console.log('held')
 process.stdin.on('end', () => { db.exec('ROLLBACK'); db.close() }).resume()
 `
 
-/** Answers once it is held, with what lets go of it. */
+/** Resolves when the lock is held, with its release. */
 export async function holdLock(path: string, sql = 'BEGIN IMMEDIATE'): Promise<() => Promise<void>> {
   const holder = spawn(process.execPath, ['--no-warnings', '-e', HOLDER, path, sql], { stdio: ['pipe', 'pipe', 'inherit'] })
   await once(createInterface({ input: holder.stdout }), 'line')

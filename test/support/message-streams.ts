@@ -1,4 +1,4 @@
-/** Messages streams of every kind of block, each beside the message it amounts to. */
+/** Messages streams of every kind of block, each with the equivalent message. */
 import { named, type Told } from './frames.ts'
 
 const message = {

@@ -1,4 +1,4 @@
-/** Where one service of a test keeps its data, and how it is started there: as a command, or in this process. */
+/** The data folder of a test's service, and how it is started: as a command or in this process. */
 import { execFileSync } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
@@ -12,9 +12,9 @@ export interface Place extends DataPlace {
   readonly upstream: Upstream
   /** The settings of the service here, as on the command line. */
   readonly args: (more?: Settings) => readonly string[]
-  /** In this process, and stopped with the test at the latest. */
+  /** In this process; stopped after the test at the latest. */
   readonly start: (options?: { readonly settings?: Settings; readonly graceSeconds?: number }) => Promise<RunningService>
-  /** What is wrong with the records, once no service runs. */
+  /** Problems of the records, when no service runs. */
   readonly damage: () => Promise<readonly Damage[]>
   /** The refs of the artifact repository: name to commit. */
   readonly refs: () => ReadonlyMap<string, string>

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { isProgram } from '../needs/list.ts'
 import { demand } from '../needs/missing.ts'
 
-/** Where that program is. Throws one line when it is not there; what not every machine has is got before the tests run, as `test/needs` lists it. */
+/** The path of a program; throws when it is missing. `test/needs` lists what is installed before the tests. */
 export function program(name: string): string {
   if (isProgram(name)) demand(name)
   const found = programsCalled(name)[0]

@@ -1,4 +1,4 @@
-/** Responses streams of the usual kinds of items, each beside the response it amounts to. */
+/** Responses streams of the usual kinds of items, each with the equivalent response. */
 import { DONE, named, type Told } from './frames.ts'
 
 const response = {
@@ -75,7 +75,7 @@ export const responseStreams: readonly Told[] = [
   { name: 'a last event without the items', frames: ended('response.completed', { ...response, output: [] }), whole: completed },
 ]
 
-/** What is known of the response when the stream breaks off before its last event. */
+/** The response of a stream that breaks off before its last event. */
 export const brokenResponse: Told = {
   name: 'broken off before its last event',
   frames: numbered(grown),

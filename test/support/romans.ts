@@ -1,19 +1,19 @@
-/** Tasks at which the practice model fails until it is told how: Roman numerals that need a smaller sign before a larger one. */
+/** Tasks that the mock model fails until it has a rule: Roman numerals in subtractive notation. */
 
-/** It fails at each of them untaught, and at none once it is taught: what is measured is the gate, and not the model's luck. */
+/** The model fails all of them without the rule and none with it, so that tests are deterministic. */
 const GATE = { 4: 'IV', 14: 'XIV', 19: 'XIX', 40: 'XL', 42: 'XLII', 43: 'XLIII', 46: 'XLVI', 48: 'XLVIII' }
 const MORE = { 49: 'XLIX', 54: 'LIV', 59: 'LIX', 64: 'LXIV', 69: 'LXIX', 74: 'LXXIV', 79: 'LXXIX', 84: 'LXXXIV' }
 
 export const romanPrompt = (number: string): string => `Write ${number} as a Roman numeral.`
 
-/** What candidates are measured by. */
+/** The tasks of the gate. */
 export const ROMAN_TASKS = Object.entries({ ...GATE, ...MORE }).map(([number, answer]) => ({
   name: `roman-${number}`,
   prompt: romanPrompt(number),
   answer,
 }))
 
-/** What a person asks: none of them is a task of the gate. */
+/** Questions of people, none of them a task of the gate. */
 export const ROMANS_ASKED: Readonly<Record<string, string>> = {
   1400: 'MCD',
   1559: 'MDLIX',
@@ -25,7 +25,7 @@ export const ROMANS_ASKED: Readonly<Record<string, string>> = {
 
 /** The format is not what is learnt here. */
 export const ROMAN_RULE = { id: 'format', name: 'rules', config: { text: 'State the final answer alone on the last line.' } }
-/** What would teach it. */
+/** The rule that fixes it. */
 export const ROMAN_LESSON = 'In Roman numerals put the smaller numeral before the larger for four and nine.'
 
 export const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? ''

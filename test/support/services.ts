@@ -1,4 +1,4 @@
-/** What scenarios are made with, in memory, for tests that open a registry of their own. */
+/** In-memory services for tests that open a registry. */
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'

@@ -1,4 +1,4 @@
-/** How a service under test is set up. Nothing of the machine's own reaches it: neither its environment nor a model that happens to run there. */
+/** Settings of a service under test, isolated from the machine's environment and local models. */
 import { join } from 'node:path'
 import { loadConfig, readCommandLine, type LoadedConfig } from '../../src/config/index.ts'
 

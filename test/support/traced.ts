@@ -1,4 +1,4 @@
-/** A whole service whose traces go to a collector of the test's own. */
+/** A service whose traces go to the test's collector. */
 import { onTestFinished } from 'vitest'
 import { startCollector, type CollectedSpan, type Collector } from './collector.ts'
 import type { Settings } from './settings.ts'
@@ -7,7 +7,7 @@ import { world, type World } from './world.ts'
 interface Traced {
   readonly here: World
   readonly collector: Collector
-  /** Stops the service and answers with everything that was sent. */
+  /** Stops the service and returns all spans. */
   readonly over: () => Promise<readonly CollectedSpan[]>
 }
 

@@ -1,4 +1,4 @@
-/** A scripted provider: answers what the test says, and remembers every byte it was sent. */
+/** A scripted provider that records every request. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { data, DONE, named } from './frames.ts'
 import { listenOnLoopback } from './listen.ts'
@@ -10,13 +10,13 @@ export interface Received {
   readonly body: Buffer
 }
 
-/** Answers one request. The default is a small whole answer of the format the path speaks. */
+/** Answers one request. The default is a small whole answer in the path's format. */
 export type Script = (received: Received, response: ServerResponse) => void | Promise<void>
 
 export interface Upstream {
   readonly url: string
   readonly received: Received[]
-  /** Answers from now on. */
+  /** Sets the answer of later requests. */
   answer(script: Script): void
   /** Connections whose client went away before the answer was over. */
   readonly cancelled: number

@@ -1,4 +1,4 @@
-/** A server that answers with exactly the bytes it is told to, right or wrong. */
+/** A server that answers with exact bytes, valid or not. */
 import { createServer, type Socket } from 'node:net'
 import { listenOnLoopback } from './listen.ts'
 

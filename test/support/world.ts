@@ -1,4 +1,4 @@
-/** A whole service for one test: real sockets, real SQLite and git in a folder of its own, and a scripted provider behind it. */
+/** A whole service for one test: real sockets, SQLite and git in a temporary folder, and a scripted provider. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ export interface World {
   ask(method: string, path: string, ask?: Ask): Promise<Answer>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
   post(path: string, body: Ask['body'], headers?: Readonly<Record<string, string>>): Promise<Answer>
-  /** One recorded exchange; answers its receipt. */
+  /** Sends one exchange and returns its receipt. */
   exchange(scenario: string): Promise<string>
   /** Stops the service and starts it again on the same data, with these settings more. */
   restart(settings?: Settings): Promise<void>
@@ -89,7 +89,7 @@ async function start(settings: Settings, environment: Readonly<Record<string, st
   return startService(loaded, { log: { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined } })
 }
 
-/** A plain request with the path exactly as given: no URL parsing smooths it on the way. */
+/** A request with the exact path, without URL normalisation. */
 export function send(address: string, method: string, path: string, { headers = {}, body }: Ask): Promise<Answer> {
   const { hostname, port } = new URL(address)
   const bytes = body === undefined ? null : bytesOf(body)

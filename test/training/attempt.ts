@@ -1,10 +1,10 @@
-/** One step as it was handed to a trainer, and what its trainer may say to it. */
+/** One step of a scripted trainer, and its possible verdicts. */
 import type { StepOutcome } from '../../src/contract/index.ts'
 
 export const VERDICTS = ['publish', 'hold', 'reject', 'skip', 'throw', 'same', 'escape'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** What each of them becomes in a row. */
+/** The row of each verdict. */
 export const OUTCOME: Readonly<Record<Verdict, StepOutcome>> = {
   publish: 'published',
   hold: 'pending',
@@ -26,7 +26,7 @@ export interface Attempt {
 
 export const batchOf = ({ request, units }: Attempt) => ({ request, units })
 
-/** What it adds to the ledger of its component. */
+/** The lines it adds to its component's ledger. */
 export function linesOf({ units, request }: Attempt): string {
   const lines = units.map((ids) => `unit ${ids.join(' ')}\n`)
   return [...lines, ...(request === null ? [] : [`request ${request}\n`])].join('')

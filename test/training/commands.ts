@@ -1,4 +1,4 @@
-/** What can happen to a scenario: as plain data, so that a failing sequence can be read and run again, and as the verbs that do it. */
+/** The commands of the property test as plain data, so that a failing sequence can be replayed, and how they are run. */
 import * as fc from 'fast-check'
 import { isRefusal, type NewRecord, type RefusalKind, type TrainingMode } from '../../src/contract/index.ts'
 import { NAME, type ScenarioWorld, type Settings } from './world.ts'
@@ -7,7 +7,7 @@ import { BREAKABLE, type Breakable } from './power.ts'
 import type { Line } from './trainer.ts'
 
 export type Simple =
-  /** So many new exchanges and a report that quotes them, and an earlier exchange too if there is one. */
+  /** New exchanges and a report that quotes them, and an earlier exchange if there is one. */
   | { readonly do: 'report'; readonly exchanges: number; readonly shared: number | null }
   | { readonly do: 'infer' }
   | { readonly do: 'instruct' }
@@ -69,7 +69,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   delays: fc.array(fc.nat({ max: 4 }), { maxLength: 20 }),
 })
 
-/** Runs them one after another, with a check after each, and at last sees everything through that is still to be done. */
+/** Runs the commands with a check after each, then waits for all remaining work. */
 export async function live(world: ScenarioWorld, all: readonly Command[]): Promise<void> {
   await world.start()
   for (const each of all) {
@@ -81,7 +81,7 @@ export async function live(world: ScenarioWorld, all: readonly Command[]): Promi
   if (world.exists) await finishAll(world)
 }
 
-/** Nothing fails any more and nobody waits: what is due in the mode that was chosen must get done without anybody's help. */
+/** Without further failures, all due work must finish by itself. */
 async function settle(world: ScenarioWorld): Promise<void> {
   world.host.behave()
   await world.quiet()
@@ -89,7 +89,7 @@ async function settle(world: ScenarioWorld): Promise<void> {
   await world.check()
 }
 
-/** A person who asks again and again gets everything done: also what had been overtaken so often that it waited for something new. */
+/** Repeated instructions finish everything, including steps that waited after stale results. */
 async function finishAll(world: ScenarioWorld): Promise<void> {
   for (let before = -1; before !== world.model.rows.length;) {
     before = world.model.rows.length
@@ -128,10 +128,10 @@ async function take(world: ScenarioWorld, each: Command): Promise<void> {
   }
 }
 
-/** A call that was told to fail fails the command that made it; anything else that is thrown must be a refusal. */
+/** An injected failure may fail the command; any other error must be a refusal. */
 function refusedOrBroken(error: unknown): RefusalKind {
   if (isRefusal(error)) return error.kind
-  if (error instanceof Error && error.message.startsWith('told to fail')) return 'unavailable'
+  if (error instanceof Error && error.message.startsWith('injected failure')) return 'unavailable'
   throw error
 }
 
@@ -166,7 +166,7 @@ function reported(world: ScenarioWorld, { exchanges, shared }: Extract<Simple, {
   return [...fresh, recordOf('report', world.newId('r'), references)]
 }
 
-/** Any release the scenario ever made, or one that it never did. */
+/** Any release of the scenario, or an unknown one. */
 async function move(world: ScenarioWorld, operation: 'promote' | 'rollback', which: number): Promise<void> {
   if (!world.exists) return
   const { model } = world
@@ -175,7 +175,7 @@ async function move(world: ScenarioWorld, operation: 'promote' | 'rollback', whi
   const [expected, before] = [model.expectMove(releaseId, operation), model.rows.length]
   const refusal = await world.registry.move(NAME, releaseId, operation).then(() => null, refusedOrBroken)
   const since = model.rows.slice(before)
-  // What else happened meanwhile may have changed the answer; every row of it was judged as it landed.
+  // Concurrent changes may affect the answer; every row was checked when it landed.
   if (refusal === 'unavailable' || since.some((row) => row.operation !== operation || row.rollback_target_release_id !== releaseId)) return
   const came = refusal ?? (since.length === 0 ? 'stayed' : 'moved')
   if (came !== expected) model.wrongs.push(`${operation}: ${came} instead of ${expected}`)

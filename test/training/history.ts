@@ -1,4 +1,4 @@
-/** What has happened to one scenario for good, and what follows from it alone. */
+/** The durable history of one scenario, and what follows from it. */
 import type { Commit, Files, TrainingMode } from '../../src/contract/index.ts'
 
 export interface Rules {
@@ -24,7 +24,7 @@ export class History {
   readonly rules: Rules
   readonly records: Noted[] = []
   readonly rows: Commit[] = []
-  /** What every release holds, published or held. */
+  /** The content of every release. */
   readonly ledgers = new Map<string, Ledgers>()
   readonly #consumed: Map<string, Set<string>>
 
@@ -68,7 +68,7 @@ export class History {
     return this.rules.maxSteps > 0 && steps >= this.rules.maxSteps
   }
 
-  /** The oldest one nobody consumed, among the first so many records. Only the first component takes any. */
+  /** The oldest unconsumed instruction among the first records. Only the first component takes instructions. */
   instruction(component: string, among = this.records.length): Noted | undefined {
     if (component !== this.rules.components[0]) return undefined
     const gone = this.consumedBy(component)
@@ -80,7 +80,7 @@ export class History {
     return this.records.slice(0, among).filter((record) => record.type === 'report' && !gone.has(record.id) && isUsable(record, gone))
   }
 
-  /** Units that rode beside two instructions that failed ride no more, until a step of traffic came to an end. */
+  /** Samples that were in two failed instruction steps are left out until a step on traffic ends. */
   areSuspected(component: string): boolean {
     const own = this.rows.filter((row) => row.operation === 'train' && (row.component ?? '') === component)
     let times = 0
@@ -92,7 +92,7 @@ export class History {
     return times >= 2
   }
 
-  /** What a promote or rollback comes to, from the rows alone. */
+  /** The result of a promote or rollback, from the rows. */
   expectMove(releaseId: string, operation: 'promote' | 'rollback'): 'unknown' | 'stayed' | 'conflict' | 'moved' {
     const made = this.rows.find(({ release }) => release?.release_id === releaseId)
     if (made === undefined) return 'unknown'

@@ -1,4 +1,4 @@
-/** What one scenario may do, written down a second time and without a look at how the service does it: every order and every row is judged as it comes. */
+/** An independent model of a scenario: checks every order and every row as it comes. */
 import { isDeepStrictEqual } from 'node:util'
 import {
   isObject,
@@ -12,27 +12,27 @@ import type { StoredOrder } from '../../src/training/hosts/host.ts'
 import { batchOf, linesOf, OUTCOME, type Attempt, type Verdict } from './attempt.ts'
 import { History, isUsable, type Ledgers, type Noted, type Rules } from './history.ts'
 
-/** What was there when a trainer asked for its turn: a step knows no less than that. */
+/** The state when a trainer requested its turn: a step knows at least that. */
 export interface Asked {
   readonly records: number
   readonly mode: TrainingMode
 }
 
 export class Model extends History {
-  /** Everything that happened and should not have. */
+  /** All violations. */
   readonly wrongs: string[] = []
-  /** Modes that were in force at some time since the last rest; the newest is last. */
+  /** Modes since the last idle point, newest last. */
   modes: TrainingMode[]
-  /** How many records there were at the last rest. */
+  /** The number of records at the last idle point. */
   #known = 0
-  /** Handed to a trainer and not settled by a row. */
+  /** Given to a trainer and not settled by a row. */
   readonly #out = new Map<string, Attempt>()
-  /** Trainers that may have chosen a batch, in a mode that was in force then, when a call failed on the way to them. */
+  /** Trainers that may have chosen a batch before a call failed. */
   readonly #reserved = new Set<string>()
-  /** Steps that failed one after another. */
+  /** Consecutive failed steps. */
   readonly #failures = new Map<string, number>()
   readonly #published = new Map<string, number>()
-  /** Trainers that may wait until time passes: with everything, or with traffic alone. */
+  /** Trainers that may be in a back-off: for everything, or for traffic only. */
   readonly #resting = new Set<string>()
   readonly #trafficResting = new Set<string>()
   #isLeaving = false
@@ -50,9 +50,9 @@ export class Model extends History {
     return { records: this.#known, mode: this.mode }
   }
 
-  // ── what happens beside steps ──────────────────────────────────────────────────────────────
+  // ── events beside steps ──────────────────────────────────────────────────────────────
 
-  /** Somebody asks for that mode: it may be in force, and wake whoever rests, before they hear so. */
+  /** A mode change may take effect, and end back-offs, before it is acknowledged. */
   consider(mode: TrainingMode): void {
     this.modes.unshift(mode)
     this.timePassed()
@@ -67,7 +67,7 @@ export class Model extends History {
     this.#trafficResting.clear()
   }
 
-  /** Some call failed: whoever made it may wait a while. */
+  /** A call failed, so its trainer may back off. */
   houseFailed(): void {
     for (const component of this.rules.components) {
       this.#resting.add(component)
@@ -75,7 +75,7 @@ export class Model extends History {
     }
   }
 
-  /** Its workers begin anew, and may rest once more over what the rows say of the latest steps. */
+  /** Restarted workers may back off again because of the latest rows. */
   loaded(): void {
     this.#isLeaving = false
     this.#out.clear()
@@ -84,12 +84,12 @@ export class Model extends History {
     for (const component of this.rules.components) if (this.#failuresOf(component) > 0) this.#trafficResting.add(component)
   }
 
-  /** Its pointer was set aside, as the first part of its end. */
+  /** Its pointer was archived, the first part of removal. */
   leaving(): void {
     this.#isLeaving = true
   }
 
-  /** No reason to wait counts any more. */
+  /** Ends all back-offs. */
   forgive(): void {
     this.#out.clear()
     this.timePassed()
@@ -207,7 +207,7 @@ export class Model extends History {
     return { ...this.headLedgers(), [component]: own }
   }
 
-  /** What was handed out, unless it failed; beside it only what no later step could use. */
+  /** The given samples, unless it failed; otherwise only records that are useless now. */
   #judgeConsumed({ step, component = '', consumed_ids }: Commit, { request, units }: Attempt, outcome: StepOutcome): void {
     const gone = this.consumedBy(component)
     const isGivenUp = outcome === 'failed' && request === null && this.#failuresOf(component) + 1 >= STEP_FAILURES_MAX
@@ -236,7 +236,7 @@ export class Model extends History {
     if (request === null) this.#claim(units.length > 0, `step ${step}: came from nothing`)
   }
 
-  /** Made on the head, or on one that only other components published onto. */
+  /** Based on the head, or on a release after which only other components published. */
   #judgeBase({ step, component = '' }: Commit, { base }: Attempt): void {
     const at = this.rows.findIndex(({ release, outcome }) => release?.release_id === base && outcome === 'published')
     const since = this.rows.slice(at + 1).filter(({ outcome }) => outcome === 'published')
@@ -247,7 +247,7 @@ export class Model extends History {
 
   #settle(component: string, { request, units }: Attempt, verdict: Verdict): void {
     const isFailure = OUTCOME[verdict] === 'failed'
-    // An instruction that failed used none of the units that are tried again and again; one that none rode beside says nothing about them.
+    // A failed instruction consumed none of the retried samples; one without samples says nothing about them.
     if (request === null || (!isFailure && units.length > 0)) this.#settleTraffic(component, isFailure)
     this.#resting.delete(component)
     if (verdict === 'publish') this.#published.set(component, (this.#published.get(component) ?? 0) + 1)
@@ -263,7 +263,7 @@ export class Model extends History {
 
   // ── at rest ────────────────────────────────────────────────────────────────────────────────
 
-  /** Nobody computes any more: whoever is not at work or waiting for it may have nothing left to do. */
+  /** Idle: every trainer that neither works nor waits must have nothing to do. */
   rest(isWorking: (component: string) => boolean): void {
     for (const component of this.rules.components) {
       if (isWorking(component) || this.#resting.has(component) || this.#isOvertaken(component)) continue
@@ -278,7 +278,7 @@ export class Model extends History {
     this.#known = this.records.length
   }
 
-  /** Other components were quicker so often that it waits for something new. */
+  /** Its results were stale so often that it waits for new records. */
   #isOvertaken(component: string): boolean {
     const attempt = this.#out.get(component)
     return this.rules.stale !== 'merge' && attempt?.verdict != null && attempt.ends + 1 >= STEP_OVERTAKEN_MAX

@@ -1,13 +1,13 @@
-/** Every call that leaves the house goes through here, so that a test can fail one, cut the power at one, and know when none is under way. */
+/** Intercepts all outgoing calls, so that a test can fail one, simulate a power cut at one, and wait until none is running. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ContentStore, ScenarioStore, Store } from '../../src/contract/index.ts'
 import { ScenarioFiles } from '../../src/scenarios/index.ts'
 
-/** Calls that can be told to fail once. */
+/** Calls that can fail once. */
 export const BREAKABLE = ['commit', 'pending', 'losses', 'write', 'read', 'seal'] as const
 export type Breakable = (typeof BREAKABLE)[number]
 
-/** No command makes so many. */
+/** More than any command makes. */
 const CALLS_AT_REST_MAX = 20_000
 
 export class Power {
@@ -21,7 +21,7 @@ export class Power {
   #running = 0
   #idle = Promise.withResolvers<void>()
 
-  /** The delays are turns of the loop that one call after another takes longer, over and over. */
+  /** Delays of the calls in event-loop turns, repeated cyclically. */
   constructor(delays: readonly number[], onBreak: () => void) {
     this.#delays = delays
     this.#onBreak = onBreak
@@ -36,7 +36,7 @@ export class Power {
     this.#broken.clear()
   }
 
-  /** The power goes off at the call after so many, which is still carried out or is not: in both cases nobody hears of it. */
+  /** Cuts the power at a later call, which may or may not take effect but never returns. */
   cutAfter(calls: number, isLastDone: boolean): void {
     this.#callsLeft = calls
     this.#isLastDone = isLastDone
@@ -51,7 +51,7 @@ export class Power {
     this.#calls += 1
     if (this.#broken.delete(what)) {
       this.#onBreak()
-      throw new Error(`told to fail: ${what}`)
+      throw new Error(`injected failure: ${what}`)
     }
     if (this.#callsLeft !== null && this.#callsLeft-- === 0) this.isOn = false
     if (!this.isOn && !this.#isLastDone) this.#refuseWithout()
@@ -66,12 +66,12 @@ export class Power {
     }
   }
 
-  /** Resolves once no call is under way and none follows from those that were: everything else in the house is quicker than a turn of the loop. */
+  /** Resolves when no call is running or follows: everything else takes less than a turn of the event loop. */
   async quiet(): Promise<void> {
     const callsMax = this.#calls + CALLS_AT_REST_MAX
     for (let before = -1; before !== this.#calls || this.#running > 0;) {
       before = this.#calls
-      if (this.#calls > callsMax) throw new Error('the house never comes to rest')
+      if (this.#calls > callsMax) throw new Error('the service is never idle')
       if (this.#running > 0) await this.#idle.promise
       await nextTurn()
     }
@@ -87,7 +87,7 @@ export class Power {
   }
 }
 
-/** What a scenario of that name has done for good, as it happens. */
+/** Reports the durable changes of a scenario. */
 export interface Durable {
   appended(scenario: string, records: Parameters<ScenarioStore['append']>[0]): void
   landed(scenario: string, row: Parameters<ScenarioStore['commit']>[0]): void
@@ -158,7 +158,7 @@ export function poweredContents(inner: ContentStore, power: Power, durable: Dura
   }
 }
 
-/** Settings that nobody has: reading them takes its time like every other call. */
+/** Empty settings, read with a delay like every call. */
 export class PoweredFiles extends ScenarioFiles {
   readonly #power: Power
 

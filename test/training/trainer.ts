@@ -1,4 +1,4 @@
-/** Trainers that do what a script says: one verdict per step, given at once or when the test lets go of it. */
+/** Scripted trainers: one verdict per step, given at once or when the test releases it. */
 import type { Content, StepResult } from '../../src/contract/index.ts'
 import { StepFailure, type RunStep, type StoredOrder, type TrainerHost } from '../../src/training/hosts/host.ts'
 import type { Verdict } from './attempt.ts'
@@ -6,11 +6,11 @@ import type { Asked } from './model.ts'
 
 export interface Line {
   readonly verdict: Verdict
-  /** Until the test finishes it. */
+  /** Waits until the test finishes it. */
   readonly isSlow: boolean
 }
 
-/** Who is told of every step before it begins and when it has ended. */
+/** Observes the beginning and end of every step. */
 export interface Witness {
   asked(): Asked
   taken(component: string, order: StoredOrder, asked: Asked): void
@@ -36,18 +36,18 @@ export class ScriptedHost implements TrainerHost {
     return this.#slow.length
   }
 
-  /** It has a turn, or waits for one. */
+  /** It runs, or waits for its turn. */
   isWorking(component: string): boolean {
     return (this.#working.get(component) ?? 0) > 0
   }
 
-  /** Lets one of the slow steps come to its end. */
+  /** Finishes one slow step. */
   finish(pick: number): void {
     const [step] = this.#slow.splice(pick % Math.max(this.#slow.length, 1), 1)
     step?.()
   }
 
-  /** From here on every step publishes at once. */
+  /** Every later step publishes at once. */
   behave(): void {
     this.#script.length = 0
     while (this.#slow.length > 0) this.finish(0)
@@ -100,7 +100,7 @@ export class ScriptedHost implements TrainerHost {
   }
 }
 
-/** Until somebody takes this place out of the line and calls it; an abort leaves the line. */
+/** Waits in the queue until it is released; an abort leaves the queue. */
 async function waitIn(line: (() => void)[], signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const leave = (): void => {
@@ -124,7 +124,7 @@ function answer(verdict: Verdict, order: StoredOrder): StepResult {
   return { kind: 'publish', content: added(order), state: { steps: Number(order.state['steps'] ?? 0) + 1 } }
 }
 
-/** One line per unit and per instruction behind what was there; a candidate that has them already is taken as it is. */
+/** Adds one line per sample and instruction, unless the candidate has them already. */
 function added({ files, candidate, batch: { samples, request } }: StoredOrder): Content {
   const units = samples.map(({ record_ids }) => `unit ${record_ids.join(' ')}\n`)
   const lines = `${units.join('')}${request === null ? '' : `request ${request.id}\n`}`

@@ -1,4 +1,4 @@
-/** A house around one modelled scenario: real stores that outlive it, scripted trainers, and a check after everything that happens. */
+/** The world of one modelled scenario: stores that survive restarts, scripted trainers, and a check after every command. */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { vi } from 'vitest'
@@ -16,15 +16,15 @@ import { Model } from './model.ts'
 import { poweredContents, poweredStore, PoweredFiles, Power, type Durable } from './power.ts'
 import { ScriptedHost, type Line } from './trainer.ts'
 
-/** The one that is modelled, and one that takes its place in memory now and then. */
+/** The modelled scenario, and another that may evict it from memory. */
 export const NAME = 'main'
 const OTHER = 'other'
 const A_LONG_TIME_SECONDS = 1000
 
 export interface Settings extends Rules {
-  /** Steps at once. */
+  /** Concurrent steps. */
   readonly turns: number
-  /** How much longer one call to a store after another takes, in turns of the loop. */
+  /** Delays of store calls, in event-loop turns. */
   readonly delays: readonly number[]
 }
 
@@ -36,7 +36,7 @@ export interface Stores {
 /** Opens the stores, the first time and after every restart. */
 export type OpenStores = (before: Stores | null) => Promise<Stores>
 
-/** The same stores after a restart: they stand for a disk. */
+/** The same stores after a restart, like a disk. */
 export const inMemory: OpenStores = async (before) =>
   before ?? { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
 
@@ -51,7 +51,7 @@ export class ScenarioWorld {
   #host: ScriptedHost
   #registry: Registry | null = null
   #model: Model | null = null
-  /** Modes are not kept over a restart. */
+  /** Modes are not persistent. */
   #mode: TrainingMode
   #seconds = 1_000_000
   #ids = 0
@@ -69,7 +69,7 @@ export class ScenarioWorld {
     })
   }
 
-  /** What is known of the scenario; throws while there is none. */
+  /** The model of the scenario; throws while there is none. */
   get model(): Model {
     assert(this.#model !== null, 'the scenario does not exist')
     return this.#model
@@ -84,7 +84,7 @@ export class ScenarioWorld {
     return this.#power
   }
   get registry(): Registry {
-    assert(this.#registry !== null, 'the house is not open')
+    assert(this.#registry !== null, 'the service is not running')
     return this.#registry
   }
 
@@ -93,7 +93,7 @@ export class ScenarioWorld {
     this.#power = new Power(this.#settings.delays, () => this.#model?.houseFailed())
     this.#mode = this.#settings.configuredMode
     this.#model?.chosen(this.#mode)
-    // Failures of the process before are no reason to rest.
+    // Failures before the restart cause no back-off.
     this.#model?.timePassed()
     this.#seconds += 1
     this.#registry = await Registry.open(await this.#services(this.#stores), {
@@ -120,7 +120,7 @@ export class ScenarioWorld {
     return `${prefix}${this.#ids}`
   }
 
-  /** Acknowledged means kept: what this resolves for must be among the records. */
+  /** Acknowledged records must be stored. */
   async append(records: readonly NewRecord[]): Promise<void> {
     await this.registry.useOrCreate(NAME, null, (scenario) => scenario.append(records))
     const kept = new Set(this.model.records.map(({ id }) => id))
@@ -137,7 +137,7 @@ export class ScenarioWorld {
     this.#model?.chosen(mode)
   }
 
-  /** Another scenario is asked for, which takes the place of this one if it can. */
+  /** Uses another scenario, which may evict this one. */
   async callElsewhere(): Promise<void> {
     await this.registry.useOrCreate(OTHER, null, () => Promise.resolve())
   }
@@ -152,7 +152,7 @@ export class ScenarioWorld {
     await this.#power.quiet()
   }
 
-  /** Everything that must be so whenever nobody computes. */
+  /** Everything that must hold when idle. */
   async check(): Promise<void> {
     await this.#power.quiet()
     const wrongs = [...this.#wrongs]
@@ -164,7 +164,7 @@ export class ScenarioWorld {
     assert.deepEqual(wrongs, [])
   }
 
-  /** What the stores and the loaded scenario say differently from the model. */
+  /** Differences of the stores and the loaded scenario from the model. */
   async #strayed(model: Model): Promise<readonly string[]> {
     assert(this.#stores !== null)
     const kept = this.#stores.store.scenario(NAME)
@@ -249,7 +249,7 @@ export class ScenarioWorld {
   }
 }
 
-/** What a loaded scenario keeps of a row, whatever only the store has to remember. */
+/** The fields of a row that a loaded scenario keeps. */
 const shown = ({ consumed_ids: _consumed, state: _state, metrics: _metrics, ...row }: Commit) => row
 
 function strayedScenario(scenario: Scenario, { rows, head, mode }: Model): readonly string[] {

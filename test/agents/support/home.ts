@@ -1,11 +1,11 @@
-/** A person's machine: a home of its own, the pinned Node, and nothing else of the machine that the tests run on. */
+/** A simulated user's machine: its own home, the pinned Node, and nothing else of this machine. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
-/** The agents are more than a gigabyte: they are downloaded once and stay here. */
+/** The agents take more than a gigabyte, so they are downloaded once and kept here. */
 const CACHE = process.env['SVC_AGENTS_CACHE'] ?? join(import.meta.dirname, '../../../node_modules/.cache/svc-agents')
 
 export interface Ended {
@@ -18,28 +18,27 @@ export interface Ended {
 export interface Running {
   /** Ends the program alone, at once. */
   kill(): Promise<void>
-  /** And whatever it started: an agent outlives its wrapper. */
+  /** Kills what it started too: an agent outlives its wrapper. */
   killAll(): void
-  /** Once nobody holds its outputs any more. */
+  /** Resolves when its output is closed. */
   readonly ended: Promise<Ended>
 }
 
 export type Variables = Readonly<Record<string, string>>
 
 export interface Home {
-  /** What HOME is. */
   readonly folder: string
-  /** Where the agent works: in no project, so that no file of one reaches it. */
+  /** The working folder, outside any project. */
   readonly work: string
   /** In the work folder, without input. */
   start(program: string, args: readonly string[], env?: Variables): Running
   run(program: string, args: readonly string[], env?: Variables): Promise<Ended>
-  /** What npm needs to find the registry of whoever runs the tests. */
+  /** npm's registry settings of this machine. */
   readonly npm: Variables
   close(): void
 }
 
-/** Some agents refuse a home below the folder for temporary files, so it is beside the cache. */
+/** Beside the cache, since some agents refuse a home in the temporary folder. */
 export function makeHome(): Home {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'home-'))
@@ -63,7 +62,7 @@ export function makeHome(): Home {
   }
 }
 
-/** Without what npm puts before it for the packages of this project. */
+/** PATH without the entries that npm adds. */
 const systemPath = (): readonly string[] =>
   (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.includes('node_modules'))
 
@@ -80,7 +79,7 @@ function fromNpm(): Variables {
   return Object.fromEntries(named.map(([name, value = '']) => [name, value]))
 }
 
-/** In a group of its own, which is how an agent without its wrapper is found again. */
+/** In its own process group, to find an agent without its wrapper. */
 function spawned(program: string, args: readonly string[], cwd: string, env: Variables): Running {
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const printed = { out: '', err: '' }
@@ -88,7 +87,7 @@ function spawned(program: string, args: readonly string[], cwd: string, env: Var
   child.stderr.setEncoding('utf8').on('data', (text: string) => void (printed.err += text))
   const gone = once(child, 'exit')
   const ended = once(child, 'close').then(([code]: unknown[]): Ended => ({ code: typeof code === 'number' ? code : null, ...printed }))
-  // Whoever waits for neither is told by the other.
+  // An unawaited promise must not be an unhandled rejection.
   for (const end of [gone, ended]) end.catch(() => undefined)
   return {
     async kill() {

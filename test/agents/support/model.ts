@@ -1,4 +1,4 @@
-/** A model with a plan: it calls one tool of the agent, and once that was answered it says one sentence, in all three formats. */
+/** A scripted model: it calls one tool of the agent, then says one sentence, in the three formats. */
 import type { ServerResponse } from 'node:http'
 import { data, DONE, named } from '../../support/frames.ts'
 import { answerPlainly, sendFrames, type Received, type Script } from '../../support/upstream.ts'
@@ -8,7 +8,7 @@ export interface Call {
   readonly input: object
 }
 
-/** The agent sends it back with what the tool said, so it tells the second turn from the first. */
+/** The agent returns it with the tool's result, which marks the second turn. */
 const CALL_ID = 'call_mark_1'
 const IDENTITY = { id: 'answer-1', model: 'm' }
 
@@ -25,7 +25,7 @@ export function say(sentence: string): Script {
     isTurn(received) ? sendFrames(response, textFrames(received.url, sentence)) : answerPlainly(received, response)
 }
 
-/** Calls the tool, and begins to answer what it said without ever coming to an end. */
+/** Calls the tool, then starts an answer that never ends. */
 export function thenHang(call: Call, onHang: () => void): Script {
   return (received, response) => {
     if (!isTurn(received) || !isAnswered(received)) return thenSay(call, '')(received, response)
@@ -39,7 +39,7 @@ function begin(response: ServerResponse, frame: string): void {
   response.write(frame)
 }
 
-/** An agent may ask for other things on the way, such as a title, and offers no tools for them. */
+/** Side requests of an agent, such as for a title, offer no tools. */
 export const isTurn = ({ method, body }: Received): boolean => method === 'POST' && /"tools"\s*:\s*\[\s*\{/.test(body.toString())
 
 const isAnswered = ({ body }: Received): boolean => body.includes(CALL_ID)
@@ -104,7 +104,7 @@ function messageFrames(block: object, delta: object, stop: string): readonly str
   ]
 }
 
-/** Of a single item; what lies between its beginning and its end belongs to it. */
+/** The frames of a single item. */
 function responseFrames(
   item: { readonly id: string; readonly [key: string]: unknown },
   opened: object,

@@ -1,4 +1,4 @@
-/** One real agent from the line that installs it to a session that is killed: the same story for each, told with its own words. */
+/** The tests of one real agent, from its installation to a killed session; the same for each agent. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,25 +7,25 @@ import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
 import { ANSWER, openAgentWorld, type AgentSpec, type AgentWorld } from './world.ts'
 
 export interface Story extends AgentSpec {
-  /** Its tool that runs a command. */
+  /** The name of its shell tool. */
   readonly shell: (command: string) => Call
-  /** The arguments for one prompt with nobody there to be asked anything. */
+  /** The arguments of one headless prompt. */
   readonly prompt: (text: string) => readonly string[]
-  /** Those that call the command `mark-command` with the words `one two`. */
+  /** The arguments that call the command `mark-command` with `one two`. */
   readonly command: readonly string[]
-  /** Those that call the skill `mark-skill`. */
+  /** The arguments that call the skill `mark-skill`. */
   readonly skill: readonly string[]
-  /** What only this agent has. */
+  /** Tests of this agent only. */
   readonly more?: (world: () => AgentWorld) => void
 }
 
-/** The result is put together, so that the command itself does not hold it. */
+/** The command computes the text, so that it does not contain it. */
 const TOOL = { command: "printf 'MARK_%s' TOOL_RESULT", result: 'MARK_TOOL_RESULT' }
-/** Nobody listens there. */
+/** A closed port. */
 const DEAD_PROXY = 'http://127.0.0.1:9'
 const PROXIES = { HTTP_PROXY: DEAD_PROXY, HTTPS_PROXY: DEAD_PROXY, http_proxy: DEAD_PROXY, https_proxy: DEAD_PROXY }
 
-/** Each part goes on where the one before ended. */
+/** Each test continues where the last ended. */
 export function tell(story: Story): void {
   describe(story.adapter, () => {
     let opened: AgentWorld | undefined
@@ -95,7 +95,7 @@ function tellUpkeep({ adapter }: Story, world: () => AgentWorld): void {
   })
 }
 
-/** Every file with what it holds and when it was written, every link with where it leads. */
+/** Every file with its content and time, every link with its target. */
 function filesIn(folder: string): Readonly<Record<string, string>> {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
   const named = found.map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))

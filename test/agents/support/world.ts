@@ -1,4 +1,4 @@
-/** A service with one scenario, a scripted model behind it, and one person who installed the real agent for it. */
+/** A service with one scenario, a scripted model, and a home with the real agent installed. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
@@ -20,11 +20,11 @@ export interface AgentSpec {
   readonly adapter: string
   /** The format it prefers. */
   readonly api: ModelApi
-  /** What its seed has beside a rule, a skill and a command. */
+  /** Further seed entries. */
   readonly seed: readonly Entry[]
-  /** What its service is set up with beside, or instead. */
+  /** Further settings of the service. */
   readonly settings?: Settings
-  /** What the person's home has from before. */
+  /** Existing files of the home. */
   readonly home?: Files
 }
 
@@ -37,11 +37,10 @@ export interface AgentWorld {
   /** `svc-<adapter>` with these arguments. */
   readonly start: (args: readonly string[], env?: Variables) => Running
   readonly run: (args: readonly string[], env?: Variables) => Promise<Ended>
-  /** A session that ends well and prints this model's answer; what the model was asked on the way. */
+  /** Runs a successful session that prints the model's answer; returns the model's requests. */
   readonly session: (args: readonly string[], model: Script, env?: Variables) => Promise<readonly Received[]>
-  /** In their order. */
   readonly records: (type: RequestType) => Promise<readonly Kept[]>
-  /** As the person's own tools would, with the token and the scenario. */
+  /** A request with the token and the scenario. */
   readonly ask: (method: string, path: string, body: object) => Promise<Answer>
   /** The harness catalog, oldest first. */
   readonly catalog: () => Promise<readonly JsonObject[]>
@@ -105,7 +104,7 @@ function writeFiles(folder: string, files: Files): void {
   }
 }
 
-/** The line that a person types. Without a scenario it makes one. */
+/** The install command line. Without a scenario it makes one. */
 function install({ address }: World, home: Home, { adapter }: AgentSpec, scenario?: string): Promise<Ended> {
   const named = scenario === undefined ? '' : `-H 'x-svc-scenario: ${scenario}'`
   const line = `curl -sS -H "authorization: Bearer $SVC_TOKEN" ${named} '${address}/svc/harness/install?adapter=${adapter}' | sh`
@@ -116,13 +115,13 @@ async function installOrFail(here: World, home: Home, spec: AgentSpec): Promise<
   const begun = performance.now()
   const { out, err } = await install(here, home, spec)
   tell(`${spec.adapter}: installing`, begun)
-  // A shell that was given nothing is content, so its exit status says nothing.
+  // A shell with empty input succeeds, so its exit status proves nothing.
   if (out.includes('installed release')) return
   process.stderr.write(err)
   throw new Error(`${spec.adapter} could not be installed: ${err.trim().split('\n').at(-1)}`)
 }
 
-/** For whoever wonders where the time went. */
+/** Prints timings. */
 const tell = (what: string, begun: number): void =>
   void process.stderr.write(`${what}: ${((performance.now() - begun) / 1000).toFixed(1)} s\n`)
 
@@ -164,7 +163,7 @@ interface Installed {
   readonly install: { readonly version: string }
 }
 
-/** What the only install in this home wrote down. */
+/** The record of the only install in this home. */
 function recordIn({ folder }: Home): Installed {
   const installs = join(folder, '.svc/installs')
   const [name = ''] = readdirSync(installs)

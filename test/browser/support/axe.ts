@@ -1,8 +1,8 @@
-/** What is wrong with a page for people who use it by ear, by keyboard or with little sight, as far as a program can tell. */
+/** Accessibility problems of a page, by axe. */
 import { source } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** A page that may run nothing has no other way to ask again, and that it does so is a rule of the interface. */
+/** The interface requires pages without scripts to refresh themselves. */
 const OPTIONS = { rules: { 'meta-refresh': { enabled: false } } }
 
 interface Violation {
@@ -11,7 +11,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
 }
 
-/** One line for each place. The browser's own debugger brings the program in, so no policy of the page has to give way. */
+/** One line per problem. Injected through the debugger, so that the page's policy stays intact. */
 export async function axeProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(`${source}; undefined`)
   const violations = await page.evaluate<readonly Violation[]>(`axe.run(${JSON.stringify(OPTIONS)}).then(({ violations }) => violations)`)

@@ -1,10 +1,10 @@
-/** A real browser, and visits in it that notice whatever a page should not do: ask others, run a stranger's words, break a rule of its policy. */
+/** A real browser, whose visits fail on foreign requests, injected scripts and policy violations. */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { program } from '../../support/programs.ts'
 import { RAN } from './hostile.ts'
 
-/** Nothing of the browser's own may go out while a test looks at what a page asks for. */
+/** The browser itself must not send requests. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -19,9 +19,9 @@ const ALARM = `Object.defineProperty(globalThis, '${RAN}', { configurable: true,
 
 export interface Visit {
   readonly page: Page
-  /** Every address asked for so far. */
+  /** All requested URLs so far. */
   readonly asked: readonly string[]
-  /** From now on what matches is meant to happen: a refusal that the test brings about is told on the browser's console. */
+  /** Expects console messages that match, such as of a refusal that the test causes. */
   readonly expects: (complaint: RegExp) => void
 }
 
@@ -29,7 +29,7 @@ export interface VisitOptions {
   readonly width?: number
 }
 
-/** One browser for all tests of a file; each visit is as new as a browser that was just installed, and looked through when its test is over. */
+/** One browser per test file; each visit has a new profile, and is checked when its test ends. */
 export function browserOfFile(): (address: string, options?: VisitOptions) => Promise<Visit> {
   let browser: Browser | null = null
   beforeAll(async () => {
@@ -67,5 +67,5 @@ function watched(context: BrowserContext, page: Page, origin: string): Visit {
   return { page, asked, expects: (complaint) => void expected.push(complaint) }
 }
 
-/** Pictures that are part of a page are no question to anybody. */
+/** Inline images are not requests. */
 const isOwn = (url: string, origin: string): boolean => url.startsWith(`${origin}/`) || url.startsWith('data:image/')

@@ -1,11 +1,10 @@
-/** Texts that would like to be more than texts: markup, scripts, links, ends of blocks they might stand in, and characters that turn words around. */
+/** Injection attacks: markup, scripts, links, closing delimiters, and bidirectional characters. */
 import type { JsonObject, Mutation } from '../../../src/contract/index.ts'
 
-/** What each of them sets on a page when any of it is run. */
+/** The variable that an attack sets when it runs. */
 export const RAN = 'strangersCodeRan'
 const RUN = `globalThis.${RAN}=1;alert(1)`
 
-/** Each is one attack. */
 export const ATTACKS: readonly string[] = [
   `<img src=x onerror="${RUN}">`,
   `<script>${RUN}</script>`,
@@ -23,18 +22,18 @@ export const ATTACKS: readonly string[] = [
   '&lt;b&gt;&#60;i&#62; &amp;quot;',
 ]
 
-/** Read from right to left, the end of this is its beginning. */
+/** A right-to-left override. */
 const TURNED = 'pay \u202e001\u202c euros \u2066to\u2069 \u200bme\u200f'
 
 export const HOSTILE_TEXT = [...ATTACKS, TURNED].join('\n')
 
-/** As long as a name may be, and as far as its letters may go. */
+/** A name of the maximum length with unusual characters. */
 export const HOSTILE_NAME = `<b onclick="${RUN}">'&amp;`
 export const HOSTILE_REQUEST = `Please add this: ${HOSTILE_TEXT}`
 export const HOSTILE_FAILURE = `Please fail: ${HOSTILE_TEXT}`
 export const HOSTILE_WAIT = `Please wait: ${HOSTILE_TEXT}`
 
-/** Every place of a row that others write. */
+/** Every untrusted field of a row. */
 const mutations: readonly Mutation[] = [
   { op: 'update', id: 'house-rules', options: { config: { text: HOSTILE_TEXT } } },
   {
@@ -63,7 +62,7 @@ export const HOSTILE_PLAYS = [
   { words: HOSTILE_WAIT, waits: true, activity: ATTACKS.map((text) => ['agent', text, true] as const) },
 ]
 
-/** A hostile text at every place of an exchange that a client or a provider fills in. */
+/** A hostile text in every untrusted field of an exchange. */
 const chat: JsonObject = {
   model: HOSTILE_TEXT,
   stream: true,

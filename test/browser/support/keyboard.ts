@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 
 export interface Stop {
   readonly name: string
-  /** Whether a person sees where they are. */
+  /** Whether the focus is visible. */
   readonly isMarked: boolean
 }
 
@@ -16,7 +16,7 @@ const HERE = `(() => {
 
 const STOPS_MAX = 200
 
-/** From the top of the page until the key leaves it. */
+/** All tab stops of the page. */
 export async function tabStops(page: Page): Promise<readonly Stop[]> {
   const stops: Stop[] = []
   while (stops.length < STOPS_MAX) {

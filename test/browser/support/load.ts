@@ -1,10 +1,10 @@
-/** Traffic beside whatever a test does. */
+/** Background traffic for a test. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { onTestFinished } from 'vitest'
 
 export interface Load {
-  /** Ends it, and answers what became of every request. */
+  /** Stops it and returns the results. */
   stop(): Promise<{ readonly kept: number; readonly failed: number }>
 }
 

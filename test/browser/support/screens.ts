@@ -1,11 +1,11 @@
-/** A page at the widths of a telephone and a large screen, by day and by night: it fits, anybody can use it, and a person can look at it afterwards. */
+/** Checks a page at phone and desktop widths, light and dark: layout, accessibility, and screenshots. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { axeProblems } from './axe.ts'
 
-/** At the root of the checkout, and not kept. */
+/** Not under version control. */
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'screenshots')
 const HEIGHT = 900
 const ALL_LOOKS = [
@@ -14,7 +14,7 @@ const ALL_LOOKS = [
   { width: 1600, scheme: 'light', isExamined: false },
   { width: 1600, scheme: 'dark', isExamined: true },
 ] as const
-/** `BROWSER_LOOKS=short` leaves out what is only there for a person to look at. */
+/** `BROWSER_LOOKS=short` takes no screenshots. */
 const isShort = process.env['BROWSER_LOOKS'] === 'short'
 const LOOKS = ALL_LOOKS.filter(({ isExamined }) => isExamined || !isShort)
 
@@ -26,18 +26,18 @@ export async function expectScreensFit(page: Page, name: string): Promise<void> 
     await page.emulateMedia({ colorScheme: scheme })
     await expectNoSidewaysScroll(page)
     if (!isShort) await takePicture(page, `${name}-${width}-${scheme}.png`)
-    // Between them the two see both palettes and both layouts.
+    // These two cover both palettes and both layouts.
     if (isExamined) expect({ name, width, scheme, problems: await axeProblems(page) }).toEqual({ name, width, scheme, problems: [] })
   }
 }
 
 async function takePicture(page: Page, file: string): Promise<void> {
-  // What lies over a page covers the window alone.
+  // An overlay covers only the window.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
   await page.screenshot({ path: join(FOLDER, file), fullPage })
 }
 
-/** What is wider than the page scrolls in a place of its own. */
+/** Wide content must scroll in its own container. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const [content, window] = await page.evaluate<readonly [number, number]>('[document.documentElement.scrollWidth, innerWidth]')
   expect(content).toBeLessThanOrEqual(window)

@@ -1,15 +1,14 @@
-/** What happens on the stage: a shop's assistant, the tasks it is measured by, and every change that anybody asks for, told or proposes. */
+/** The script of the test world: a shop's assistant, its tasks, and every requested, reported or proposed change. */
 import type { ActivityKind, Entry, JsonObject, Mutation, Proposal } from '../../../src/contract/index.ts'
 import { HOSTILE_PLAYS } from './hostile.ts'
 
 export interface Play {
-  /** The request of a person, or what a report says. */
+  /** The text of a request or report. */
   readonly words: string
   readonly proposal?: Proposal
-  /** What the proposer throws. */
   readonly failure?: string
   readonly activity?: readonly (readonly [kind: ActivityKind, text: string, failed?: boolean])[]
-  /** Until the stage opens its gate. */
+  /** Waits until the world opens its gate. */
   readonly waits?: boolean
 }
 
@@ -138,10 +137,10 @@ export const PLAYS = {
   },
 } as const satisfies Readonly<Record<string, Play>>
 
-/** Asked for behind the one that waits. */
+/** Queued behind the waiting request. */
 export const QUEUED_WORDS = 'Offer a gift card when something is sold out.'
 
-/** What an agent proposes by itself. */
+/** A proposal of an agent. */
 export const PROPOSED: readonly Mutation[] = [
   { op: 'create', id: 'thanks', options: { name: 'rules', config: { text: 'Thank people for waiting.' } } },
 ]

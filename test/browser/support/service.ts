@@ -1,4 +1,4 @@
-/** A service on the practice model in a process of its own, that can be stopped and started again at the same address. */
+/** A service process with the mock model, which can be restarted at the same address. */
 import { onTestFinished } from 'vitest'
 import { serveCommand, type Command } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -7,7 +7,7 @@ import { argumentsOf, dataPlaceIn, settingsOf, type Settings } from '../../suppo
 export interface Serving {
   readonly address: string
   stop(): Promise<void>
-  /** On the same data, with these settings more. */
+  /** Restarts on the same data with further settings. */
   start(more?: Settings): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Conversations of the shop's assistant in all three formats: words, thoughts, tools, pictures, refusals, whole and streamed. */
+/** Conversations in the three formats: text, reasoning, tools, images, refusals, whole and streamed. */
 import { named, recordIds } from '../../spec/support/helpers.ts'
 import { data, DONE, named as event } from '../../support/frames.ts'
 import { responseStreams } from '../../support/response-streams.ts'
@@ -14,7 +14,7 @@ interface Exchange {
 
 /** A red point of five pixels. */
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
-/** A page that loaded it would tell a stranger that somebody looked. */
+/** A page that loaded it would leak the visit. */
 const OUTSIDE_PICTURE = 'https://pictures.example/parcel.png'
 
 const TOOL = { name: 'track', description: 'Where a parcel is', parameters: { type: 'object', properties: { number: { type: 'string' } } } }

@@ -1,4 +1,4 @@
-/** A whole service with a past worth looking at: a harness whose steps came to everything a step can come to, and traffic in every format. */
+/** A service with a history: a harness with every outcome of a step, and traffic in every format. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '../../../src/contract/index.ts'
@@ -12,7 +12,7 @@ import { sendConversations } from './traffic.ts'
 export const SHOP = 'shop'
 export const HELPDESK = 'helpdesk'
 
-/** The versions of the shop, as its history below makes them. */
+/** The versions that the history below makes. */
 export const PLACES = {
   created: 0,
   published: 1,
@@ -29,12 +29,12 @@ export const PLACES = {
 } as const
 
 export interface BrowserWorld {
-  /** Every question carries the token, where there is one. */
+  /** Sends the token, if there is one. */
   readonly here: World
   readonly shop: Trainee
   /** The ids of the conversations of the helpdesk. */
   readonly conversations: readonly string[]
-  /** A step holds the first; the second waits behind it until the gate is opened. */
+  /** The first is in a waiting step; the second is queued until the gate opens. */
   readonly waiting: string
   readonly queued: string
   /** The page of a request, as the service gave its address. */
@@ -62,7 +62,7 @@ export async function openBrowserWorld(token: string | null = null): Promise<Bro
   return { here, shop, conversations, waiting, queued, pages, openGate }
 }
 
-/** The service alone, with nothing on the stage yet. */
+/** The service without history. */
 export async function openShop(token: string | null): Promise<World> {
   const here = await world({ backend: 'sqlite' })
   await mkdir(join(here.directory, 'steps'))
@@ -108,7 +108,7 @@ function signed(here: World, token: string): World {
   }
 }
 
-/** Every word a row can have, each once. */
+/** One row per outcome. */
 async function playHistory(here: World, shop: Trainee, ask: (words: string) => Promise<string>): Promise<void> {
   await here.post('/svc/scenarios', { name: SHOP })
   const settled = async (words: string): Promise<JsonObject> => {
@@ -142,7 +142,7 @@ async function playHistory(here: World, shop: Trainee, ask: (words: string) => P
   await shop.move('rollback', textAt(published, 'release_id'))
 }
 
-/** In a scenario of its own that learns from requests alone, so that its reports start nothing. */
+/** In a separate scenario in manual mode, so that its reports start no step. */
 async function playTraffic(here: World): Promise<readonly string[]> {
   await here.post('/svc/scenarios', { name: HELPDESK })
   const helpdesk = trainee(here, HELPDESK)

@@ -1,4 +1,4 @@
-/** The published document, read as a client would read it, and answers held to what it says of them. */
+/** Checks answers against the published OpenAPI document. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import type { HttpRoute } from '../../../src/http/context.ts'
 import { Router } from '../../../src/http/router.ts'
@@ -37,17 +37,17 @@ export class Described {
       .map((operation) => String(Object(operation).operationId))
   }
 
-  /** Those whose answer was held to its shape so far. */
+  /** The operations checked so far. */
   get held(): readonly string[] {
     return [...this.#held]
   }
 
-  /** Asks that service, and throws where the answer is not what the document says it may be. */
+  /** Sends requests to that service, and throws when an answer does not match the document. */
   asking(here: World): Asking {
     return async (method, path, ask = {}) => {
       const answer = await here.ask(method, path, ask)
       const found = table.find(method, path.split('?', 1)[0] ?? '')
-      if (found.kind !== 'found') throw new Error(`${method} ${path} is no route`)
+      if (found.kind !== 'found') throw new Error(`${method} ${path} is not a route`)
       const problems = this.#problemsOf(found.match.route, answer)
       if (problems.length > 0) throw new Error(`${method} ${path} ${answer.status}: ${problems.join('\n')}\n${answer.text.slice(0, 2000)}`)
       return answer
@@ -62,7 +62,7 @@ export class Described {
     const schema = schemaIn(response, media)
     if (schema === undefined) return []
     if (answer.status < 300) this.#held.add(textAt(operation, 'operationId'))
-    // Fields may be added to answers; here each of them must have been told of.
+    // Clients must accept new fields; here each must be documented.
     return [...problemsOf({ root: this.document, isClosed: true }, schema, answer.json), ...codeProblems(response, answer)]
   }
 }

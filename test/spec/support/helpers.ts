@@ -1,4 +1,4 @@
-/** Short words for what the spec's tests say over and over. */
+/** Helpers of the spec tests. */
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,10 +32,10 @@ export async function importInference(here: World, scenario: string, id: string,
   return id
 }
 
-/** A field that is text, or the test is told what came instead. */
+/** A text field; throws otherwise. */
 export function textAt(json: JsonObject, key: string): string {
   const value = json[key]
-  if (typeof value !== 'string') throw new Error(`${key} is no text in ${JSON.stringify(json)}`)
+  if (typeof value !== 'string') throw new Error(`${key} is not text in ${JSON.stringify(json)}`)
   return value
 }
 
@@ -54,12 +54,12 @@ export async function scenarioNames(here: World, headers: Readonly<Record<string
   return rowsOf(await here.get('/svc/scenarios', headers), 'scenarios').map((row) => textAt(row, 'scenario'))
 }
 
-/** What the open recipe was handed for that scenario: its evaluation routes and their token. */
+/** The evaluation routes and token that the open recipe got for that scenario. */
 export async function handedEvaluation({ directory }: World, scenario: string): Promise<{ url: string; apiKey: string }> {
   const files = globSync(join(directory, 'records', 'scenarios', '*', 'evaluation.json'))
   const handed = await Promise.all(files.map(readEvaluation))
   const found = handed.find(({ url }) => url.endsWith(`/svc/scenarios/${encodeURIComponent(scenario)}/evaluation`))
-  if (found === undefined) throw new Error(`nothing was handed to the recipe of ${scenario}`)
+  if (found === undefined) throw new Error(`the recipe of ${scenario} was not bound`)
   return found
 }
 

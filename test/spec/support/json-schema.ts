@@ -1,14 +1,14 @@
-/** JSON schemas as the published document uses them: what a value breaks of one. A keyword that is not known here fails whoever meets it. */
+/** Validates values against the JSON schemas of the published document. Unknown keywords throw. */
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 
 export interface Reading {
-  /** What `$ref` points into. */
+  /** The target of `$ref`. */
   readonly root: JsonObject
-  /** A member that an object does not declare is a problem, also where the schema lets it pass. */
+  /** Undeclared members are a problem, even where the schema allows them. */
   readonly isClosed?: boolean
 }
 
-/** Every rule of the schema that the value breaks, with the way to it; none when it keeps them all. */
+/** Every broken rule, with its path. */
 export function problemsOf(reading: Reading, schema: Json | undefined, value: Json, at = '$'): readonly string[] {
   if (!isObject(schema)) throw new Error(`no schema for ${at}: ${JSON.stringify(schema)}`)
   return Object.entries(schema).flatMap(([keyword, rule]) => {
@@ -18,7 +18,7 @@ export function problemsOf(reading: Reading, schema: Json | undefined, value: Js
   })
 }
 
-/** What no reader could make sense of, wherever in the schema it stands. */
+/** Errors in the schema itself. */
 export function flawsOf(schema: Json | undefined, at = '$'): readonly string[] {
   if (!isObject(schema)) return [`${at} is no schema`]
   return Object.entries(schema).flatMap(([keyword, told]) => {
@@ -58,7 +58,6 @@ interface Meeting {
 }
 type Check = (meeting: Meeting) => readonly string[]
 
-/** Says what is wrong unless it holds. */
 const rule =
   (words: string, holds: (value: Json, rule: Json) => boolean): Check =>
   ({ value, rule: told, at }) =>

@@ -1,4 +1,4 @@
-/** A scenario with a past: rows that training would have left, written into the stores before a service starts on them. */
+/** A scenario with a history: rows of training, written into the stores before the service starts. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { world, type World } from '../../support/world.ts'
 
 export interface Planted {
   readonly here: World
-  /** Created, trained, held for review, living in an engine alone, and served now. */
+  /** Created, trained, held for review, only in an engine, and served. */
   readonly releases: Readonly<Record<'created' | 'trained' | 'held' | 'live' | 'head', Release>>
   /** Where its releases are. */
   readonly repository: string

@@ -1,7 +1,7 @@
-/** Bytes straight onto a socket, for requests that no client library would send. */
+/** Sends raw bytes, for requests that no client library would send. */
 import { connect } from 'node:net'
 
-/** Writes the text, then reads until the service closes or the answer's body is whole. Cut off, it goes away once the text is out. */
+/** Writes the text and reads the answer; when cut off, it disconnects after writing. */
 export function sendRaw(address: string, text: string | Uint8Array, { isCutOff = false } = {}): Promise<string> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ export function sendRaw(address: string, text: string | Uint8Array, { isCutOff =
       if (isWhole(Buffer.concat(parts).toString('latin1'))) socket.destroy()
     })
     socket.on('close', () => resolve(Buffer.concat(parts).toString()))
-    // A service that has answered need not read on; what it said is what counts.
+    // The service may close early; its answer counts.
     socket.on('error', (error) => (parts.length === 0 ? reject(error) : resolve(Buffer.concat(parts).toString())))
   })
 }

@@ -1,12 +1,12 @@
-/** What every refusal must look like, whichever rule it is about. */
+/** Checks the shape of a refusal. */
 import { expect } from 'vitest'
 import type { Answer } from '../../support/world.ts'
 import { errorOf, textAt } from './helpers.ts'
 
-/** A path of a machine, a line of a stack, or a module of ours. */
+/** A file path, a stack line, or an internal module. */
 const LEAK = /\/(?:work|home|tmp|usr|var|root)\/|\bat \w+.*:\d+:\d+|node_modules|\.ts\b/
 
-/** Status, shape, request id, retry advice, and a message that gives nothing away. */
+/** Status, shape, request id, retry advice, and a message without internals. */
 export function expectRefusal(answer: Answer, status: number, code: string | null, isMessages = false): void {
   const error = errorOf(answer)
   expect({ status: answer.status, code: error['code'] ?? null, text: answer.text }).toMatchObject({

@@ -1,4 +1,4 @@
-/** Arbitrary values for a JSON schema: mostly what it asks for, and, where asked to be careless, often something else. */
+/** Arbitrary values for a JSON schema: mostly valid, or often invalid when `careless`. */
 import * as fc from 'fast-check'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { problemsOf, resolve, type Reading } from './json-schema.ts'
@@ -19,7 +19,7 @@ const WORDS = [
   ` ${'🙂'.repeat(200)} `,
   '🙂'.repeat(201),
 ]
-/** What a format means no pattern tells, so only addresses that are beyond doubt are tried. */
+/** Formats have no pattern here, so only clearly valid addresses are used. */
 const ADDRESSES = ['http://127.0.0.1:9', 'https://model.example/base']
 
 const junk: fc.Arbitrary<Json> = fc.constantFrom<Json[]>(null, true, 0, -1.5, '', 'x', [], ['x'], {}, { x: 1 })
@@ -48,7 +48,7 @@ function askedFor(reading: Reading, schema: JsonObject, isCareless: boolean): fc
   return type === undefined || type === 'object' ? fc.dictionary(fc.constantFrom('x', 'y'), junk, { maxKeys: 2 }) : fc.constant(null)
 }
 
-/** Whatever must be there is, unless it is careless; anything else may be. */
+/** Required members are present unless careless; others may be. */
 function members(
   schema: JsonObject,
   properties: JsonObject,
@@ -69,7 +69,7 @@ function members(
   })
 }
 
-/** Also as long as may be, and one longer, in characters that are two units each. */
+/** Includes the maximum length and one more, in characters of two UTF-16 units. */
 function texts(reading: Reading, schema: JsonObject, isCareless: boolean): fc.Arbitrary<string> {
   if (schema['format'] === 'uri') return fc.constantFrom(...ADDRESSES)
   const most = Number(schema['maxLength'] ?? 0)

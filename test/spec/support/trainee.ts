@@ -1,4 +1,4 @@
-/** A scenario that trains, as its client sees it: sends what it learns from, and waits for the rows that come of it. */
+/** A training scenario from the client's side: sends records and waits for rows. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -14,10 +14,10 @@ export const PAIR_RECIPE = join(RECIPES, 'pair.ts')
 
 export interface Trainee {
   readonly name: string
-  /** One exchange and one report about it; answers both ids. */
+  /** Sends an exchange and a report about it; returns both ids. */
   reported(report?: JsonObject): Promise<readonly [receipt: string, report: string]>
   report(body: JsonObject): Promise<Answer>
-  /** Asks for a change; answers the id of the instruction. */
+  /** Sends an instruction; returns its id. */
   ask(text: string, more?: JsonObject): Promise<string>
   useMode(mode: TrainingMode): Promise<Answer>
   move(operation: 'promote' | 'rollback', releaseId: string): Promise<Answer>
@@ -36,11 +36,11 @@ export interface Trainee {
   /** The catalog of the files it serves, oldest first. */
   listed(): Promise<readonly JsonObject[]>
   progress(id: string): Promise<JsonObject>
-  /** A step holds the instruction and has reached this state. */
+  /** Waits until a step has the instruction in this state. */
   reached(id: string, state: string): Promise<JsonObject>
   /** Its part of the status. */
   status(): Promise<JsonObject>
-  /** Its lines of what failed beside requests, which the status tells for everybody together. */
+  /** Its background errors in the status. */
   errors(): Promise<readonly string[]>
   processor(): Promise<JsonObject>
 }
@@ -90,7 +90,7 @@ export function trainee(here: World, name: string): Trainee {
   }
 }
 
-/** A new scenario under a name of its own, in that mode. */
+/** A new scenario in that mode. */
 export async function fresh(here: World, mode?: TrainingMode, more: JsonObject = {}): Promise<Trainee> {
   const scenario = trainee(here, randomUUID())
   await here.post('/svc/scenarios', { name: scenario.name, ...more })
@@ -105,7 +105,7 @@ export interface Gate {
   open(): Promise<void>
 }
 
-/** A step told to wait for this goes on when the test opens it. */
+/** A step that waits for this gate continues when the test opens it. */
 export function gateIn({ directory }: World): Gate {
   return gateAt(join(directory, randomUUID()))
 }
@@ -114,13 +114,13 @@ export function gateAt(path: string): Gate {
   return { path, reached: () => until(() => existsSync(`${path}.reached`)), open: () => writeFile(path, '') }
 }
 
-/** What is an object under that name, or an empty one. */
+/** The object under that name, or an empty one. */
 export function memberOf(object: unknown, name: string): JsonObject {
   const member: JsonObject = Object(Object(object)[name])
   return member
 }
 
-/** Asks again until there is something. */
+/** Polls until there is a value. */
 async function found(look: () => Promise<JsonObject | undefined>): Promise<JsonObject> {
   let seen: JsonObject | undefined
   await until(async () => {
