@@ -10,7 +10,10 @@ import { named } from './support/helpers.ts'
 const KEY = 'key-of-the-scenario'
 const SERVICE_KEY = 'key-of-the-deployment'
 
-const here = sharedWorld({ backend: 'sqlite', settings: { 'inference.upstream_api_key': HOUSE_KEY, 'inference.upstream_model': 'house' } })
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: { 'inference.upstream_api_key': SERVICE_KEY, 'inference.upstream_model': 'house' },
+})
 
 const update = (name: string, body: object): Promise<Answer> => here.post(`/svc/scenarios/${name}/update`, body)
 const viewOf = async (name: string): Promise<unknown> => (await here.post('/svc/scenarios', { name })).json['model']
