@@ -1,4 +1,4 @@
-/** What the programs that the service and its client start are told of the environment: enough to run, and no secret. */
+/** The environment of child processes of the service and its client: enough to run, and no secrets. */
 import { childEnvironment as client } from '@svc-ai/client/environment'
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -17,7 +17,7 @@ it('is the same list in the service and in the client', () => {
   expect(service).toBe(client)
 })
 
-/** Files that start programs and leave the choice to somebody else, or choose less. */
+/** Files that start programs with an environment chosen elsewhere, or a smaller one. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'agent/src/page.ts': 'the browser is the person’s, and gets their environment without the token',
   'agent/src/run.ts': 'so is the agent',

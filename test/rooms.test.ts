@@ -1,4 +1,4 @@
-/** The import table of the house: which room may use which. A stray import fails the build and is named here. */
+/** The import table: which source folder ("room") may import which. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..')
 /** Packages of this repository import each other by name; the name is the folder. */
 const SCOPE = '@svc-ai/'
 
-/** A room may import itself, the rooms listed, Node and the packages it needs; nothing else of the house. */
+/** A room may import itself, the listed rooms, Node and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/contract': ['client/environment'],
   'src/kit': [],

@@ -1,4 +1,4 @@
-/** What a person does first: `svc init`, `svc serve`, a request, with nothing set but the agent, in a folder whose name has a space in it. */
+/** A first use: `svc init`, `svc serve`, a request, with only the agent configured, in a folder with a space in its name. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

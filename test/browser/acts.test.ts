@@ -1,4 +1,4 @@
-/** What a person does in the console: signs in, asks for a change, promotes, rolls back; and what they meet when something goes wrong meanwhile. */
+/** Actions in the console: sign in, request a change, promote, roll back; and errors during them. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, named, textAt } from '../spec/support/helpers.ts'
@@ -26,7 +26,7 @@ async function signIn(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Inside, at that place. The first question of a page has no token yet, and is refused. */
+/** Signed in, at that view. The first request of a page has no token yet, and is refused. */
 async function enter(way: string): Promise<Page> {
   const { page, expects } = await visit(world.here.address)
   expects(/status of 401/)

@@ -1,4 +1,4 @@
-/** Pages full of what strangers wrote to do harm: all of it is shown as text, none of it is run, and the page stays of use. */
+/** Pages with injection attacks: everything is shown as text, nothing runs, and the page stays usable. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
@@ -13,7 +13,7 @@ import { openShop } from './support/world.ts'
 const visit = browserOfFile()
 let here: World
 let hostile: Trainee
-/** The pages of what was asked for, by its words. */
+/** The pages of requests, by their text. */
 const requests = new Map<string, string>()
 const requestIds = new Map<string, string>()
 const HUGE_ID = 'ten-million-characters'
@@ -50,7 +50,7 @@ async function ask(words: string): Promise<string> {
 }
 const settled = async (words: string): Promise<JsonObject> => hostile.consumer(await ask(words))
 
-/** By an agent that means harm as well. */
+/** Proposed by a malicious agent. */
 async function proposed(): Promise<void> {
   const mutations = [{ op: 'create', id: 'thanks', options: { name: 'rules', config: { text: HOSTILE_TEXT } } }]
   await here.post('/svc/harness/proposals', { mutations, reason: HOSTILE_TEXT, session: ATTACKS[0], release_id: 'r' }, named(HOSTILE_NAME))
@@ -58,7 +58,7 @@ async function proposed(): Promise<void> {
   await hostile.consumer(report)
 }
 
-/** Elements that no page of ours is made of, and that none of the texts may become. */
+/** Elements that pages never contain, and that no text may become. */
 const STRANGE =
   'img, iframe, form, input, link, base, object, embed, template, a[href^="javascript:"], script:not([type="application/json"])'
 
@@ -127,7 +127,7 @@ async function openConsole(...parts: readonly string[]): Promise<Page> {
 }
 
 describe('the console', () => {
-  /** What the console is not made of, and none of the texts may become. */
+  /** Elements that the console never contains, and that no text may become. */
   const FOREIGN = [
     'iframe, object, embed, base, style, form[action], meta[http-equiv], a[href^="javascript:"], a[href^="http"]',
     'script:not([src^="/console/"]), link:not([href^="/console/"]), img:not([src^="/console/"], [src^="data:image/"])',

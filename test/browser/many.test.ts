@@ -1,4 +1,4 @@
-/** The console with a hundred thousand records, and with traffic that does not wait for anybody. */
+/** The console with a hundred thousand records, and under continuous traffic. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inference, named, rowsOf } from '../spec/support/helpers.ts'
@@ -40,7 +40,7 @@ const rowOf = (page: Page, sequence: number) =>
     .getByRole('row')
     .filter({ hasText: idOf(sequence) })
 
-/** As somebody drags the bar; 1 is the end. */
+/** Scrolls to a fraction; 1 is the end. */
 const dragTo = (page: Page, part: number): Promise<void> =>
   grid(page).evaluate((list, to) => {
     list.scrollTop = (list.scrollHeight - list.clientHeight) * to
@@ -85,7 +85,7 @@ describe('a list of a hundred thousand records', () => {
   })
 })
 
-/** The number of a row says which record stands in it. */
+/** The number of a row identifies its record. */
 async function expectRowsInPlace(page: Page): Promise<void> {
   const rows = await grid(page)
     .locator('[role="row"][aria-rowindex]:has(a)')
@@ -129,13 +129,13 @@ const newest = async (address: string): Promise<number> => {
   return Number(rowsOf({ json }, 'records')[0]?.['sequence'] ?? 0)
 }
 
-/** The console is left alone until the service has kept so many exchanges more. */
+/** Waits until the service has stored this many more exchanges. */
 const untilMore = async (address: string, count: number): Promise<void> => {
   const before = await newest(address)
   await expect.poll(() => newest(address), { timeout: 50_000 }).toBeGreaterThan(before + count)
 }
 
-/** Nobody loads the page again, and it knows of more. */
+/** The page updates without a reload. */
 async function expectGrowing(page: Page): Promise<void> {
   const known = async (): Promise<number> =>
     Number(/([\d,]+) records/.exec(await page.getByRole('main').innerText())?.[1]?.replaceAll(',', ''))

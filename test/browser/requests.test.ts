@@ -31,7 +31,7 @@ const requestAt = (state: keyof typeof PLACES): string => textAt(memberOf(rows[P
 const headings = (page: Page): Promise<readonly string[]> => page.getByRole('heading', { level: 2 }).allTextContents()
 const reloads = (page: Page): Promise<number> => page.locator('meta[http-equiv="refresh"]').count()
 const stageShown = (page: Page): Promise<string | null> => page.locator('[aria-current="step"]').textContent()
-/** Asked for nothing new from here on, it stays as it is while it is looked at. */
+/** The page stays unchanged while nothing new happens. */
 const standStill = (page: Page): Promise<unknown> => page.route('**', (route) => route.fulfill({ status: 204 }))
 
 describe('the page of a request that is not settled', () => {

@@ -1,4 +1,4 @@
-/** The page of a version, in every state a step can come to, as a person with a browser meets it. */
+/** The page of a version for every outcome of a step, in a browser. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'

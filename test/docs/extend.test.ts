@@ -244,7 +244,7 @@ describe('examples/proposer/one-rule.ts', () => {
   proposerConformance({ describe, it, proposer: oneRule.plugin, adapter: rulebook.plugin, entries })
 })
 
-/** Knows the answer when its rules tell it. */
+/** Answers from its rules. */
 const AGENT = `#!/bin/sh
 cat "$2/RULES.md" 2>/dev/null || echo 'no idea'
 `

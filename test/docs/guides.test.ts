@@ -22,7 +22,7 @@ async function follow(page: string): Promise<Session> {
   }
 }
 
-/** What must be read in the output of each guide, for it to have done what it says. */
+/** Expected output of each guide. */
 const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'serve-and-record.md': [/"object":"chat\.completion"/, /"request_type":"report"/, /What is 17 \+ 25\?/, /checked, none damaged/],
   'evolve-a-coding-agent.md': [/train.*published/, /^MCD$/m],
@@ -41,7 +41,7 @@ describe('the guides', () => {
     expect(before).toContain('(../operations.md#svc-on-the-path)')
   })
 
-  // Most of a guide is waiting, so they are followed side by side.
+  // Concurrent, since most of a guide is waiting.
   it.concurrent.each(Object.entries(SAYS))('%s does what it says', { timeout: 4 * MINUTES }, async (page, patterns) => {
     const printed = (await follow(page)).blocks.join('\n')
     for (const pattern of patterns) expect(printed).toMatch(pattern)

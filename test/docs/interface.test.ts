@@ -28,7 +28,7 @@ describe('docs/interface.md', () => {
   })
 
   it('names every code a refusal can carry', () => {
-    // What a command says is for its reader and never leaves as an answer.
+    // Output of commands is not part of the interface.
     const files = globSync(['src/**/*.ts', 'plugins/**/*.ts'], { cwd: root }).filter((file) => !/\.test\.ts$|testing|^src\/cli/.test(file))
     const codes = new Set(files.flatMap(codesOf))
     expect(codes.size).toBeGreaterThan(50)

@@ -1,4 +1,4 @@
-/** The suites that docs/extend names find what is wrong: each is run over plug-ins that are sound but for one thing. */
+/** The conformance suites find errors: each runs over plug-ins with exactly one fault. */
 import { appendFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Programs that use up the machine, and remains that bite whoever reads or removes them. */
+/** Programs that exhaust the machine, and leftover files that attack their reader or remover. */
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

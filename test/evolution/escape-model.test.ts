@@ -1,4 +1,4 @@
-/** Programs that abuse the one way out of the sandbox, which leads to the model. */
+/** Programs that abuse the sandbox's relay to the model. */
 import { expect, it } from 'vitest'
 import { describeSandboxed } from '../support/sandbox.ts'
 import { ANSWER, sandboxWorld, TOKEN } from './sandbox-world.ts'

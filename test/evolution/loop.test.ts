@@ -1,4 +1,4 @@
-/** The whole loop on the practice model: an agent fails, somebody says so or asks for something, and the agent that follows the head does better. */
+/** The whole loop with the mock model: an agent fails, a report or request follows, and the agent that follows the head improves. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'

@@ -1,4 +1,4 @@
-/** An answer without end is cut at the configured length, told of in the words of its format, and kept as what came of it. */
+/** An endless answer is cut at the configured length, reported in its format, and stored up to there. */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const FORMATS = [
   ['/v1/messages', event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: TEXT } }), 'content'],
 ] as const
 
-/** Sends for ever, and answers when the other side has had enough. */
+/** Sends endlessly; resolves when the other side disconnects. */
 async function sendEndlessly(response: ServerResponse, frame: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }))

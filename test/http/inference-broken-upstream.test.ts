@@ -1,4 +1,4 @@
-/** An upstream that does not answer, or answers what no route promises: always a 502 that says which, never a 500 and never a record. */
+/** An upstream that does not answer, or answers invalidly: always a 502 with the cause, never a 500 or a record. */
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -161,7 +161,7 @@ describe('a client that leaves while the upstream is not even connected', () => 
     const sent = sendAndListen(here.address, '/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
     await until(() => wire.open === 1)
     sent.drop()
-    // The one place for a loaded scenario is free again once nobody works with it any more.
+    // The only slot for a loaded scenario is free again when no request uses it.
     await until(async () => (await here.post('/svc/scenarios', { name: `${scenario}-next` })).status < 300)
     expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
   })

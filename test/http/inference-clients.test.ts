@@ -1,4 +1,4 @@
-/** Clients that go away: the upstream is let go of, nothing leaks, and the next one is answered. */
+/** Clients that disconnect: the upstream call is aborted, nothing leaks, and the next request is answered. */
 import { connect } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openStream, sendAndListen, type Open } from '../support/client.ts'

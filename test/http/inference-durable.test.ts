@@ -1,4 +1,4 @@
-/** The record is on the disk before anyone hears its receipt: shown over a store whose appends the test holds back. */
+/** A record is durable before its receipt is sent: tested with a store whose appends the test blocks. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/contract/index.ts'
 import { heldStore } from '../fixtures/held-store.ts'
@@ -58,7 +58,7 @@ describe.each(STREAMS)('a stream of $path', ({ path, before, terminal }) => {
     const stream = await openStream(here.address, path, { stream: true }, scenario)
     await heldStore().held()
     stream.drop()
-    // By the time later visitors were answered, the service has heard that this one is gone.
+    // When later clients were answered, the service has noticed that this one disconnected.
     for (let visits = 0; visits < 3; visits++) await here.get('/healthz')
     heldStore().release()
     await until(async () => (await responsesOf(here, 'held')).length > stored)

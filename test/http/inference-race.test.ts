@@ -1,4 +1,4 @@
-/** Calls that lose to weight updates are tried again for a while, and then told so. */
+/** Calls that lose against weight updates are retried for a while, then refused. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { races } from '../fixtures/racing-runtime.ts'
 import { sendAndListen } from '../support/client.ts'
@@ -40,7 +40,7 @@ describe('a call that loses to a weight update', () => {
     const sent = sendAndListen(here.address, '/v1/chat/completions', {}, { 'x-svc-scenario': 'left' })
     await until(() => races.attempts > 0)
     sent.drop()
-    // The one place for a loaded scenario is free again once nobody works with it any more.
+    // The only slot for a loaded scenario is free again when no request uses it.
     await until(async () => (await here.post('/svc/scenarios', { name: 'next' })).status < 300)
     expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
     expect(here.log.find(({ scenario }) => scenario === 'left')).toMatchObject({ status: 499 })

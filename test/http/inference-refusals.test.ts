@@ -1,4 +1,4 @@
-/** An upstream that says no: its status, its words and its retry headers, in the shape the caller's SDK parses. */
+/** Refusals of the upstream: status, message and retry headers, in the shape that the caller's SDK parses. */
 import { describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'

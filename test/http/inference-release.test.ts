@@ -28,7 +28,7 @@ beforeAll(async () => {
     const { json } = await here.post('/svc/scenarios', { name, recipe: name })
     const start = textOf(json['release_id'])
     first.set(name, start)
-    // Its content is there: whoever serves weights has it unpacked.
+    // Its content is unpacked, as for serving weights.
     await heldStore()
       .store.scenario(name)
       .commit(published(start, textOf(json['content_id'])))

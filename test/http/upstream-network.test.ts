@@ -1,4 +1,4 @@
-/** Between the service and its upstream: TLS, proxies, names that nobody knows. */
+/** Between the service and its upstream: TLS, proxies, unknown names. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -1,4 +1,4 @@
-/** Texts and names that a shell, a parser or a terminal would love to obey: they arrive as they are, and nothing in them runs. */
+/** Texts and names that attack a shell, a parser or a terminal: they arrive unchanged, and nothing in them runs. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

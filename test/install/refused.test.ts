@@ -1,4 +1,4 @@
-/** What the install route answers when it has no script to give: whatever was asked, a shell that is fed it says why, and runs nothing. */
+/** Refusals of the install route: a shell that runs the answer prints the reason and does nothing else. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

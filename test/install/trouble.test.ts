@@ -1,4 +1,4 @@
-/** Machines on which something is missing, in the way or not allowed, and installs that die: one clear line, and the same line again completes. */
+/** Machines with missing programs, conflicts or missing rights, and killed installs: one clear message, and a rerun completes. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'

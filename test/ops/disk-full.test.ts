@@ -1,4 +1,4 @@
-/** A disk that fills up under a running service: nobody gets a receipt for what is not stored, nothing stored is lost, and work goes on after. */
+/** A disk that fills up under a running service: no receipt without a stored record, nothing lost, and work continues afterwards. */
 import { describe, expect, it } from 'vitest'
 import { fillDisk, mountDisk } from '../support/folder.ts'
 import { makePlace } from '../support/place.ts'

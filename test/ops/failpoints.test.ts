@@ -1,4 +1,4 @@
-/** Crashes at the edges that random kills rarely meet: between two durable steps of making or removing a scenario. */
+/** Crashes between two durable steps of making or removing a scenario, which random kills rarely hit. */
 import { readdirSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -24,7 +24,7 @@ const releasesOf = async (address: string): Promise<unknown> =>
 const exchange = (address: string): Promise<Answer> =>
   send(address, 'POST', '/v1/chat/completions', { headers: { 'x-svc-scenario': NAME }, body: { model: 'm', messages: [] } })
 
-/** Runs the service until it dies at that point of the act; nobody hears the act's answer. */
+/** Runs the service until it dies at that failpoint; the request gets no answer. */
 async function dieAt(place: Place, point: string, act: (address: string) => Promise<Answer>): Promise<void> {
   mkdirSync(place.records, { recursive: true })
   writeFileSync(join(place.records, 'die-at'), point)

@@ -1,4 +1,4 @@
-/** One large body holds nobody else up: others are answered while it is read, checked, forwarded and kept. */
+/** One large body blocks no other request: others are answered while it is read, checked, forwarded and stored. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import type { Answer } from '../support/world.ts'

@@ -1,4 +1,4 @@
-/** Commands that start themselves again on another Node, and what `npm start` runs: nobody is left behind, however the first of them ends. */
+/** Commands that restart themselves on another Node, and `npm start`: no process is left behind, however the first ends. */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ const serving = (folder: string): readonly string[] =>
 interface Started {
   readonly child: ChildProcess
   readonly address: string
-  /** What the service says on standard error until nobody of the whole chain can say anything any more. */
+  /** The standard error of the whole process chain until it is closed. */
   readonly said: Promise<string>
 }
 

@@ -1,4 +1,4 @@
-/** Stopping: whoever can still be answered is answered, nothing that was said is lost, and an impatient operator is obeyed. */
+/** Shutdown: pending requests are answered, nothing acknowledged is lost, and a second signal stops at once. */
 import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
@@ -110,7 +110,7 @@ describe('a service asked to stop', () => {
     const { rest } = await beginStream(address)
     command.signal('SIGTERM')
     await command.said('stopping')
-    // Two signals at once are one wish; a later one is the second.
+    // Two signals at once count as one; a later one is the second.
     const again = setInterval(() => command.signal('SIGTERM'), 50)
     onTestFinished(() => clearInterval(again))
     expect(await command.ended).toMatchObject({ code: 143 })

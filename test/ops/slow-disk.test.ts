@@ -1,4 +1,4 @@
-/** A disk that hangs: whoever needs it waits, nobody else does, and nothing is said before it is true. */
+/** A hanging disk: only requests that need it wait, and nothing is acknowledged before it is stored. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** A log that nobody reads: the service answers on, drops what finds no room, and says so when somebody reads again. */
+/** A blocked log pipe: the service keeps answering, drops lines that do not fit, and reports that when the pipe is read again. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'

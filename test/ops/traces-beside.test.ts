@@ -1,4 +1,4 @@
-/** Traces beside the traffic: where they go, what they cost, who pays when nobody takes them, and the steps they tell of. */
+/** Traces beside the traffic: their destination, their cost, a collector that does not answer, and the spans of steps. */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -54,7 +54,7 @@ describe('traces', () => {
     expect(here.log).toContainEqual(
       expect.objectContaining({ level: 'warn', event: 'background_error', message: expect.stringMatching(/ dropped$/) }),
     )
-    // Whoever hangs would be waited for once more at the end.
+    // A hanging collector would delay the shutdown.
     await collector.close()
   })
 

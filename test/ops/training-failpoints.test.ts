@@ -32,7 +32,7 @@ const rows = async (address: string): Promise<readonly JsonObject[]> =>
 const releases = async (address: string): Promise<readonly JsonObject[]> =>
   listIn(await get(address, ofScenario('releases')), 'releases').toReversed()
 
-/** Everything here may be sent again: whoever heard no answer does, and nothing happens twice. */
+/** Every request may be resent after a lost answer, and nothing happens twice. */
 const report = (id: string, exchange: string, feedback: object | string) => (address: string) =>
   post(address, '/svc/report', { agent_record_id: id, references: [exchange], feedback })
 const instruct = (id: string, text: string) => (address: string) =>
@@ -44,7 +44,7 @@ type Act = (address: string) => Promise<Answer>
 interface Kind {
   readonly mode: TrainingMode
   readonly pair?: true
-  /** What is behind it, and how many rows that left. */
+  /** The setup before it, and its number of rows. */
   readonly before: readonly (readonly [act: Act, rows: number])[]
   readonly act: Act
   readonly points: readonly Point[]
@@ -100,7 +100,7 @@ const CASES = Object.entries(KINDS).map(([name, kind], place) => {
 })
 const prepared = sharedFolder()
 const folderOf = (name: string): string => join(prepared, name)
-/** What the same sequence comes to without a crash. */
+/** The result of the same sequence without a crash. */
 const expected = new Map<string, unknown>()
 
 describe.each(CASES)('a crash in $name', ({ name, kind, points }) => {
@@ -126,7 +126,7 @@ function copyOf(name: string, folder: string): string {
   return folder
 }
 
-/** Nobody asks the model anything. */
+/** The model is never called. */
 function allSettings(folder: string, { mode, pair }: Kind): Settings {
   return {
     ...settingsOf(placeIn(folder), 'http://127.0.0.1:1'),
@@ -135,7 +135,7 @@ function allSettings(folder: string, { mode, pair }: Kind): Settings {
   }
 }
 
-/** In this process, stopped before the answer. */
+/** In this process, stopped before it returns. */
 async function inPlace<T>(folder: string, kind: Kind, work: (address: string) => Promise<T>): Promise<T> {
   const loaded = await loadArguments(argumentsOf(allSettings(folder, kind)))
   const service = await startService(loaded, { log: { write: () => undefined, flush: () => undefined } })
@@ -175,7 +175,7 @@ function start(folder: string, kind: Kind, order: string, onSaid: (line: string)
   return startChild(placeIn(folder), { settings: allSettings(folder, kind), entry: SERVICE, environment: { DIE_AT: order }, onSaid })
 }
 
-/** Sends again what was under way, then one thing more; answers all that can be seen once that was learned from, and what lies on the disk. */
+/** Resends the interrupted request, then one more; returns the visible state after training on it, and the files. */
 async function complete(folder: string, kind: Kind): Promise<unknown> {
   const { told, ids } = await inPlace(folder, kind, async (address) => {
     expect((await kind.act(address)).status).toBe(200)
@@ -186,7 +186,7 @@ async function complete(folder: string, kind: Kind): Promise<unknown> {
   return withoutChance({ ...told, ...kept }, ids)
 }
 
-/** What comes next is taken after everything before it: nothing is left over once it was learned from. */
+/** Records are taken in order, so nothing older is left when the newest was trained on. */
 async function learnMore(address: string, { mode }: Kind): Promise<void> {
   const act = mode === 'auto' ? report('next', 'x2', 'add') : instruct('next', 'add')
   expect((await act(address)).status).toBe(200)
@@ -230,7 +230,7 @@ async function damageIn(folder: string): Promise<readonly unknown[]> {
   }
 }
 
-/** Times differ from run to run, and with them the ids of releases: those are named by their place in the chain. */
+/** Times and release ids differ between runs: releases are named by their position in the chain. */
 function withoutChance(seen: object, releaseIds: readonly string[]): unknown {
   const printed = JSON.stringify(seen, (key, value: unknown) => (key === 'recorded_at' ? undefined : value))
   const named = releaseIds.reduce((text, id, step) => text.replaceAll(id, `release ${step}`), printed)

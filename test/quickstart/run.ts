@@ -1,6 +1,6 @@
 /**
- * Does what docs/quickstart.md says, as somebody who has just cloned the repository: `node test/quickstart/run.ts`. Tells how long each step took,
- * and ends with code 1 when one of them does not do what the page promises. Leaves nothing behind, and nothing running.
+ * Follows docs/quickstart.md in a fresh clone: `node test/quickstart/run.ts`. Prints the time of each step, and exits with code 1 when a step
+ * does not do what the page says. Removes everything it made.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -57,7 +57,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Nothing of this checkout and of whoever runs it, but the packages that npm has fetched already. */
+/** A clean environment, except npm's package cache. */
 function environment(url: string): Readonly<Record<string, string>> {
   const home = join(folder, 'home')
   mkdirSync(home)
@@ -66,12 +66,12 @@ function environment(url: string): Readonly<Record<string, string>> {
   return { PATH: path.join(delimiter), HOME: home, TMPDIR: tmpdir(), LC_ALL: 'C.UTF-8', npm_config_cache: cache, SVC_URL: url }
 }
 
-/** The page's port may be somebody else's on this machine. */
+/** The page's port may be in use. */
 function onPort(block: string, port: number): string {
   return block.replaceAll('npm start', `npm start -- --svc.port ${port}`).replaceAll(PORT_OF_THE_PAGE, String(port))
 }
 
-/** What the page promises of a step beside that its commands succeed. */
+/** What the page promises for a step. */
 async function checks(title: string, said: string, url: string): Promise<void> {
   if (title.startsWith('1.')) expect(said, `svc is ready at ${url}`)
   if (title.startsWith('2.')) expect(said, 'after   3 of 3', 'published')

@@ -1,4 +1,4 @@
-/** One bash that is told one thing after another, as a person types, and that takes everything it started along when it is closed. */
+/** A bash session that runs commands one after another, and kills everything it started when closed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -8,11 +8,11 @@ export interface Session {
   close(): void
 }
 
-/** Printed after each thing it was told. */
+/** Printed after each command. */
 const DONE = '=== done'
 
 export function openSession(cwd: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Session {
-  // A process group of its own, so that whatever runs in its background ends with it.
+  // Its own process group, so that background processes end with it.
   const bash = spawn('bash', ['-euo', 'pipefail'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
   let printed = ''
   for (const stream of [bash.stdout, bash.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void (printed += text))
@@ -23,15 +23,15 @@ export function openSession(cwd: string, env: Readonly<Record<string, string>>, 
     try {
       if (bash.pid !== undefined) process.kill(-bash.pid, 'SIGKILL')
     } catch {
-      // Gone already, all of them.
+      // All gone already.
     }
   }
-  // Before whoever came first removes the folder it works in.
+  // Runs before earlier cleanups remove its folder.
   process.prependOnceListener('exit', close)
   return {
     async run(commands) {
       printed = ''
-      // Nothing that it starts may read what it is told next.
+      // Its commands must not read the next input.
       bash.stdin.write(`{\n${commands}\n} < /dev/null\necho '${DONE}'\n`)
       while (!printed.includes(DONE)) {
         const how = await Promise.race([once(bash.stdout, 'data').then(() => 'more' as const), ended, late])

@@ -1,4 +1,4 @@
-/** Every route of the table against every way to knock: who is let in, and who gets 401. */
+/** Every route with every kind of credentials: which are accepted, and which get 401. */
 import { createHmac, hash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Access } from '../../src/http/auth.ts'

@@ -1,4 +1,4 @@
-/** Input that no client should send: the right status, a message with the field and the cure, nothing stored, and never a 500. */
+/** Invalid input: the right status, a message with the field and the fix, nothing stored, and never a 500. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'

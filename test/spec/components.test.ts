@@ -1,4 +1,4 @@
-/** A scenario of several trainers: one release of several components, each trained by itself, and told apart wherever it is shown. */
+/** A scenario with several trainers: one release of several components, each trained and shown separately. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ const newest = async (s: Trainee, component: Part, count: number): Promise<JsonO
 const partsOf = (row: JsonObject): JsonObject => memberOf(row, 'components')
 const idOf = (row: JsonObject): string => textAt(row, 'release_id')
 
-/** One report, on which alpha and beta act as told; answers once both have settled it. */
+/** Sends one report with instructions for alpha and beta; resolves when both have settled it. */
 async function step(s: Trainee, feedback: Readonly<Record<Part, string>>, count: number) {
   const ids = await s.reported({ feedback })
   return { ids, alpha: await newest(s, 'alpha', count), beta: await newest(s, 'beta', count) }
@@ -269,7 +269,7 @@ describe('a result that another component overtook', () => {
     await until(async () => (await here.get('/svc/status')).text.includes(`${s.name}/alpha: Overtaken`))
     for (const at of [4, 5, 6]) await gate(at).open()
     await s.reported({ feedback: { alpha: '', beta: 'skip' } })
-    // New traffic does not cut its rest short; somebody who changes something does.
+    // New traffic does not end its back-off; a configuration change does.
     await s.useMode('auto')
     expect((await newest(s, 'alpha', 1))['result']).toBe('published')
     expect((await s.rows()).filter((row) => JSON.stringify(row['consumed_ids']).includes(report))).toHaveLength(2)

@@ -1,4 +1,4 @@
-/** A harness that improves, as its clients see it: rows, holds, promotion, modes. The practice model answers, proposes and is measured. */
+/** Evolution from the clients' side: rows, reviews, promotion, modes, with the mock model. */
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'

@@ -1,4 +1,4 @@
-/** Arbitrary bodies, queries and headers at every plain route: an answer of the error table or a success, never a failure of ours. */
+/** Arbitrary bodies, queries and headers at every plain route: a success or an error of the table, never an internal failure. */
 import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'

@@ -1,4 +1,4 @@
-/** The install route where something is amiss: what a script is made by, what is left behind, what the log says. */
+/** Failures of the install route: the script's inputs, leftovers, and the log. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** What the service publishes of itself is what it does: answers have the shapes told of, refusals the codes, and bodies are judged by the schemas. */
+/** The service matches its OpenAPI document: shapes of answers, codes of refusals, and validation of bodies. */
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'

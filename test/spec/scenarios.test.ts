@@ -1,4 +1,4 @@
-/** Scenarios: how they come to be, what they are asked and told, how many there may be. */
+/** Scenarios: creation, settings, and limits. */
 import { describe, expect, it, vi } from 'vitest'
 import { answerPlainly } from '../support/upstream.ts'
 import { ownWorld, sharedWorld } from '../support/shared-world.ts'

@@ -1,4 +1,4 @@
-/** How the service says that it is: readiness, the status object, the numbers for a monitor, and the table of routes. */
+/** Status routes: readiness, the status object, metrics, and the table of routes. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { sharedWorld } from '../support/shared-world.ts'

@@ -1,4 +1,4 @@
-/** Training beside everything else: requests and reads while a step runs, deletion under a step, making room, and starting again. */
+/** Training concurrent with other work: requests and reads during a step, deletion, eviction, and restart. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

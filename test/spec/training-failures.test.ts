@@ -1,4 +1,4 @@
-/** Steps that fail: the trainer's failures and the house's, what each leaves behind, and how a scenario goes on. */
+/** Failed steps: failures of the trainer and of the service, what each leaves behind, and how the scenario continues. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'

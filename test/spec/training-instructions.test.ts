@@ -1,4 +1,4 @@
-/** An instruction from its acceptance to the one row that consumes it, whatever its step comes to. */
+/** An instruction from its acceptance to the one row that consumes it, for every outcome. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const git = (...args: readonly string[]): string =>
   execFileSync('git', [`--git-dir=${join(here.directory, 'artifacts.git')}`, ...args], { encoding: 'utf8' })
 const requestIn = (row: JsonObject): JsonObject => memberOf(row['metrics'], 'training_request')
 
-/** What a step may come to: the word that makes it so, the result, and what its row says. */
+/** The outcomes of a step: the scripted word, the result, and the row. */
 const ENDINGS: readonly (readonly [word: string, result: string, row: JsonObject])[] = [
   ['add', 'published', { pending: false, current: true, restorable: true }],
   ['hold', 'pending', { pending: true, current: false, restorable: false }],

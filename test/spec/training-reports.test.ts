@@ -1,4 +1,4 @@
-/** How traffic becomes batches: what a unit is, how often it is consumed, and what is set aside without holding anybody up. */
+/** How traffic becomes batches: samples, how often they are consumed, and unusable records, which block nothing. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'

@@ -1,4 +1,4 @@
-/** What starts a step, by training mode; what rides beside an instruction; and the budgets that stop automatic steps. */
+/** What starts a step in each mode, which samples accompany an instruction, and the budgets of automatic steps. */
 import { describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/shared-world.ts'
 import { errorOf, named } from './support/helpers.ts'

@@ -1,4 +1,4 @@
-/** A clock that is set back while a trainer rests: the rest ends all the same. */
+/** A clock that is set back during a trainer's back-off: the back-off still ends. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { STEP_RETRY_MAX_SECONDS, type Commit, type PendingRecord } from '../../src/contract/index.ts'
 import { StepFailure } from '../../src/training/hosts/host.ts'
@@ -40,7 +40,7 @@ const failed: Commit = {
 interface ScenarioWorld {
   /** Seconds since the epoch, as the machine would say. */
   now: number
-  /** Steps that were begun. */
+  /** Started steps. */
   steps: number
   isBroken: boolean
 }
@@ -106,7 +106,7 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
   })
 }
 
-/** The clock and the timers go on together, in steps short enough that every rest is met on its way. */
+/** Advances clock and timers together, in steps short enough to hit every back-off. */
 async function pass(world: ScenarioWorld, seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed += 1) {
     world.now += 1

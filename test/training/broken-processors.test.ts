@@ -1,4 +1,4 @@
-/** Processors that throw, lie or change their minds: what is learnt is learnt once, and nobody but their own scenario is held up. */
+/** Faulty processors: every sample is trained on once, and only their own scenario is affected. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fresh, memberOf, type Trainee } from '../spec/support/trainee.ts'
@@ -25,7 +25,7 @@ const RECIPES = [
 type Broken = (typeof RECIPES)[number]
 
 let here: World
-/** Somebody else, who has nothing to do with any of it. */
+/** An unrelated scenario. */
 let neighbour: Trainee
 beforeAll(async () => {
   const uses = RECIPES.map((name) => [`recipes.${name}.use`, `${BROKEN}#${name}`] as const)

@@ -1,4 +1,4 @@
-/** Recipes that cannot be bound, loaded or let go of, and trainers that say too much: their own scenario says so, and the others are served. */
+/** Recipes that fail to bind, load or close, and trainers that leak secrets: their scenario reports it, and others are served. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mood } from '../fixtures/training/broken.ts'
@@ -24,7 +24,7 @@ const RECIPES = [
 type Broken = (typeof RECIPES)[number]
 
 let here: World
-/** Somebody else, who has nothing to do with any of it. */
+/** An unrelated scenario. */
 let neighbour: Trainee
 beforeAll(async () => {
   const uses = RECIPES.map((name) => [`recipes.${name}.use`, `${BROKEN}#${name}`] as const)

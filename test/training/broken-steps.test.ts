@@ -1,4 +1,4 @@
-/** Steps that are cut short or spoilt: a stop in the middle of one, a unit that makes every step fail, and what the next one starts from. */
+/** Interrupted and failing steps: a stop during one, a sample that fails every step, and the base of the next one. */
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -100,7 +100,7 @@ describe('an instruction that the machine could not do its part for', () => {
 /** The row of an instruction that is sent now. */
 const rowOfAsking = async (s: Trainee): Promise<JsonObject> => s.consumer(await s.ask('add'))
 
-/** Whatever rests is tried at once, again and again, until that record is consumed. */
+/** Retries at once until that record is consumed. */
 async function consumerOf(s: Trainee, id: string): Promise<JsonObject> {
   const isSettled = async (): Promise<boolean> => (await s.rows()).some((row) => JSON.stringify(row['consumed_ids']).includes(id))
   await until(async () => {

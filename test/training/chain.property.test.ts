@@ -1,4 +1,4 @@
-/** The learning core against a model, under whatever sequence of traffic, people, failures and crashes the generator finds. */
+/** The training core against a model, under random sequences of traffic, instructions, failures and crashes. */
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -16,7 +16,7 @@ const MINUTES_MAX = 60
 
 const folder = sharedFolder()
 
-/** Failures rest for seconds and minutes: the test says when they are over. */
+/** Back-offs take seconds and minutes: the test ends them. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 

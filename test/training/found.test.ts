@@ -1,4 +1,4 @@
-/** Small cases that the property found, or nearly did: each is held for itself, under the name of what must be so. */
+/** Small cases that the property test found, each with its own title. */
 import { afterEach, beforeEach, describe, it, vi } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { live, type Command, type Simple } from './commands.ts'

@@ -1,4 +1,4 @@
-/** Engines that lie, over HTTP and through the whole service: nothing is recorded of what they say, and nothing is published that they ignore. */
+/** Engines with false reports, through the whole service: nothing false is recorded, and ignored adapters are not published. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { expectRefusal } from '../spec/support/refusal.ts'

@@ -1,4 +1,4 @@
-/** What is wrong from outside: each is refused with its reason, what is served goes on being served, and nothing is trained twice. */
+/** Invalid external input: each is refused with its reason, serving continues, and nothing is trained twice. */
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -42,7 +42,7 @@ const chat = (more: JsonObject): Promise<Answer> => {
   return training.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
 }
 
-/** The work is refused or fails; whoever asks meanwhile and after it is answered as before it. */
+/** The work is refused or fails; requests during and after it are answered as before. */
 async function servingStays(work: () => Promise<void>): Promise<void> {
   const [voice, head] = [await voiceOf(training.world, s.name, PROMPT), await s.head()]
   await work()

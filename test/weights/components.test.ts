@@ -18,7 +18,7 @@ const folder = sharedFolder()
 
 let training: TrainingWorld
 let s: Trainee
-/** What the base would not say first. */
+/** An answer that the base would not prefer. */
 let wanted: string
 beforeAll(async () => {
   training = await openTrainingWorld({
@@ -62,7 +62,7 @@ async function reward(group: number): Promise<void> {
   await until(async () => (await publishedBy('weights')) > before)
 }
 
-/** Has the harness changed by these words; answers the row that came of it. */
+/** Requests a harness change and returns its row. */
 async function suggest(feedback: string): Promise<JsonObject> {
   const { receipt } = await say(training.world, s.name, PROMPT)
   const report = textAt((await s.report({ references: [receipt], score: 0, feedback })).json, 'agent_record_id')

@@ -1,4 +1,4 @@
-/** Landings of weights on an engine in any mood: a record names the release whose weights answered it, and nobody is left without a way on. */
+/** Landing weights on a faulty engine: a record names the release whose weights answered it, and every scenario recovers. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Real gradients end to end: what is rewarded is said more often, what is rewarded at random is not, and a rollback says again what was said before. */
+/** Real training end to end: rewarded answers become more frequent, random rewards change nothing, and a rollback restores the old answers. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const WANTED = 'blue'
 const GROUP = 16
 const ROUNDS = 7
 const ASKED = 64
-/** The engine keeps what it read in half the digits. */
+/** The engine stores weights in half precision. */
 const ENGINE_NOISE = 0.005
 
 let training: TrainingWorld

@@ -1,4 +1,4 @@
-/** Scenarios that share one engine: each learns by itself, nobody gets more of them than the engine holds, and no request is lost to a swap. */
+/** Scenarios that share one engine: each trains separately, within the engine's capacity, and no request is lost to a swap. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectRefusal } from '../spec/support/refusal.ts'
 import { textAt } from '../spec/support/helpers.ts'

@@ -1,4 +1,4 @@
-/** Weights that change under requests: whatever the moment, no record is accepted whose tokens are not accounted for. */
+/** Weight updates during requests: no record is accepted whose tokens are not accounted for. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isRefusal, type Capture } from '../../src/contract/index.ts'
 import { randomOf, type Random } from '../crash/random.ts'
@@ -21,7 +21,7 @@ const MILLISECONDS_PER_UPDATE = 400
 
 const folder = sharedFolder()
 let weights: EngineScenario
-/** Whoever tells of the tokens; a liar in one of the tests. */
+/** The source of token reports; false in one of the tests. */
 let told: (capture: Capture) => Capture | undefined = (capture) => capture
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A folder that the engines of these tests take for an adapter: what it changes depends on one number. Gone with its test. */
+/** A temporary adapter folder for the test engines, whose effect depends on one number. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../support/folder.ts'

@@ -1,4 +1,4 @@
-/** Where the engines of these tests get their tokens from, and a small one that needs no model: the same seed and folder give the same tokens. */
+/** The token source of the test engines, and a deterministic one without a model. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject, Sampling } from '../../../src/contract/index.ts'
@@ -6,11 +6,11 @@ import type { JsonObject, Sampling } from '../../../src/contract/index.ts'
 export interface Decoder {
   readonly vocabulary: number
   readonly contextTokens: number
-  /** By the model's template; with `opens` up to where the assistant's next turn begins. */
+  /** By the model's template; with `opens`, ends where the assistant's turn begins. */
   encodeChat(messages: readonly JsonObject[], opens: boolean): Promise<readonly number[]>
-  /** Reads the folder of an adapter when it first meets it, as an engine does when it loads one. */
+  /** Reads an adapter's folder on first use, like an engine that loads it. */
   generate(prompt: readonly number[], adapterDirectory: string | null, sampling: Sampling): Promise<Decoded>
-  /** Of every token but the first. */
+  /** For every token but the first. */
   score(tokens: readonly number[], adapterDirectory: string | null): Promise<readonly number[]>
 }
 export interface Decoded {
@@ -20,14 +20,14 @@ export interface Decoded {
   readonly finish: 'stop' | 'length'
 }
 
-/** Bytes with three signs before them: unknown, begin and end. */
+/** Bytes after three special tokens: unknown, begin and end. */
 const BEGIN = 1
 const END = 2
 const FIRST_BYTE = 3
 const VOCABULARY = 259
 const CONTEXT_TOKENS = 4096
 const LETTERS = new Set([...Buffer.from('abcdefghijklmnopqrstuvwxyz ')].map((byte) => byte + FIRST_BYTE))
-/** So much likelier than any other byte a letter is, and a little less the end. */
+/** How much likelier letters are than other bytes; the end token slightly less. */
 const LETTER_BONUS = 6
 const END_BONUS = 4
 
@@ -51,7 +51,7 @@ export function scriptedDecoder(): Decoder {
   }
 }
 
-/** Weights that are all zeros change nothing. */
+/** All-zero weights have no effect. */
 async function readSeed(directory: string): Promise<number> {
   const bytes = await readFile(join(directory, 'adapter_model.safetensors'))
   const tail = bytes.subarray(-64)
@@ -81,7 +81,7 @@ function generate(prompt: readonly number[], seed: number, { maxTokens, temperat
   return { tokens, logProbs, text: Buffer.from(said).toString(), finish: tokens.at(-1) === END ? 'stop' : 'length' }
 }
 
-/** Depends on the latest two tokens and on the weights. */
+/** Depends on the last two tokens and the weights. */
 function logits(context: readonly number[], seed: number): readonly number[] {
   const state = mix(mix(seed + (context.at(-1) ?? 0)) ^ (context.at(-2) ?? 0))
   return Array.from({ length: VOCABULARY }, (_, id) => {
@@ -110,7 +110,7 @@ function drawn(logProbs: readonly number[], topK: number, dice: number): number 
   return kept.at(-1)?.id ?? 0
 }
 
-/** A number from 0 up to 2^32 that depends on every bit of what it is made of. */
+/** A 32-bit hash. */
 function mix(value: number): number {
   let state = Math.imul(value ^ (value >>> 16), 0x45d9f3b)
   state = Math.imul(state ^ (state >>> 16), 0x45d9f3b)

@@ -1,4 +1,4 @@
-/** Tokens of a real model for the engines of these tests: any engine of this service decodes for them. */
+/** Tokens of a real model for the test engines. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ export async function llamaDecoder(engine: Engine): Promise<Decoder> {
   const { signal } = new AbortController()
   const { vocabulary, contextTokens, shape } = await engine.model(signal)
   const loading = new Map<string, Promise<string>>()
-  /** Names are made of folders: the engine of the test has names of its own for them. */
+  /** Names are derived from folders: the test engine has its own names. */
   const adapterOf = (directory: string | null): Promise<string> | null => {
     if (directory === null) return null
     const known = loading.get(directory) ?? load(directory)
@@ -42,7 +42,7 @@ export async function llamaDecoder(engine: Engine): Promise<Decoder> {
   }
 }
 
-/** Who speaks as an engine that reads no GGUF is given folders without one: then it is made beside. */
+/** Engines that do not read GGUF get folders without one: then it is made. */
 async function withGguf(directory: string, shape: ModelShape | null): Promise<string> {
   if (shape === null || existsSync(join(directory, ADAPTER_GGUF))) return directory
   const beside = await mkdtemp(join(tmpdir(), 'svc-engine-'))

@@ -1,4 +1,4 @@
-/** Starts an engine of the tests as a process of its own, for tests that kill it. */
+/** Starts a test engine as a process, for tests that kill it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 export interface EngineProcess {
   readonly url: string
   readonly port: number
-  /** Without a word to it; resolves when it is gone. */
+  /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>
 }
 

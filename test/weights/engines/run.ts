@@ -1,6 +1,6 @@
 /**
- * One engine of the tests as a process of its own: `run.ts sglang|vllm [--port N] [--capacity N] [--gguf FILE]`. With a GGUF file the
- * tokens are those of a real model. Prints its address when it listens.
+ * Runs a test engine as a process: `run.ts sglang|vllm [--port N] [--capacity N] [--gguf FILE]`. With a GGUF file it uses a real model. Prints
+ * its address when it listens.
  */
 import { parseArgs } from 'node:util'
 import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
@@ -10,7 +10,7 @@ import { llamaDecoder } from './llama-decoder.ts'
 import { startSglang } from './sglang-server.ts'
 import { startVllm } from './vllm-server.ts'
 
-/** The engine behind the engine must never be what runs out of room. */
+/** The decoder's capacity must not be the limit. */
 const DECODER_CAPACITY = 64
 
 const { values, positionals } = parseArgs({

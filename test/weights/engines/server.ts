@@ -1,4 +1,4 @@
-/** A real server for an engine of these tests: it remembers its calls, and can hang, break off, forget everything or be gone. */
+/** The HTTP server of a test engine: it records calls, and can hang, disconnect, reset or stop. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
@@ -11,22 +11,22 @@ interface Call {
 
 export interface EngineServer {
   readonly url: string
-  /** Every call so far, in order. */
+  /** All calls in order. */
   readonly calls: readonly Call[]
   /** Switched on and off while it runs. */
   readonly faults: Set<Fault>
   /** The folders of the adapters it holds, by name. */
   readonly adapters: ReadonlyMap<string, string>
-  /** How often a folder was read because its adapter was loaded in place. */
+  /** How often a folder was read by an in-place load. */
   readonly rereads: number
-  /** Generations that wait, either held up or because it is paused. */
+  /** Waiting generations, held or paused. */
   readonly waiting: number
-  /** From here on these wait until they are let go on. */
+  /** Later calls of these kinds wait until released. */
   hold(what: Held): void
   letGoOn(): void
-  /** As if it had been started anew: no adapters, no connections. */
+  /** Resets it: no adapters, no connections. */
   restart(): void
-  /** Gone at once, as by a signal. */
+  /** Stops it at once, like a kill. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -89,5 +89,5 @@ export async function startEngine(routes: Routes, options: EngineOptions): Promi
 
 const notFound: Answer = { status: 404, body: { detail: 'Not Found' } }
 
-/** As Python prints it, which has a word for what is no number. */
+/** Prints NaN as Python does. */
 const printed = (value: Json): string => JSON.stringify(value).replaceAll(`"${NOT_A_NUMBER}"`, 'NaN')

@@ -1,4 +1,4 @@
-/** A server of ours that keeps to what SGLang documents about chats, ids, adapters and pauses. */
+/** A simulated SGLang server: chats, token ids, adapters and pauses as documented. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import type { Decoded } from './decoder.ts'
 import { startEngine, type Answer, type EngineServer } from './server.ts'
@@ -90,7 +90,7 @@ const account = ({ adapters }: EngineState, success: boolean, error_message: str
   loaded_adapters: Object.fromEntries(adapters),
 })
 
-/** What is wrong with the adapter that a request names, or null. Without `lora_path` nobody but the base answers. */
+/** Why the named adapter is invalid, or null. Without `lora_path` the base answers. */
 function strange({ adapters }: EngineState, adapter: string | null): Answer | null {
   if (adapter === null || adapters.has(adapter)) return null
   const message = `The following requested LoRA adapters are not loaded: ${adapter}\nLoaded adapters: ${[...adapters.keys()].join(', ')}.`

@@ -1,24 +1,24 @@
-/** What an engine of these tests holds and does, whatever it speaks: adapters, generations that can be held up and broken off, and its faults. */
+/** The state of a test engine, independent of its API: adapters, generations that can be held and aborted, and faults. */
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject, type Json, type JsonObject, type Sampling } from '../../../src/contract/index.ts'
 import { scriptedDecoder, type Decoded, type Decoder } from './decoder.ts'
 
-/** What can be wrong with an engine: faults met in real ones, and lies. */
+/** Faults of engines, as seen in real ones, and false reports. */
 export type Fault =
-  /** Takes adapters and answers with the base all the same. */
+  /** Accepts adapters but answers with the base. */
   | 'ignoreAdapters'
-  /** Answers from the first adapter it ever held under a name. */
+  /** Answers with the first adapter that ever had the name. */
   | 'staleNames'
   | 'loraOff'
   | 'noDevMode'
-  /** Nothing is answered while an adapter is being loaded. */
+  /** Blocks all answers while an adapter loads. */
   | 'loadBlocks'
-  /** Adapters are missing from the list of models, and its routes have their earlier names. */
+  /** An old version: no adapters in the list of models, and old route names. */
   | 'old'
   /** Never answers again. */
   | 'hangs'
-  /** Breaks off every connection in the middle of a load. */
+  /** Disconnects during a load. */
   | 'diesInLoad'
   | 'dropsToken'
   | 'nanLogProb'
@@ -27,14 +27,14 @@ export type Fault =
   | 'otherWeightVersion'
   | 'otherModel'
 
-/** What can be made to wait. */
+/** What can be held. */
 export type Held = 'generations' | 'loads'
 
 export interface EngineOptions {
   readonly port?: number
   readonly decoder?: Decoder
   readonly faults?: readonly Fault[]
-  /** Absent: as many adapters as anybody likes. */
+  /** Absent: no limit. */
   readonly capacity?: number
 }
 
@@ -90,7 +90,7 @@ export class EngineState {
     this.letGoOn()
   }
 
-  /** Rejects with what is wrong with the folder. */
+  /** Rejects for an invalid folder. */
   async load(name: string, directory: string, inPlace: boolean): Promise<void> {
     const loaded = (async () => {
       await this.#held.loads?.promise
@@ -105,7 +105,7 @@ export class EngineState {
     if (inPlace) this.#inPlace.add(name)
   }
 
-  /** Null: it was broken off by a pause. */
+  /** Null: aborted by a pause. */
   async generate(prompt: readonly number[], adapter: string | null, sampling: Sampling): Promise<Decoded | null> {
     this.waiting += 1
     try {
@@ -137,7 +137,7 @@ export class EngineState {
 /** Stands for a NaN until it is printed. */
 export const NOT_A_NUMBER = '<NaN>'
 
-/** What a lying engine makes of what it sampled. */
+/** The false report of a faulty engine. */
 export function told({ tokens, logProbs }: Decoded, faults: ReadonlySet<Fault>): { tokens: readonly number[]; logProbs: readonly Json[] } {
   const isShort = faults.has('dropsToken')
   return {

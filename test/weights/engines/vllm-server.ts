@@ -1,4 +1,4 @@
-/** A server of ours that keeps to what vLLM documents about chats, ids, adapters and pauses. */
+/** A simulated vLLM server: chats, token ids, adapters and pauses as documented. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import type { Decoded } from './decoder.ts'
 import { startEngine, type Answer, type EngineServer } from './server.ts'
@@ -30,7 +30,7 @@ const models = ({ adapters, decoder }: EngineState): readonly JsonObject[] => [
   ...[...adapters].map(([id, root]) => ({ id, object: 'model', owned_by: 'vllm', root, parent: BASE_MODEL, max_model_len: null })),
 ]
 
-/** In-place loading is the one way to load a name twice. */
+/** Only in-place loading may load a name twice. */
 async function load(engine: EngineState, body: JsonObject): Promise<Answer> {
   const [name, directory, inPlace] = [textIn(body, 'lora_name'), textIn(body, 'lora_path'), body['load_inplace'] === true]
   if (engine.faults.has('loraOff')) return missing
@@ -70,7 +70,7 @@ async function tokenize(engine: EngineState, body: JsonObject): Promise<Answer> 
   return ok({ count: tokens.length, max_model_len: engine.decoder.contextTokens, tokens, token_strs: null })
 }
 
-/** A model that is neither the base nor an adapter is refused; the base is the adapter null. */
+/** Refuses an unknown model; the base is the adapter null. */
 function adapterOf({ adapters }: EngineState, body: JsonObject): { adapter: string | null } | Answer {
   const model = textIn(body, 'model')
   if (model === BASE_MODEL) return { adapter: null }

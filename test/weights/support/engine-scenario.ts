@@ -1,4 +1,4 @@
-/** One scenario on the real engine in this process, without a door in front of it: quick enough for thousands of weight updates under its requests. */
+/** One scenario on the in-process engine without HTTP: fast enough for thousands of weight updates under load. */
 import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -11,26 +11,26 @@ import { makeFence } from '../../../src/weights/serving/fence.ts'
 import type { Random } from '../../crash/random.ts'
 import { randomAdapter, randomModel } from './llama.ts'
 
-/** An exchange that was accepted, as far as it says which weights made it. */
+/** An accepted exchange, with the weights that made it. */
 export interface Accepted {
-  /** The publication that its release is. */
+  /** The number of its release. */
   readonly frozen: number
-  /** What was served when it was accepted. */
+  /** The release served when it was accepted. */
   readonly newest: number
-  /** How many tokens were generated, by what the client was told. */
+  /** The number of tokens that the client was billed. */
   readonly generated: number
   readonly training: z.infer<typeof training>
 }
 
 export interface EngineScenario {
   readonly accepted: readonly Accepted[]
-  /** By its number: which adapter the publication was of; -1 is the base. */
+  /** The adapter of each publication; -1 is the base. */
   readonly publications: readonly number[]
   /** One request in a random shape. Rejects with the refusal. */
   ask(random: Random): Promise<void>
-  /** Other weights are published, now or when the next request begins or ends. */
+  /** Publishes other weights, now or when the next request begins or ends. */
   update(random: Random): Promise<void>
-  /** Scores tokens in an engine that nothing else is asked of. */
+  /** Scores tokens in a separate engine. */
   score(tokens: readonly number[], adapter: number): Promise<readonly number[]>
   close(): Promise<void>
 }
@@ -40,11 +40,11 @@ export const INCARNATION = 'ab12'
 export const ADAPTERS = 3
 export const BASE = -1
 const NEVER = new AbortController().signal
-/** One in so many publications goes back to the base. */
+/** One in this many publications is the base. */
 const BASE_EVERY = 9
 const CAPACITY = 4
 
-/** What an engine says of its tokens goes through `told` on its way. */
+/** `told` may change the engine's token report. */
 export async function openEngineScenario(folder: string, told: (capture: Capture) => Capture | undefined): Promise<EngineScenario> {
   const settings = {
     model: await randomModel(folder),
@@ -125,7 +125,7 @@ class Busy {
     await this.publish(random.between(1, BASE_EVERY) === 1 ? BASE : next % ADAPTERS)
   }
 
-  /** As the service does it: the engine serves first, then the head moves. */
+  /** Like the service: the engine loads first, then the head moves. */
   async publish(adapter: number): Promise<void> {
     const sequence = this.publications.length
     this.publications.push(adapter)
@@ -141,7 +141,7 @@ const releaseOf = (sequence: number): Release => ({
   content_id: `weights:${INCARNATION}:${sequence}`,
 })
 
-/** A stream comes with an account always; without one, it is an account of nothing. */
+/** A stream always has a token report, possibly empty. */
 function retold(answer: RuntimeAnswer, told: (capture: Capture) => Capture | undefined): RuntimeAnswer {
   if (answer.kind === 'whole' && answer.capture !== undefined) {
     const { capture, ...rest } = answer

@@ -1,4 +1,4 @@
-/** What an engine that does not tell the truth says of its tokens. */
+/** False token reports of an engine. */
 import type { AdapterSpan, Capture } from '../../../src/contract/index.ts'
 import { adapterName } from '../../../src/weights/load-id.ts'
 import type { Random } from '../../crash/random.ts'
@@ -6,7 +6,7 @@ import { INCARNATION, SCENARIO } from './engine-scenario.ts'
 
 type Lie = (capture: Capture, random: Random) => Capture | undefined
 
-/** Undefined: it says nothing. No answer is told truly by any of them. */
+/** Undefined: no report. Each of them falsifies every answer. */
 export const LIES: Readonly<Record<string, Lie>> = {
   'a token was dropped': (capture) => ({ ...capture, tokens: capture.tokens.slice(1), logProbs: capture.logProbs.slice(1) }),
   'a log-probability was dropped': (capture) => ({ ...capture, logProbs: capture.logProbs.slice(1) }),
@@ -24,7 +24,7 @@ export const LIES: Readonly<Record<string, Lie>> = {
   'nothing is said of the weights': () => undefined,
 }
 
-/** Told from the other end; of one span alone, as if it began later. */
+/** Reversed spans; a single span starts later. */
 function swapped(spans: readonly AdapterSpan[]): readonly AdapterSpan[] {
   const [first] = spans
   if (first === undefined || spans.length > 1) return spans.toReversed()

@@ -1,4 +1,4 @@
-/** The llama runtime for tests, installed before them as `svc runtime add llama` does it, and models small enough to be made in a moment. */
+/** The llama runtime for tests, installed like `svc runtime add llama`, and tiny random models. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installLlama, isInstalled } from '../../../src/cli/runtime/install.ts'
@@ -13,30 +13,30 @@ const folderOf = (): string => runtimeFolder('llama', { ...process.env, [ENV.run
 export const isTestLlamaThere = (): boolean => isInstalled(folderOf())
 export const installTestLlama = (): Promise<void> => installLlama(folderOf(), process.env)
 
-/** Sets the folder that the runtime is looked for in, for the rest of the process. */
+/** Sets the runtime's folder for this process. */
 export function withLlama(): void {
   demand('llama')
   process.env[ENV.runtimes] = RUNTIMES
 }
 
-/** Of the models below: the width, and what all their numbers are drawn from. */
+/** The width and the seed of the models below. */
 interface Shape {
   readonly width?: number
   readonly seed: number
 }
 
 const [WIDTH, INNER, LAYERS, HEADS] = [32, 64, 2, 4]
-/** <unk>, <s>, </s>, and one for each byte. A space is written as the tokenizer spells it. */
+/** <unk>, <s>, </s>, and one token per byte, with the tokenizer's space. */
 const SPECIALS = ['<unk>', '<s>', '</s>']
 const SPACE = 0x20
 export const VOCABULARY = SPECIALS.length + 256
 export const CONTEXT_TOKENS = 512
-/** A turn ends with the token that ends a generation, as every real template has it. Tools are only listed. */
+/** A turn ends with the end token, as in real templates. Tools are only listed. */
 const TEMPLATE = `{{ bos_token }}{% if tools %}tools: {{ tools | tojson }}
 {% endif %}{% for message in messages %}{{ message.role }}: {% if message.tool_calls %}{{ message.tool_calls | tojson }}{% endif %}{{ message.content }}{{ eos_token }}
 {% endfor %}{% if add_generation_prompt %}assistant: {% endif %}`
 
-/** A model of random numbers: it says nothing sensible, and says it sharply enough that adapters and seeds make a difference. */
+/** A random model, with a distribution sharp enough that adapters and seeds matter. */
 export async function randomModel(directory: string, { seed }: Shape = { seed: 7 }): Promise<string> {
   const tensor = drawing(seed)
   const ones = (name: string): GgufTensor => ({ name, type: 'F32', shape: [WIDTH], bytes: bytesOf(new Float32Array(WIDTH).fill(1)) })
@@ -58,7 +58,7 @@ export async function randomModel(directory: string, { seed }: Shape = { seed: 7
   return path
 }
 
-/** An adapter folder as the engine wants it. One of another width is for another model. */
+/** A random adapter folder. Another width does not fit the model. */
 export async function randomAdapter(directory: string, { width = WIDTH, seed }: Shape): Promise<string> {
   const tensor = drawing(seed)
   const tensors = ['blk.0.attn_v.weight', 'blk.1.attn_output.weight'].flatMap((name) => [
@@ -113,7 +113,7 @@ function tokenizer(): readonly (readonly [string, GgufValue])[] {
   ]
 }
 
-/** The same numbers for the same seed: a small generator, of which nothing depends on more than that. */
+/** A small seeded generator. */
 function drawing(seed: number): (name: string, shape: readonly number[], scale: number) => GgufTensor {
   let state = seed
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** A service that trains the tiny model's weights, with its engine behind HTTP: a server of ours in this process, which answers with the real model. */
+/** A service that trains the tiny model, with its engine behind HTTP: a simulated server with the real model. */
 import { join } from 'node:path'
 import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
 import { readSettings } from '../../../plugins/runtimes/llama/settings.ts'
@@ -15,7 +15,7 @@ export interface RemoteTrainingWorld extends TrainingWorld {
   readonly engine: EngineServer
 }
 
-/** What decodes must never be what runs out of room. */
+/** The decoder's capacity must not be the limit. */
 const DECODER_CAPACITY = 64
 
 export async function openRemoteTrainingWorld(

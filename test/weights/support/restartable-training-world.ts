@@ -1,4 +1,4 @@
-/** A school whose trainer can be killed and started again over the same state, behind an address that stays. */
+/** A training world whose trainer can be killed and restarted on the same state, behind a fixed address. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface RestartableTrainingWorld {
   readonly door: TrainerProxy
   /** The folder of the base model. */
   readonly model: string
-  /** At once, whatever it is doing. */
+  /** SIGKILL. */
   killTrainer(): Promise<void>
   startTrainer(): Promise<void>
   close(): Promise<void>
@@ -64,7 +64,7 @@ export async function openRestartableTrainingWorld(settings: Settings = {}): Pro
   }
 }
 
-/** One group of reports with scores that differ whatever was said: a batch for one step. */
+/** One group of reports with different scores: a batch of one step. */
 export function teach(at: World, scenario: string, group: number): Promise<number> {
   return playGroup(at, scenario, String(group), {
     prompt: PROMPT,

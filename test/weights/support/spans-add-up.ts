@@ -1,7 +1,7 @@
-/** Whether an accepted exchange says of every token which weights made it: looked at without anything of the service's own checks. */
+/** Checks independently that an accepted exchange accounts for the weights of every token. */
 import { ADAPTERS, BASE, INCARNATION, type Accepted, type EngineScenario } from './engine-scenario.ts'
 
-/** What does not hold, in words. */
+/** All problems. */
 export function problemsOf({ frozen, newest, generated, training }: Accepted): readonly string[] {
   const { tokens, loss_mask, rollout_log_probs, runtime_load_id, runtime_load_spans: spans } = training
   const sequences = spans.map((span) => sequenceOf(span.runtime_load_id))
@@ -23,13 +23,13 @@ export function problemsOf({ frozen, newest, generated, training }: Accepted): r
 export const sequenceOf = (loadId: string): number => Number(loadId.split(':')[1])
 
 interface Scored {
-  /** How far what was recorded is on average from what the weights of the span say. */
+  /** The mean distance between the recorded log-probabilities and those of the span's weights. */
   readonly own: number
-  /** The same for whichever other weights come nearest. */
+  /** The same for the nearest other weights. */
   readonly other: number
 }
 
-/** Every span of the exchange, scored by every adapter there is. */
+/** Scores every span with every adapter. */
 export async function scoreSpans({ training }: Accepted, weights: EngineScenario): Promise<readonly Scored[]> {
   const { tokens, rollout_log_probs: recorded, runtime_load_spans: spans } = training
   const all = Array.from({ length: ADAPTERS + 1 }, (_, at) => at + BASE)

@@ -1,15 +1,15 @@
-/** What a scenario says, token by token: as the engine saw it, and as the trainer has it. */
+/** The answers of a scenario, token by token, as the engine and the trainer score them. */
 import { z } from 'zod'
 import { makeTrainerClient } from '../../../src/weights/jobs/tinker.ts'
 import type { World } from '../../support/world.ts'
 import { say, type TrainingWorld } from './training-world.ts'
 
-/** One answer, without the prompt before it being told apart in `tokens`. */
+/** One answer; `tokens` includes the prompt. */
 export interface Spoken {
   readonly text: string
   readonly receipt: string
   readonly tokens: readonly number[]
-  /** Of the answer's tokens alone. */
+  /** Of the answer's tokens only. */
   readonly logProbs: readonly number[]
   readonly loadId: string
   readonly release: string
@@ -36,12 +36,12 @@ export async function spoken(at: World, scenario: string, prompt: string, seeds:
   )
 }
 
-/** What tells two distributions apart: the answers to the same seeds, and how likely each of their tokens was. */
+/** Identifies a distribution: the answers to fixed seeds and their log-probabilities. */
 export async function voiceOf(at: World, scenario: string, prompt: string): Promise<readonly Pick<Spoken, 'tokens' | 'logProbs'>[]> {
   return (await spoken(at, scenario, prompt, seedsFrom(0, 8))).map(({ tokens, logProbs }) => ({ tokens, logProbs }))
 }
 
-/** The share of answers that are this one. */
+/** The share of this answer. */
 export async function shareOf(at: World, scenario: string, prompt: string, answer: string): Promise<number> {
   const said = await Promise.all(seedsFrom(10_000, 48).map((seed) => say(at, scenario, prompt, { seed })))
   return said.filter(({ text }) => text === answer).length / said.length
@@ -49,7 +49,7 @@ export async function shareOf(at: World, scenario: string, prompt: string, answe
 
 export const seedsFrom = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, index) => first + index)
 
-/** How much likelier the tokens of the answers were than the trainer's base model would have had them, on average. */
+/** The mean difference of the answers' log-probabilities from the trainer's base model. */
 export async function driftOf(training: TrainingWorld, said: readonly Spoken[]): Promise<number> {
   const base = await baseLogProbs(training, said)
   const drifts = said.flatMap(({ logProbs }, at) => logProbs.map((value, token) => value - (base[at]?.[token] ?? Number.NaN)))

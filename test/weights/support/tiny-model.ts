@@ -1,4 +1,4 @@
-/** The practice model for tests: made once before them, and kept until what it is made by changes. */
+/** The tiny model for tests: made once, and again when its sources change. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import { pythonWithTorch } from './torch.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The folder, with the weights as PyTorch reads them and as llama.cpp does. Options are those of `make:tiny-model`: another model is made here. */
+/** The folder, with weights for PyTorch and llama.cpp. Options of `make:tiny-model` give another model. */
 export function tinyModel(...options: readonly string[]): Promise<string> {
   demand('tiny model')
   return makeTinyModel(...options)

@@ -1,4 +1,4 @@
-/** The trainer's calls as a caller makes them, and rows of the practice model for them. */
+/** The trainer's calls, and rows of the tiny model for them. */
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
@@ -13,19 +13,19 @@ export interface Caller {
   delete(path: string): Promise<Answer>
   post(call: string, body: JsonObject): Promise<Answer>
   raw(call: string, text: string, type?: string): Promise<Answer>
-  /** What came of it in the end. */
+  /** The final result. */
   result(call: string, body: JsonObject): Promise<JsonObject>
   model(lora?: JsonObject, base?: string): Promise<Run>
 }
 
-/** A model in training; its calls are numbered as they are made. */
+/** A model in training; its calls are numbered. */
 interface Run {
   readonly id: string
   done(call: string, body: JsonObject): Promise<JsonObject>
   failed(call: string, body: JsonObject): Promise<JsonObject>
   /** A gradient, and a step by it. */
   step(input: JsonObject): Promise<JsonObject>
-  /** Of the answer's tokens, its end included. */
+  /** Of the answer's tokens, including its end. */
   logProbs(question: string, answer: string): Promise<readonly number[]>
   chanceOf(question: string, answer: string): Promise<number>
 }
@@ -42,7 +42,7 @@ type Tensor = { data: Json[]; dtype: string; shape: number[] }
 /** A row as it is sent; tests of refusals change it. */
 export type Datum = { model_input: { chunks: { type: string; tokens: number[] }[] }; loss_fn_inputs: Record<string, Tensor> }
 
-/** Shifted by one, as trainers want it. The numbers of the answer's tokens stand for themselves, those of the prompt are zero. */
+/** Shifted by one, as trainers expect. The prompt's numbers are zero. */
 export function datum(question: string, answer: string, sampled?: { logprobs: readonly number[]; advantages: number }): Datum {
   const tokens = [...promptOf(question), ...completion(answer)]
   const length = tokens.length - 1
@@ -69,7 +69,7 @@ export function callerOf(url: string): Caller {
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${url}/api/v1/${path}`, init)
     const body: Json = JSON.parse(await response.text())
-    if (!isObject(body)) throw new Error(`${path} was answered with what is no object`)
+    if (!isObject(body)) throw new Error(`${path} did not answer with an object`)
     return { status: response.status, body }
   }
   const raw = (call: string, text: string, type = 'application/json'): Promise<Answer> =>

@@ -1,32 +1,32 @@
-/** The trainer as a process of its own, as `svc trainer start` runs it, for tests that call it and kill it. */
+/** The trainer as a process, like `svc trainer start`, for tests that call and kill it. */
 import { once } from 'node:events'
 import { spawnTrainer } from '../../../src/cli/trainer/process.ts'
 import { pythonWithTorch } from './torch.ts'
 
 export interface TrainerOptions {
-  /** Its folder: a second one over the same is the first one started again. */
+  /** Its folder; a second process in the same folder continues the first. */
   readonly state: string
   /** Base models: the folder by the name. */
   readonly models: Readonly<Record<string, string>>
   readonly apiKey?: string
   readonly device?: 'cpu' | 'cuda'
-  /** Any free one unless told. */
+  /** Default: any free port. */
   readonly port?: number
 }
 
 export interface TrainerProcess {
   readonly url: string
   readonly pid: number
-  /** What it complained of so far. */
+  /** Its stderr so far. */
   readonly complaints: string
-  /** At once, whatever it is doing; resolves when it is gone. */
+  /** SIGKILL; resolves when it is gone. */
   kill9(): Promise<void>
   stop(): Promise<void>
 }
 
 const KEY_VARIABLE = 'SVC_TEST_TRAINER_KEY'
 
-/** Ready when this resolves. One thread: sums over more of them may differ in the last bit. It ends with the test's process at the latest. */
+/** Resolves when ready. Single-threaded, so that sums are reproducible. Ends with the test's process. */
 export async function startTrainer({ state, models, apiKey, port = 0, device = 'cpu' }: TrainerOptions): Promise<TrainerProcess> {
   const named = Object.entries(models).map(([name, folder]) => `--model=${name}=${folder}`)
   const keyed = apiKey === undefined ? [] : [`--api-key-env=${KEY_VARIABLE}`]

@@ -1,4 +1,4 @@
-/** An address before a trainer: it outlives whoever answers behind it, keeps account of the calls, and holds one up where a test wants to step in. */
+/** A proxy before a trainer: its address survives the trainer, it records calls, and it can hold one. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
@@ -6,9 +6,9 @@ export interface TrainerProxy {
   readonly url: string
   /** The names of the calls so far, in order. */
   readonly calls: readonly string[]
-  /** Who answers from now on. */
+  /** Sets the trainer behind it. */
   lead(to: string): void
-  /** The next call of that name waits, before anybody hears it. Resolves when it has come, with what lets it go on. */
+  /** Holds the next call of that name before it is forwarded. Resolves when it arrives, with its release. */
   held(call: string): Promise<() => void>
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export async function openTrainerProxy(): Promise<TrainerProxy> {
     response.end(Buffer.from(await answer.arrayBuffer()))
   }
   const server = createServer((request, response) => {
-    // Whoever is gone behind it breaks off before it, too.
+    // When the trainer is gone, the client is disconnected too.
     pass(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => {

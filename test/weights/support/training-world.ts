@@ -1,4 +1,4 @@
-/** A service that trains the tiny model's weights for real: engine in the process, trainer in one of its own, and a task whose answer is rewarded. */
+/** A service that trains the tiny model: an in-process engine, a trainer process, and a task with rewarded answers. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface TrainingWorld {
   close(): Promise<void>
 }
 
-/** What the tiny model is trained with in tests: large steps, since it is small. */
+/** Training settings for tests: large steps for a small model. */
 export const QUICKLY: Settings = {
   recipe: 'weights',
   'training.objective': 'grouped',
@@ -27,10 +27,10 @@ export const QUICKLY: Settings = {
 }
 
 export interface TrainingWorldOptions {
-  /** Options of `make:tiny-model`, for another model than the usual one. */
+  /** Options of `make:tiny-model` for another model. */
   readonly model?: readonly string[]
   readonly device?: 'cpu' | 'cuda'
-  /** Several recipes by name, each with settings of its own over the usual ones; the first is the default one. */
+  /** Recipes by name, each with its own settings; the first is the default. */
   readonly recipes?: Readonly<Record<string, Settings>>
 }
 
@@ -82,7 +82,7 @@ export async function say(at: World, scenario: string, prompt: string, more: Jso
   return { receipt: String(answer.headers['x-svc-agent-record-id']), text: String(choice.message.content).trim() }
 }
 
-/** One group of answers to the same question, each with its score; answers how good they were. */
+/** Requests and scores one group of answers to the same question; returns the scores. */
 export async function playGroup(
   at: World,
   scenario: string,
@@ -109,7 +109,7 @@ async function commitsOf(at: World, scenario: string): Promise<readonly JsonObje
   return commits
 }
 
-/** Resolves with the row once that many rows came after the first. */
+/** Waits for the row of that step. */
 export async function rowAt(at: World, scenario: string, step: number): Promise<JsonObject> {
   let row: JsonObject | undefined
   await until(async () => {

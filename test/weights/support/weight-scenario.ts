@@ -1,4 +1,4 @@
-/** One scenario of weights on an engine that does what a test says: no door in front, no trainer behind, rows and contents in memory. */
+/** One weights scenario on a scripted engine, without HTTP or a trainer, with rows and contents in memory. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import memoryContents from '../../../plugins/contents/memory/index.ts'
@@ -28,17 +28,17 @@ export interface WeightScenario {
   readonly runtime: Runtime
   readonly registry: Registry
   readonly scenario: Scenario
-  /** A step publishes an adapter that adds `shift`; over when its row has landed, and the one that takes it back where there is one. */
+  /** Publishes an adapter that adds `shift`; resolves after its row, and after the rollback row if there is one. */
   learn(shift: number, as?: 'publish' | 'live'): Promise<void>
-  /** The same, as far as the engine being told. */
+  /** The same, up to the engine's load. */
   begin(shift: number): Promise<void>
-  /** One request; answers what its record says of the weights that answered. */
+  /** Sends one request; returns the weights that its record names. */
   ask(): Promise<Kept>
-  /** One of a scenario beside it, which serves no weights. */
+  /** The same for another scenario without weights. */
   askBeside(fields: JsonObject): Promise<void>
-  /** The folder of the head that lives in the engine alone. */
+  /** The folder of a head that exists only in the engine. */
   liveFolder(): string
-  /** Another life of the service, on the same rows and the same engine. */
+  /** Restarts the service on the same rows and engine. */
   reopen(): Promise<WeightScenario>
 }
 export interface Kept {
@@ -100,7 +100,7 @@ async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'co
   }
 }
 
-/** As the shipped one, without a look at a candidate before its row: as where every place of the engine is taken. */
+/** Like the built-in one, but without examining a candidate, as when the engine is full. */
 const RECIPE: Recipe = {
   bind: ({ runtime, scenario }) => {
     const { weights } = runtime
