@@ -91,13 +91,16 @@ function trialIn(entries: readonly Entry[], tasks: readonly PracticeTask[], name
   return trialOf(isRight(task, reply) ? 1 : 0, reply)
 }
 
-it.each(FAMILIES)('finds what fixes the family %s from its train tasks, step by step, and its other tasks are fixed too', async (family) => {
-  const tasks = tasksOf(family)
-  const held = tasks.slice(5)
-  const { entries } = await live(tasks, tasks.slice(0, 5), STEPS_MAX)
-  expect(scoreOf([], held)).toBeLessThan(1)
-  expect(scoreOf(entries, held)).toBe(1)
-})
+it.each(FAMILIES)(
+  'finds what fixes the family %s from its train tasks, step by step, and its other tasks are fixed too',
+  async (family) => {
+    const tasks = tasksOf(family)
+    const held = tasks.slice(5)
+    const { entries } = await live(tasks, tasks.slice(0, 5), STEPS_MAX)
+    expect(scoreOf([], held)).toBeLessThan(1)
+    expect(scoreOf(entries, held)).toBe(1)
+  },
+)
 
 it('goes on finding fixes where many families are mixed, and seldom offers what is none', async () => {
   const tasks = FAMILIES.flatMap(tasksOf)
