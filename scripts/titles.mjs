@@ -32,6 +32,7 @@ function list(config, file) {
     {
       cwd: ROOT,
       encoding: 'utf8',
+      env: { ...process.env, TEST_TITLES: '1' },
     },
   )
   if (status !== 0) throw new Error(`${config}: the tests cannot be listed: ${stderr.trim()}`)
