@@ -1,7 +1,7 @@
 /** Conformance suite for runtimes, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import { isObject } from '../src/contract/index.ts'
-import type { Dialect, Json, JsonObject, ModelAddress, Runtime, RuntimeAnswer, RuntimeCall, StreamedAnswer } from '../src/contract/index.ts'
+import type { Json, JsonObject, ModelAddress, Runtime, RuntimeAnswer, RuntimeCall, StreamedAnswer } from '../src/contract/index.ts'
 
 export interface RuntimeSuite {
   readonly describe: (name: string, body: () => void) => void
@@ -33,7 +33,7 @@ interface Format {
 const QUESTION = 'Please count slowly from one to five in words.'
 const MESSAGES = [{ role: 'user', content: QUESTION }]
 
-const FORMATS: Readonly<Record<Exclude<Dialect, 'count_tokens'>, Format>> = {
+const FORMATS: Readonly<Record<(typeof DIALECTS)[number], Format>> = {
   chat: { path: '/v1/chat/completions', body: { messages: MESSAGES }, mark: { object: 'chat.completion' }, end: /^data: \[DONE\]/m },
   responses: {
     path: '/v1/responses',

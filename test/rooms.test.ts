@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/pages',
     'src/scenarios',
   ],
-  'src/cli': ['src/contract', 'src/kit', 'src/config', 'src/presentation', 'src/main.ts', 'client'],
+  'src/cli': ['src/contract', 'src/kit', 'src/dialects', 'src/config', 'src/presentation', 'src/main.ts', 'client'],
   'src/main.ts': [
     'src/contract',
     'src/kit',
@@ -122,6 +122,14 @@ describe('rooms', () => {
   it('of the presentation, and the readers of the dialects, run in a browser: none of their files imports Node', () => {
     const shared = [...files.filter((file) => roomOf(file) === 'src/presentation' || READERS.test(file)), ...IN_BROWSERS]
     expect(shared.filter((file) => /from 'node:/.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  it('ask a dialect what they need to know of it: none but its own compares its name', () => {
+    const compares = /\bdialect\b[^\n]{0,20}[!=]== '|\bapi [!=]== '(?:openai|responses|anthropic)'/
+    const strays = files.filter(
+      (file) => !/^(?:src\/dialects|native)\//.test(file) && compares.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(strays).toEqual([])
   })
 
   it('are all in the table', () => {

@@ -13,6 +13,8 @@ const echo: Runtime = {
     if (call.dialect === 'count_tokens') return whole(200, { input_tokens: countWords(text) })
     const { model } = body
     const said = { text, model: typeof model === 'string' ? model : (call.model.model ?? 'echo'), words: countWords(text) }
+    if (call.dialect === 'gemini' || call.dialect === 'gemini_count_tokens')
+      return whole(400, { error: { code: 400, message: 'this runtime speaks three formats', status: 'INVALID_ARGUMENT' } })
     const format = FORMATS[call.dialect]
     if (body['stream'] !== true) return whole(200, format.whole(said))
     return {

@@ -2,11 +2,11 @@
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import type { ModelAddress } from '../contract/index.ts'
+import { dialectsByApi } from '../dialects/index.ts'
 import type { Finding } from './explain.ts'
 
 /** Generous, for slow networks. */
 const CALL_MILLISECONDS_MAX = 30_000
-const ANTHROPIC_VERSION = '2023-06-01'
 
 /** `asksModels`: whether the service itself calls the model, besides its clients. */
 export async function checkUpstream({ config, upstream, proxies }: LoadedConfig, asksModels: boolean): Promise<readonly Finding[]> {
@@ -95,7 +95,8 @@ function nameFindings({ model }: ModelAddress, listed: readonly string[] | null,
 
 function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, string>> {
   if (apiKey === null) return {}
-  return api === 'anthropic' ? { 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION } : { authorization: `Bearer ${apiKey}` }
+  const { defaultHeaders, keyHeaders } = dialectsByApi[api]
+  return { ...defaultHeaders, ...keyHeaders(apiKey) }
 }
 
 /** The status of the answer, or why there was none. */

@@ -4,7 +4,7 @@ import type { StepOutcome } from './outcomes.ts'
 import type { ModelApi, Operation, RecordRow, Requires } from './wire/index.ts'
 
 /** The provider format a call speaks. Counting tokens is a call of its own: it is never streamed. */
-export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens'
+export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemini' | 'gemini_count_tokens'
 
 // ── records ──────────────────────────────────────────────────────────────────────────────────
 

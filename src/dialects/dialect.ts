@@ -8,20 +8,23 @@ import type { StreamReader } from './stream.ts'
 
 export interface DialectSpec {
   readonly name: Dialect
-  /** The route, below the service's address and the upstream's alike. */
-  readonly path: string
+  /** The routes, below the service's address and the upstream's alike. */
+  readonly paths: readonly string[]
   /** Whether a path, of whatever route, belongs to this format: then its errors and headers have the format's shape. */
   ownsPath(path: string): boolean
+  /** What a path with its query asks for and this service does not give; null where there is nothing of the kind. */
+  readonly pathFault?: (path: string) => RequestFault | null
   /** In the words of the GenAI conventions. */
   readonly provider: string
   readonly operation: 'chat' | 'count_tokens'
   /** The header that carries the id of a request. */
   readonly requestIdHeader: string
   /** The key as the provider wants it, and what else every request must have. */
-  keyHeaders(apiKey: string): Readonly<Record<string, string>>
+  readonly keyHeaders: (apiKey: string) => Readonly<Record<string, string>>
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Members of a request that the request line and its traces read, also where the body is too large to be parsed. */
-  readonly facts: RequestFacts
+  readonly facts: readonly string[]
+  settingsIn(facts: JsonObject): RequestSettings
   /** Where an answer says what served it and what that took. */
   readonly answer: AnswerMembers
   finishReasons(answer: JsonObject): readonly Json[]
@@ -50,9 +53,9 @@ export interface DialectSpec {
   writeRequest(question: ModelQuestion): JsonObject
 }
 
-interface RequestFacts {
-  readonly maxTokens: readonly string[]
-  readonly temperature: string
+interface RequestSettings {
+  readonly maxTokens: Json | undefined
+  readonly temperature: Json | undefined
 }
 
 interface AnswerMembers {

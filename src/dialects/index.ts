@@ -5,10 +5,18 @@
 import type { Dialect, JsonObject, ModelApi } from '../contract/index.ts'
 import { chat } from './chat/index.ts'
 import type { DialectSpec } from './dialect.ts'
+import { gemini, geminiCount } from './gemini/index.ts'
 import { messages, messagesCount } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 
-export const dialects: Readonly<Record<Dialect, DialectSpec>> = { chat, responses, messages, count_tokens: messagesCount }
+export const dialects: Readonly<Record<Dialect, DialectSpec>> = {
+  chat,
+  responses,
+  messages,
+  count_tokens: messagesCount,
+  gemini,
+  gemini_count_tokens: geminiCount,
+}
 
 /** By the words of the model settings. */
 export const dialectsByApi: Readonly<Record<ModelApi, DialectSpec>> = { openai: chat, responses, anthropic: messages }
@@ -22,7 +30,7 @@ export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) =
 export const dialectOfEvent = (event: JsonObject): DialectSpec | null => all.find((dialect) => dialect.isEvent(event)) ?? null
 
 /** The members of a request that some format has facts in. */
-export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => [...facts.maxTokens, facts.temperature])
+export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => facts)
 
 export { readModelAnswer, type ModelAnswer } from './model-answer.ts'
 export {

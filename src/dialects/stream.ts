@@ -8,6 +8,8 @@ export interface StreamReader {
   take(frame: Buffer): boolean
   /** The provider's answer as far as the frames told it, in the shape it has when it is not streamed. */
   answer(): JsonObject
+  /** Set where a frame that may be the last is so only when the stream ends after it. */
+  readonly endsWithStream?: true
   /** What the provider said went wrong in the middle of the stream; null while nothing did. */
   readonly failure: string | null
   /** What stands in place of the terminal frame, the receipt in it. */

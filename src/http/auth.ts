@@ -81,7 +81,7 @@ function pageKeyOf(tokenDigest: Buffer, scenario: string): string {
   return createHmac('sha256', tokenDigest).update(`${PAGE_KEY_CONTEXT}${scenario}`).digest('hex')
 }
 
-/** A present Authorization header alone is judged; only without one does x-api-key count. */
+/** A present Authorization header alone is judged; only without one does x-api-key count, or x-goog-api-key. */
 function tokenIn({ authorization, apiKey }: Credentials): string | null {
   if (authorization === undefined) return apiKey === undefined || apiKey === '' ? null : apiKey
   const [, credential] = /^bearer +(.+)$/i.exec(authorization.trim()) ?? []
@@ -102,7 +102,12 @@ function digest(text: string): Buffer {
 
 export function credentialsOf(query: string, headers: IncomingHttpHeaders): Credentials {
   const { authorization } = headers
-  return { query, authorization, apiKey: single(headers['x-api-key']), scenarioHeader: single(headers[HEADER.scenario]) }
+  return {
+    query,
+    authorization,
+    apiKey: single(headers['x-api-key'] ?? headers['x-goog-api-key']),
+    scenarioHeader: single(headers[HEADER.scenario]),
+  }
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -1,5 +1,6 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import { HEADER, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { dialects } from '../dialects/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { clientSignal } from './client-abort.ts'
@@ -29,11 +30,13 @@ export function traffic(dialect: Dialect): LineHandler {
   }
 }
 
+const EVALUATION = '/evaluation/'
+
 /** The same for a loaded scenario, without a record. */
 export function evaluation(dialect: Dialect): LineHandler {
   return async (context) => {
     const name = nameInPath(context)
-    const path = context.path.slice(context.path.lastIndexOf('/v1/'))
+    const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
     const call = await callOf(context, dialect, path)
     await context.services.registry.useLoaded(name, async (scenario) => {
       const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
@@ -63,6 +66,8 @@ export function refuseWebSocket(): HttpReply {
 }
 
 async function callOf(context: HttpContext, dialect: Dialect, path: string): Promise<Call> {
+  const fault = dialects[dialect].pathFault?.(pathWithQuery(context, path)) ?? null
+  if (fault !== null) throw invalid(fault.code ?? 'invalid_query', fault.message)
   const { services, request, response } = context
   const tags = tagsOf(request.headers)
   const body = await services.bodies.line(await context.readBytes(), tags)

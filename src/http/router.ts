@@ -62,10 +62,14 @@ function paramsOf(segments: readonly string[], given: readonly string[]): Record
       if (segment !== text) return null
       continue
     }
-    const value = decode(text)
+    // A parameter may end in a literal that begins with a colon, as in `:model:generateContent`.
+    const mark = segment.indexOf(':', 1)
+    const suffix = mark === -1 ? '' : segment.slice(mark)
+    if (!text.endsWith(suffix)) return null
+    const value = decode(text.slice(0, text.length - suffix.length))
     // Some programs read a dot segment as a step through the tree, others as a name. It is refused.
     if (value === null || value === '' || value === '.' || value === '..') return null
-    params[segment.slice(1)] = value
+    params[segment.slice(1, mark === -1 ? undefined : mark)] = value
   }
   return params
 }

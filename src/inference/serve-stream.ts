@@ -38,6 +38,11 @@ export async function serveStream(
   }
 }
 
+interface Taken {
+  readonly passed: readonly Buffer[]
+  readonly terminal: Buffer | null
+}
+
 class Relay {
   readonly #exchange: Exchange
   readonly #reader: StreamReader
@@ -45,6 +50,7 @@ class Relay {
   readonly #splitter = new FrameSplitter()
   readonly #raw: Buffer[] | null
   readonly #training: JsonObject | null
+  #held: Buffer | null = null
 
   constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null) {
     this.#exchange = exchange
@@ -74,13 +80,26 @@ class Relay {
       if (bytes > answerBytesMax) throw answerTooLarge(answerBytesMax)
       const frames = this.#splitter.push(chunk)
       if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
-      const end = frames.findIndex((frame) => this.#take(frame))
-      const passed = end === -1 ? frames : frames.slice(0, end)
+      const { passed, terminal } = this.#reader.endsWithStream === true ? this.#takeAll(frames) : this.#takeUpToEnd(frames)
       if (passed.length > 0) await this.#outlet.write(oneBuffer(passed))
-      const terminal = frames[end]
-      if (terminal !== undefined) return terminal
+      if (terminal !== null) return terminal
     }
-    return this.#terminalWithoutBlankLine()
+    return this.#terminalWithoutBlankLine() ?? this.#held
+  }
+
+  #takeUpToEnd(frames: readonly Buffer[]): Taken {
+    const end = frames.findIndex((frame) => this.#take(frame))
+    return end === -1 ? { passed: frames, terminal: null } : { passed: frames.slice(0, end), terminal: frames[end] ?? null }
+  }
+
+  /** The last frame waits if it may be the terminal one: only the end of the stream says so. */
+  #takeAll(frames: readonly Buffer[]): Taken {
+    const last = frames.at(-1)
+    if (last === undefined) return { passed: [], terminal: null }
+    const before = this.#held === null ? [] : [this.#held]
+    const isEnd = frames.map((frame) => this.#take(frame)).at(-1) === true
+    this.#held = isEnd ? last : null
+    return { passed: [...before, ...(isEnd ? frames.slice(0, -1) : frames)], terminal: null }
   }
 
   #take(frame: Buffer): boolean {

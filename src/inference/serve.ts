@@ -150,7 +150,7 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { dialect, path, answerBytesMax, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
-    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, request.facts) }
+    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request)) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
     if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialects[dialect])
     isStreaming = answer.kind === 'stream'
@@ -158,6 +158,12 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
   } finally {
     if (!isStreaming) letGo()
   }
+}
+
+/** Some formats name the model, and say that they stream, in the path. */
+function tracedFacts({ dialect, path }: Call, { facts }: RequestBody): JsonObject {
+  const model = dialects[dialect].modelIn(path, facts)
+  return { ...facts, ...(model !== '' && { model }), ...(dialects[dialect].isStreamed(path, facts) && { stream: true }) }
 }
 
 async function waitUnlessGone(seconds: number, signal: AbortSignal): Promise<void> {
@@ -203,9 +209,10 @@ function parseAnswer(body: Uint8Array): JsonObject {
 }
 
 export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
+  const dialect = dialects[call.dialect]
   const { [SESSION_TAG]: session } = call.tags
   const summary = {
-    ...summaryOf(dialects[call.dialect], request.facts, answer, call.clock() - call.begunAt),
+    ...summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt),
     ...(session !== undefined && { session }),
   }
   call.trace?.answered(answer, summary)

@@ -4,9 +4,9 @@ import type { DialectSpec } from '../dialects/index.ts'
 
 const MODEL_CHARACTERS_MAX = 200
 
-export function summaryOf(dialect: DialectSpec, request: JsonObject, answer: JsonObject, seconds: number): ExchangeSummary {
+export function summaryOf(dialect: DialectSpec, askedModel: string, answer: JsonObject, seconds: number): ExchangeSummary {
   const members = dialect.answer
-  const model = answer[members.model] ?? request['model']
+  const model = answer[members.model] ?? askedModel
   const usage = answer[members.usage]
   const input = sumOf(usage, members.inputTokens)
   const output = sumOf(usage, members.outputTokens)

@@ -17,11 +17,11 @@ export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialec
   const said = parsed(body)
   const error = errorObject(said)
   const message = textAt(error, 'message') ?? firstWords(body)
-  const code = textAt(error, 'code') ?? textAt(error, 'type') ?? 'upstream_refused'
+  const code = textAt(error, 'code') ?? textAt(error, 'type') ?? textAt(error, 'status') ?? 'upstream_refused'
   const text = message === '' ? `the upstream answered with status ${status} and no message` : message
   return upstream(code, text, {
     upstreamStatus: status,
-    isOverload: [error['type'], error['code']].some(isOverload),
+    isOverload: [error['type'], error['code'], error['status']].some(isOverload),
     headers,
     ...(isObject(said) && dialect.isError(said) && body.length <= UPSTREAM_ERROR_BYTES_MAX && { body }),
   })
@@ -42,7 +42,7 @@ function errorObject(said: Json): JsonObject {
   return isObject(error) ? error : {}
 }
 
-const isOverload = (word: Json | undefined): boolean => typeof word === 'string' && word.includes('overloaded')
+const isOverload = (word: Json | undefined): boolean => typeof word === 'string' && (word.includes('overloaded') || word === 'UNAVAILABLE')
 
 function textAt(error: JsonObject, key: string): string | null {
   const value = error[key]

@@ -25,6 +25,7 @@ export function callName({ dialect, request: { model } }: TracedCall): string {
 export function callAttributes(call: TracedCall, isWithContent: boolean): Attributes {
   const { dialect, model, request, begun, firstChunk, answer } = call
   const spec = dialects[dialect]
+  const settings = spec.settingsIn(request)
   const url = URL.canParse(model.url) ? new URL(model.url) : null
   const attributes = new Attributes()
     .text(NAME.operation, spec.operation)
@@ -33,11 +34,8 @@ export function callAttributes(call: TracedCall, isWithContent: boolean): Attrib
     .text(NAME.serverAddress, url?.hostname)
     .whole(NAME.serverPort, url === null ? null : portOf(url))
     .text(NAME.requestModel, request['model'])
-    .whole(
-      NAME.maxTokens,
-      spec.facts.maxTokens.map((name) => request[name]).find((count) => count !== undefined),
-    )
-    .number(NAME.temperature, request[spec.facts.temperature])
+    .whole(NAME.maxTokens, settings.maxTokens)
+    .number(NAME.temperature, settings.temperature)
     .number(NAME.timeToFirstChunk, firstChunk === null ? null : (firstChunk - begun) / 1000)
   if (request['stream'] === true) attributes.flag(NAME.isStream, true)
   if (isWithContent) attributes.json(NAME.instructions, instructionsOf(request)).json(NAME.inputMessages, inputMessages(request))

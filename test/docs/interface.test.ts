@@ -16,13 +16,13 @@ function codesOf(file: string): readonly string[] {
 describe('docs/interface.md', () => {
   it('lists every route of the table', () => {
     const missing = routes
-      .map(({ method, path }) => `\`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``)
+      .map(({ method, path }) => `\`${method} ${path.replaceAll(/\/:(\w+)/g, '/{$1}')}\``)
       .filter((route) => !page.includes(`| ${route} |`))
     expect(missing).toEqual([])
   })
 
   it('lists no route that is not there', () => {
-    const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`))
+    const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\/:(\w+)/g, '/{$1}')}`))
     const listed = [...page.matchAll(/^\| `((?:GET|POST|DELETE) [^`?]+)` \| /gm)].map(([, route = '']) => route)
     expect(listed.filter((route) => !known.has(route))).toEqual([])
   })

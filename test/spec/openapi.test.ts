@@ -122,7 +122,7 @@ describe('every answer is one that was told of', () => {
 describe('every refusal is one that was told of', () => {
   it.each(routes.filter(isDescribed))('of $method $path', async ({ method, path }) => {
     const { name } = await fresh(here)
-    const somewhere = (scenario: string): string => path.replace(':scenario', scenario).replaceAll(/:\w+/g, 'none')
+    const somewhere = (scenario: string): string => path.replace(':scenario', scenario).replaceAll(/\/:\w+/g, '/none')
     const bodies = method === 'POST' ? ['', '[', '{}', '{"a":1,"a":2}', '{"stream":true}'] : [null]
     for (const headers of [{}, named(name), named('nobody'), named('a/b')])
       for (const at of [somewhere(name), somewhere('nobody')])

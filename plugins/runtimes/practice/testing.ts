@@ -16,6 +16,8 @@ const PATHS: Readonly<Record<Dialect, string>> = {
   responses: '/v1/responses',
   messages: '/v1/messages?beta=true',
   count_tokens: '/v1/messages/count_tokens?beta=true',
+  gemini: '/v1beta/models/m:generateContent',
+  gemini_count_tokens: '/v1beta/models/m:countTokens',
 }
 
 export function callOf(dialect: Dialect, body: JsonObject | string, given: Partial<RuntimeCall> = {}): RuntimeCall {

@@ -6,6 +6,8 @@ const providers = (words: string) => z.looseObject({}).describe(words)
 export const chatBodySchema = providers("A request of OpenAI's chat completions API.")
 export const responsesBodySchema = providers("A request of OpenAI's responses API.")
 export const messagesBodySchema = providers("A request of Anthropic's messages API.")
+export const generateContentBodySchema = providers("A request of Gemini's generateContent API.")
+export const countContentBodySchema = providers("A request of Gemini's API that counts tokens.")
 export const countTokensBodySchema = providers("A request of Anthropic's API that counts tokens.")
 export const gatewayBodySchema = z
   .looseObject({ stream: z.literal(false).optional() })

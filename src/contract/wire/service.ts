@@ -7,10 +7,21 @@ const message = text.describe('Names the field, the rule and the cure; for peopl
 
 export const errorSchema = z
   .object({ error: z.object({ message, type: errorType, code: text.describe('A stable word for programs.') }) })
-  .describe('A refusal, on every route but those of the messages format.')
+  .describe("A refusal, on every route but those of the messages format and of Gemini's.")
 export const messagesErrorSchema = z
   .object({ type: z.literal('error'), error: z.object({ type: errorType, message }) })
   .describe('A refusal on the routes of the messages format; the shape has no room for a code.')
+
+export const geminiErrorSchema = z
+  .object({
+    error: z.object({
+      code: count.describe('The status.'),
+      message,
+      status: text.describe('Follows the code, such as INVALID_ARGUMENT with 400.'),
+      details: z.array(z.looseObject({ reason: text.describe('A stable word for programs.') })).optional(),
+    }),
+  })
+  .describe("A refusal on the routes of Gemini's format.")
 
 export const healthSchema = z.object({ ok: z.literal(true) })
 export const notReadySchema = z.object({ ok: z.literal(false) })

@@ -12,9 +12,10 @@ const PATH = '/v1/chat/completions'
 export const chat: DialectSpec = {
   ...openai,
   name: 'chat',
-  path: PATH,
+  paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
-  facts: { maxTokens: ['max_tokens', 'max_completion_tokens'], temperature: 'temperature' },
+  facts: ['max_tokens', 'max_completion_tokens', 'temperature'],
+  settingsIn: (facts) => ({ maxTokens: facts['max_tokens'] ?? facts['max_completion_tokens'], temperature: facts['temperature'] }),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },
   finishReasons: ({ choices }) =>
     Array.isArray(choices) ? choices.flatMap((choice: Json) => (isObject(choice) ? (choice['finish_reason'] ?? []) : [])) : [],

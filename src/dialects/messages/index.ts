@@ -12,14 +12,15 @@ const PATH = '/v1/messages'
 
 export const messages: DialectSpec = {
   name: 'messages',
-  path: PATH,
+  paths: [PATH],
   ownsPath: (path) => /\/v1\/messages(?:\/|$)/.test(path),
   provider: 'anthropic',
   operation: 'chat',
   requestIdHeader: 'request-id',
   keyHeaders: (apiKey) => ({ 'x-api-key': apiKey }),
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
-  facts: { maxTokens: ['max_tokens'], temperature: 'temperature' },
+  facts: ['max_tokens', 'temperature'],
+  settingsIn: (facts) => ({ maxTokens: facts['max_tokens'], temperature: facts['temperature'] }),
   answer: {
     model: 'model',
     id: 'id',
@@ -56,7 +57,7 @@ const { openStream: _never, ...shared } = messages
 export const messagesCount: DialectSpec = {
   ...shared,
   name: 'count_tokens',
-  path: `${PATH}/count_tokens`,
+  paths: [`${PATH}/count_tokens`],
   operation: 'count_tokens',
   faultIn: promptFault,
   chatRequest: (body) => chatPromptOf(messagesReader.read(body)),

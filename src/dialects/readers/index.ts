@@ -1,12 +1,13 @@
 /** The readers of all formats, in the order in which a stored exchange is tried: the part of the table that the console bundles. */
 import { chatReader } from '../chat/read.ts'
+import { geminiReader } from '../gemini/read.ts'
 import { messagesReader } from '../messages/read.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import type { DialectReader } from '../reader.ts'
 import { objectOf } from '../values.ts'
 import { responsesReader } from '../responses/read.ts'
 
-const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader]
+const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader, geminiReader]
 
 /** The reader of a stored exchange, its answer under `response`. What no format claims is read as messages, whose requests hold all that those of chat do. */
 export function readerOf(payload: JsonObject): DialectReader {

@@ -13,9 +13,10 @@ const PATH = '/v1/responses'
 export const responses: DialectSpec = {
   ...openai,
   name: 'responses',
-  path: PATH,
+  paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
-  facts: { maxTokens: ['max_output_tokens'], temperature: 'temperature' },
+  facts: ['max_output_tokens', 'temperature'],
+  settingsIn: (facts) => ({ maxTokens: facts['max_output_tokens'], temperature: facts['temperature'] }),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
   finishReasons: ({ incomplete_details, status }) => [
     (isObject(incomplete_details) ? incomplete_details['reason'] : undefined) ?? status ?? null,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
-import { errorSchema, messagesErrorSchema } from '../../contract/wire/index.ts'
+import { errorSchema, geminiErrorSchema, messagesErrorSchema } from '../../contract/wire/index.ts'
 import { dialectOfPath } from '../../dialects/index.ts'
 import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
@@ -76,7 +76,7 @@ const SECURITY: Readonly<Record<Access, readonly object[]>> = {
 }
 
 function pathsOf(routes: readonly DescribedRoute[]): Readonly<Record<string, object>> {
-  const byPath = Map.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  const byPath = Map.groupBy(routes, ({ path }) => path.replaceAll(/\/:(\w+)/g, '/{$1}'))
   return Object.fromEntries(
     [...byPath].map(([path, members]) => [
       path,
@@ -87,7 +87,7 @@ function pathsOf(routes: readonly DescribedRoute[]): Readonly<Record<string, obj
 
 function operationOf(route: DescribedRoute): object {
   const { operationId, tag, summary, description, parameters = [], body, ...rest } = route.spec
-  const named = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({ $ref: `#/components/parameters/${name}` }))
+  const named = [...route.path.matchAll(/\/:(\w+)/g)].map(([, name]) => ({ $ref: `#/components/parameters/${name}` }))
   const all = [...named, ...parameters.map(parameterOf)]
   return {
     operationId,
@@ -125,7 +125,10 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
 }
 
 /** By the provider whose format the route speaks. */
-const ERRORS: Readonly<Record<string, z.ZodType>> = { anthropic: messagesErrorSchema }
+const ERRORS: Readonly<Record<string, z.ZodType>> = {
+  anthropic: messagesErrorSchema,
+  'gcp.gemini': geminiErrorSchema,
+}
 
 function refusalsOf({ path, access }: HttpRoute, own: RouteSpec['refusals']): object {
   const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)

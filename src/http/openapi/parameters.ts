@@ -22,6 +22,7 @@ export interface Parameter {
 /** Those of any path, by the name that the table of routes has for them. */
 export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   scenario: inPath('scenario', 'The name of the scenario.'),
+  model: inPath('model', 'The name of the model.'),
   component: inPath('component', 'The name of a component of the release that is served.'),
   record_id: inPath('record_id', 'The id of a record: a receipt, or the id that it was sent with.'),
   step: inPath('step', 'The place in GET /svc/harness/releases, oldest first, from 0.', z.string().regex(/^\d{1,9}$/)),

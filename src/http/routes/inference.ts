@@ -18,19 +18,27 @@ type RowSpec = Omit<RouteSpec, 'tag'>
 
 interface Format {
   readonly dialect: DialectSpec
+  readonly path: string
   /** In names of operations. */
   readonly name: string
   readonly words: string
   readonly body: NonNullable<RouteSpec['body']>
 }
 
-const WORDS: Readonly<Record<Dialect, Omit<Format, 'dialect'>>> = {
+const WORDS: Readonly<Record<Dialect, Omit<Format, 'dialect' | 'path'>>> = {
   chat: { name: 'ChatCompletion', words: 'a chat completion', body: wire.chatBodySchema },
   responses: { name: 'Response', words: 'a response', body: wire.responsesBodySchema },
   messages: { name: 'Message', words: 'a message', body: wire.messagesBodySchema },
   count_tokens: { name: 'TokenCount', words: 'a token count', body: wire.countTokensBodySchema },
+  gemini: { name: 'Content', words: 'generated content', body: wire.generateContentBodySchema },
+  gemini_count_tokens: { name: 'ContentCount', words: 'a token count', body: wire.countContentBodySchema },
 }
-const FORMATS: readonly Format[] = Object.values(dialects).map((dialect) => ({ dialect, ...WORDS[dialect.name] }))
+
+/** A format with a route of its own for streams has one operation for each. */
+const FORMATS: readonly Format[] = Object.values(dialects).flatMap((dialect) => {
+  const words = WORDS[dialect.name]
+  return dialect.paths.map((path, at) => ({ ...words, dialect, path, name: at === 0 ? words.name : `Streamed${words.name}` }))
+})
 
 const RACE = { 503: ['weight_update_race'] }
 /** Of a scenario that serves weights. */
@@ -76,7 +84,7 @@ const OF_SCENARIO = '/svc/scenarios/:scenario/evaluation'
 const OF_COMPONENT = '/svc/scenarios/:scenario/components/:component/evaluation'
 
 export const inferenceRoutes: readonly HttpRoute[] = [
-  ...FORMATS.map((format) => inferred.line(format.dialect.path, inference.traffic(format.dialect.name), traffic(format))),
+  ...FORMATS.map((format) => inferred.line(format.path, inference.traffic(format.dialect.name), traffic(format))),
   inferred.get('/v1/responses', inference.refuseWebSocket, {
     operationId: 'refuseWebSocket',
     summary: 'Says that the route has no web socket',
@@ -92,11 +100,9 @@ export const inferenceRoutes: readonly HttpRoute[] = [
     answers: { 200: other('application/json', "The provider's answer.") },
     refusals: refusals({ 400: ['bad_scenario_name', 'repeated_header'] }, KNOWN, UPSTREAM),
   }),
+  ...FORMATS.map((format) => evaluated.line(`${OF_SCENARIO}${format.path}`, inference.evaluation(format.dialect.name), evaluation(format))),
   ...FORMATS.map((format) =>
-    evaluated.line(`${OF_SCENARIO}${format.dialect.path}`, inference.evaluation(format.dialect.name), evaluation(format)),
-  ),
-  ...FORMATS.map((format) =>
-    evaluated.line(`${OF_COMPONENT}${format.dialect.path}`, inference.evaluation(format.dialect.name), componentEvaluation(format)),
+    evaluated.line(`${OF_COMPONENT}${format.path}`, inference.evaluation(format.dialect.name), componentEvaluation(format)),
   ),
   multimodalRows.post('/v1/images', multimodal.relay('images'), relayed('createImage', 'Relays a request for images')),
   multimodalRows.post('/v1/embeddings', multimodal.relay('embeddings'), relayed('createEmbedding', 'Relays a request for embeddings')),
@@ -112,8 +118,12 @@ function traffic({ dialect, name, words, body }: Format): RowSpec {
     parameters: [scenario, startingRelease, chosenReceipt, tags],
     body,
     answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release]) },
-    refusals: refusals(NAMED, TAGGED, CHOSEN, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
+    refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
   }
+}
+
+function pathFaults({ pathFault }: DialectSpec): RouteSpec['refusals'] {
+  return pathFault === undefined ? {} : { 400: ['alt_not_sse'] }
 }
 
 function answerIn({ openStream }: DialectSpec, headers: RouteAnswer['headers']): RouteAnswer {
@@ -130,7 +140,7 @@ function evaluation({ dialect, name, words, body }: Format): RowSpec & Pick<Http
     parameters: [tags],
     body,
     answers: { 200: answerIn(dialect, []) },
-    refusals: EVALUATED,
+    refusals: refusals(pathFaults(dialect), EVALUATED),
   }
 }
 
@@ -139,7 +149,7 @@ function componentEvaluation(format: Format): RowSpec & Pick<HttpRoute, 'access'
     ...evaluation(format),
     operationId: `evaluateComponent${format.name}`,
     description: `${AS_PROVIDER} As the evaluation of the scenario, with the hooks of every other component in force.`,
-    refusals: refusals(EVALUATED, { 404: ['unknown_component'] }),
+    refusals: refusals(pathFaults(format.dialect), EVALUATED, { 404: ['unknown_component'] }),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type ServedAdapter,
   type WeightRuntime,
 } from '../../contract/index.ts'
+import { dialects } from '../../dialects/index.ts'
 import { loadOf } from '../load-id.ts'
 import { nothingServed } from './refusals.ts'
 import { trainingOf, type ServedLoad } from './spans.ts'
@@ -37,7 +38,7 @@ export function makeFence(weights: WeightRuntime, scenario: string): InferenceHo
       return fenced(body, served.adapter)
     },
     verify(release, dialect, _answer, capture) {
-      if (dialect === 'count_tokens') return undefined
+      if (dialects[dialect].writeCount !== undefined) return undefined
       if (capture === undefined) throw conflict('no_load_id', 'the engine did not say which weights answered; nothing was recorded')
       const newest = servedBy(weights, scenario)
       const base = onBase.get(release)

@@ -27,7 +27,7 @@ function open(said?: ChatAnswer) {
     runtime.infer({
       dialect,
       body: Buffer.from(JSON.stringify(body)),
-      path: '/v1',
+      path: isStreamed(body) ? '/v1beta/models/m:streamGenerateContent' : '/v1beta/models/m:generateContent',
       headers: {},
       model: { url: 'http://localhost', model: null, apiKey: null, api: 'openai' },
       release: { release_id: 'r', parent_release_id: null, content_id: 'c' },
@@ -36,6 +36,8 @@ function open(said?: ChatAnswer) {
     })
   return { engine, asked, runtime, infer }
 }
+
+const isStreamed = (body: unknown): boolean => typeof body === 'object' && body !== null && 'stream' in body
 
 async function bytesOf(answer: RuntimeAnswer): Promise<Buffer> {
   if (answer.kind === 'interrupted') throw new Error('there is an answer')
@@ -71,13 +73,14 @@ const BODIES = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream_options: { include_usage: true } },
   messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
   responses: { model: 'm', input: 'hi', tools: [{ type: 'custom', name: 'patch' }] },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
 } as const
 const CUSTOM = answerOf('', SPANS, {
   content: null,
   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } }],
 })
 
-describe.each(['chat', 'messages', 'responses'] as const)('%s', (dialect) => {
+describe.each(['chat', 'messages', 'responses', 'gemini'] as const)('%s', (dialect) => {
   it.each(Object.entries({ TEXT, TOOLS, BOTH, LENGTH, CUSTOM }))('streams the very answer it gives whole: %s', async (_name, said) => {
     const { infer } = open(said)
     const streamed = await infer(dialect, { ...BODIES[dialect], stream: true })
@@ -107,7 +110,9 @@ describe.each(['chat', 'messages', 'responses'] as const)('%s', (dialect) => {
     const { infer } = open({ kind: 'refused', status, answer })
     const refused = await infer(dialect, BODIES[dialect])
     expect(refused).toMatchObject({ kind: 'whole', status })
-    expect(await jsonOf(refused)).toMatchObject({ error: { message: words, type: expect.any(String) } })
+    expect(await jsonOf(refused)).toMatchObject({
+      error: { message: words, [dialect === 'gemini' ? 'status' : 'type']: expect.any(String) },
+    })
   })
 
   it('is interrupted when the engine broke off for an update, or lost the adapter', async () => {
@@ -127,7 +132,8 @@ describe.each(['chat', 'messages', 'responses'] as const)('%s', (dialect) => {
   ])('is refused in its own words for %s', async (_what, body) => {
     const refused = await open(TEXT).infer(dialect, body)
     expect(refused).toMatchObject({ kind: 'whole', status: 400 })
-    expect(await jsonOf(refused)).toMatchObject({ error: { type: 'invalid_request_error' } })
+    const shape = dialect === 'gemini' ? { status: 'INVALID_ARGUMENT' } : { type: 'invalid_request_error' }
+    expect(await jsonOf(refused)).toMatchObject({ error: shape })
   })
 
   it('gives up at once when its client goes away, whatever the engine does', async () => {
@@ -143,7 +149,8 @@ describe.each(['chat', 'messages', 'responses'] as const)('%s', (dialect) => {
   })
 })
 
-const withoutIds = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:resp|msg|fc|ctc)_[0-9a-f]+"/g, '"id"'))
+const withoutIds = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/"(?:resp|msg|fc|ctc)_[0-9a-f]+"|"[0-9a-f]{32}"/g, '"id"'))
 
 describe('the official clients', () => {
   it('read what is streamed and what is whole', async () => {

@@ -15,6 +15,8 @@ const PATHS: Readonly<Record<Dialect, string>> = {
   responses: '/v1/responses',
   messages: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
+  gemini: '/v1beta/models/m:generateContent',
+  gemini_count_tokens: '/v1beta/models/m:countTokens',
 }
 
 export const pathOf = (dialect: Dialect): string => PATHS[dialect]

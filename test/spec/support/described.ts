@@ -22,7 +22,7 @@ export class Described {
   }
 
   operation({ method, path }: Place): JsonObject {
-    return memberOf(memberOf(this.document['paths'], path.replaceAll(/:(\w+)/g, '{$1}')), method.toLowerCase())
+    return memberOf(memberOf(this.document['paths'], path.replaceAll(/\/:(\w+)/g, '/{$1}')), method.toLowerCase())
   }
 
   body(route: Place): Json | undefined {

@@ -1,0 +1,115 @@
+/** Gemini's generateContent, and the count of its tokens. The model and whether the answer is streamed stand in the path. */
+import { PRODUCT, type JsonObject } from '../../contract/index.ts'
+import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
+import { errorIn, isText, type DialectSpec } from '../dialect.ts'
+import { choiceFault, fault, type RequestFault } from '../faults.ts'
+import { isObject, listOf, objectOf } from '../values.ts'
+import { geminiReader, memberOf } from './read.ts'
+import { GeminiReader } from './stream.ts'
+import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
+
+const MODELS = '/v1beta/models'
+const STREAM = ':streamGenerateContent'
+
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+}
+
+export const gemini: DialectSpec = {
+  name: 'gemini',
+  paths: [`${MODELS}/:model:generateContent`, `${MODELS}/:model${STREAM}`],
+  ownsPath: (path) => path.includes(`${MODELS}/`),
+  pathFault: (path) => {
+    const [called = '', query = ''] = path.split('?', 2)
+    if (!called.endsWith(STREAM) || new URLSearchParams(query).get('alt') === 'sse') return null
+    return fault('alt: streams are sent as events here; ask with ?alt=sse', 'alt', 'alt_not_sse')
+  },
+  provider: 'gcp.gemini',
+  operation: 'chat',
+  requestIdHeader: 'x-request-id',
+  keyHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
+  defaultHeaders: {},
+  facts: ['generationConfig', 'generation_config'],
+  settingsIn(facts) {
+    const config = objectOf(memberOf(facts, 'generationConfig'))
+    return { maxTokens: memberOf(config, 'maxOutputTokens'), temperature: config['temperature'] }
+  },
+  answer: {
+    model: 'modelVersion',
+    id: 'responseId',
+    usage: 'usageMetadata',
+    inputTokens: ['promptTokenCount', 'toolUsePromptTokenCount'],
+    outputTokens: ['candidatesTokenCount', 'thoughtsTokenCount'],
+  },
+  finishReasons: (answer) => geminiReader.readAnswer(answer).map(({ stop }) => stop),
+  // The shape has room for a code of ours in its details.
+  writeError: (status, { message, code = null }) => ({
+    error: {
+      code: status,
+      message,
+      status: STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
+      ...(isText(code) && { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: PRODUCT }] }),
+    },
+  }),
+  isError(said) {
+    const error = errorIn(said)
+    return error !== null && typeof error['code'] === 'number' && isText(error['status'])
+  },
+  isEvent: ({ candidates, promptFeedback }) => Array.isArray(candidates) || isObject(promptFeedback),
+  openStream: () => new GeminiReader(),
+  reader: geminiReader,
+  modelIn: (path) => decoded(/\/models\/([^/:?]+):\w+(?:\?|$)/.exec(path)?.[1] ?? ''),
+  isStreamed: (path) => /:streamGenerateContent(?:\?|$)/.test(path),
+  faultIn,
+  chatRequest: (body) => chatRequestOf(geminiReader.read(body)),
+  writeAnswer: writeGemini,
+  frames: geminiFrames,
+  askPath: (model) => `${MODELS}/${encodeURIComponent(model)}:generateContent`,
+  writeRequest: writeGeminiRequest,
+}
+
+const { openStream: _never, pathFault: _none, ...shared } = gemini
+
+export const geminiCount: DialectSpec = {
+  ...shared,
+  name: 'gemini_count_tokens',
+  paths: [`${MODELS}/:model:countTokens`],
+  operation: 'count_tokens',
+  isStreamed: () => false,
+  faultIn: (body, model) => faultIn(objectOf(memberOf(body, 'generateContentRequest') ?? body), model),
+  chatRequest: (body) => chatPromptOf(geminiReader.read(body)),
+  writeCount: (tokens) => ({ totalTokens: tokens }),
+}
+
+function faultIn(body: JsonObject, model: string): RequestFault | null {
+  const contents = body['contents']
+  if (model === '') return fault('model: name the model in the path')
+  if (contents === undefined || (Array.isArray(contents) && contents.length === 0))
+    return fault('* GenerateContentRequest.contents: contents is not specified')
+  const at = Array.isArray(contents) ? listOf(contents).findIndex((content) => !isObject(content)) : isObject(contents) ? -1 : 0
+  if (at !== -1) return fault(`Invalid value at 'contents[${at}]': expected an object`)
+  const limit = memberOf(objectOf(memberOf(body, 'generationConfig')), 'maxOutputTokens')
+  if (limit !== undefined && limit !== null && !(typeof limit === 'number' && Number.isInteger(limit) && limit > 0))
+    return fault("Invalid value at 'generation_config.max_output_tokens': expected a whole number above 0")
+  const found = choiceFault(geminiReader.read(body))
+  if (found === null) return null
+  if (found.missing === 'named') return fault(`allowed_function_names: no function '${found.name}' is declared`)
+  return fault('Function calling config is set without function_declarations.')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}

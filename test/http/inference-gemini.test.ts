@@ -1,0 +1,147 @@
+/** Gemini's format at the service: whole and streamed, tools, receipts, errors, and bytes that nobody touches. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
+import { data } from '../support/frames.ts'
+import { eventsOf } from '../support/reading.ts'
+import { sendFrames, sendJson } from '../support/upstream.ts'
+import { world, type Answer, type World } from '../support/world.ts'
+
+const TOKEN = 'the-service-token'
+const KEY = 'the-upstream-key'
+const HERE = { 'x-goog-api-key': TOKEN, 'x-svc-scenario': 'gemini' }
+const WHOLE = '/v1beta/models/gemini-2.0-flash:generateContent'
+const STREAM = '/v1beta/models/gemini-2.0-flash:streamGenerateContent?alt=sse'
+const COUNT = '/v1beta/models/gemini-2.0-flash:countTokens'
+const ASKED = { contents: [{ role: 'user', parts: [{ text: 'What is 2 + 3 * 4?' }] }] }
+const USAGE = { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 }
+const answerOf = (text: string, more: object = {}): object => ({
+  candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0, ...more }],
+  modelVersion: 'gemini-2.0-flash-001',
+})
+const FRAMES = [
+  data(answerOf('hel')),
+  data({ ...answerOf('lo', { finishReason: 'STOP' }), usageMetadata: USAGE }),
+  data({ ...answerOf('!', { finishReason: 'STOP' }), usageMetadata: USAGE }),
+]
+
+async function recordOf(here: World, receipt: unknown): Promise<JsonObject> {
+  const { json } = await here.get(`/svc/scenarios/gemini/records/${String(receipt)}`, HERE)
+  return json
+}
+const receiptIn = (answer: Answer): Json | undefined => {
+  const last = eventsOf(answer.bytes).at(-1)?.data
+  return isObject(last) ? last['svc.agent_record_id'] : undefined
+}
+
+describe('in front of an upstream that speaks it', () => {
+  let here: World
+  beforeAll(async () => {
+    here = await world({ settings: { 'svc.token': TOKEN, 'inference.upstream_api_key': KEY } })
+  })
+  afterAll(() => here.close())
+
+  it('bytes, path and query go through untouched, with the key of the deployment', async () => {
+    here.upstream.answer((_received, response) =>
+      sendJson(response, 200, { ...answerOf('hi', { finishReason: 'STOP' }), usageMetadata: USAGE }),
+    )
+    const odd = '{ "contents" : [{"parts":[{"text":"\\u00e9 é"}]}],\t"a":1E0 }\n'
+    const answer = await here.post(`${WHOLE}?x=%2F`, odd, HERE)
+    expect(answer.json).toEqual({ ...answerOf('hi', { finishReason: 'STOP' }), usageMetadata: USAGE })
+    const received = here.upstream.received.at(-1)
+    expect([received?.url, received?.body.toString()]).toEqual([`${WHOLE}?x=%2F`, odd])
+    expect(received?.headers).toMatchObject({ 'x-goog-api-key': KEY })
+    expect(received?.headers.authorization).toBeUndefined()
+    const kept = await recordOf(here, answer.headers['x-svc-agent-record-id'])
+    expect(kept).toMatchObject({
+      payload: { contents: [{ parts: [{ text: 'é é' }] }], response: { modelVersion: 'gemini-2.0-flash-001' } },
+      summary: { model: 'gemini-2.0-flash-001', input_tokens: 3, output_tokens: 2 },
+    })
+  })
+
+  it('a stream passes as it came; its last chunk waits for the record and has the receipt', async () => {
+    here.upstream.answer((_received, response) => sendFrames(response, FRAMES))
+    const answer = await here.post(STREAM, ASKED, HERE)
+    expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
+    expect(answer.text.startsWith(`${FRAMES[0]}${FRAMES[1]}`)).toBe(true)
+    expect(eventsOf(answer.bytes)).toHaveLength(3)
+    const kept = await recordOf(here, receiptIn(answer))
+    expect(kept).toMatchObject({
+      payload: {
+        response: { complete: true, stream: true, candidates: [{ content: { parts: [{ text: 'hello!' }] }, finishReason: 'STOP' }] },
+      },
+    })
+  })
+
+  it('a stream that ends without a reason is kept as interrupted', async () => {
+    here.upstream.answer((_received, response) => sendFrames(response, FRAMES.slice(0, 1)))
+    const answer = await here.post(STREAM, ASKED, HERE)
+    expect([answer.text, receiptIn(answer)]).toEqual([FRAMES[0], undefined])
+  })
+
+  it("an upstream's error comes back in its own words", async () => {
+    const error = { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED' } }
+    here.upstream.answer((_received, response) => sendJson(response, 429, error))
+    const answer = await here.post(WHOLE, ASKED, HERE)
+    expect([answer.status, answer.json]).toEqual([429, error])
+  })
+
+  it('errors of the service have the shape of the format', async () => {
+    const { 'x-svc-scenario': _scenario, ...nowhere } = HERE
+    expect((await here.post(WHOLE, ASKED, nowhere)).json).toMatchObject({
+      error: { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'scenario_missing' }] },
+    })
+    expect((await here.post(WHOLE, ASKED, { ...HERE, 'x-goog-api-key': 'wrong' })).json).toMatchObject({
+      error: { code: 401, status: 'UNAUTHENTICATED' },
+    })
+    expect((await here.post('/v1beta/models/m:batchEmbedContents', {}, HERE)).json).toMatchObject({
+      error: { code: 404, status: 'NOT_FOUND' },
+    })
+  })
+
+  it('a stream that is no event stream is refused by name, and a key in the address is never accepted', async () => {
+    const answer = await here.post('/v1beta/models/m:streamGenerateContent', ASKED, HERE)
+    expect([answer.status, answer.json]).toMatchObject([400, { error: { details: [{ reason: 'alt_not_sse' }] } }])
+    expect((await here.post(`${WHOLE}?key=${TOKEN}`, ASKED, { 'x-svc-scenario': 'gemini' })).status).toBe(401)
+  })
+})
+
+describe('answered by the practice model', () => {
+  let here: World
+  beforeAll(async () => {
+    here = await world({ settings: { 'svc.token': TOKEN, 'inference.runtime': 'practice' } })
+  })
+  afterAll(() => here.close())
+
+  it('whole and streamed it says the same, and both are kept', async () => {
+    await here.post(WHOLE, ASKED, HERE)
+    const whole = await here.post(WHOLE, ASKED, HERE)
+    expect(whole.json).toMatchObject({
+      candidates: [{ finishReason: 'STOP', content: { role: 'model' } }],
+      modelVersion: 'gemini-2.0-flash',
+    })
+    const streamed = await here.post(STREAM, ASKED, HERE)
+    const kept = await recordOf(here, receiptIn(streamed))
+    const { payload } = kept
+    expect(isObject(payload) && payload['response']).toMatchObject({ candidates: whole.json['candidates'] ?? [], complete: true })
+  })
+
+  it('it calls a tool that is declared', async () => {
+    const parameters = { type: 'OBJECT', properties: { expression: { type: 'STRING' } }, required: ['expression'] }
+    const tools = [{ functionDeclarations: [{ name: 'calculator', description: 'Does sums.', parameters }] }]
+    const answer = await here.post(WHOLE, { ...ASKED, tools }, HERE)
+    expect(answer.json).toMatchObject({
+      candidates: [{ content: { parts: [{ functionCall: { name: 'calculator', args: { expression: '2 + 3 * 4' } } }] } }],
+    })
+  })
+
+  it('it counts tokens, and refuses what the provider would', async () => {
+    expect((await here.post(COUNT, ASKED, HERE)).json).toEqual({ totalTokens: expect.any(Number) })
+    expect((await here.post(WHOLE, {}, HERE)).json).toMatchObject({ error: { code: 400, status: 'INVALID_ARGUMENT' } })
+  })
+
+  it('evaluation routes speak it too, and keep nothing', async () => {
+    const answer = await here.post(`/svc/scenarios/gemini/evaluation${WHOLE}`, ASKED, HERE)
+    expect(answer.json).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
+    expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
+  })
+})
