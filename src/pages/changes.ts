@@ -15,8 +15,7 @@ import {
 } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
-import { versionLink } from './links.ts'
-import { placeOf } from './places.ts'
+import { placeOf, versionLink } from './places.ts'
 import { inline, leftOut, listed } from './prose.ts'
 import type { PageRow, PageView } from './view.ts'
 

@@ -2,7 +2,7 @@
 import { formatted, type SetupItem, type StepDesign, type StepReason, type StepReview, type StepSetup } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
-import { requestLink } from './links.ts'
+import { requestLink } from './places.ts'
 import { code, inline, listed, prose } from './prose.ts'
 import type { PageView } from './view.ts'
 

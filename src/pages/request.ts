@@ -1,26 +1,26 @@
 /** The page of one request: what was asked, its progress while it is under way, and its outcome. */
+import { ACTIVITY_LINES_SHOWN_MAX } from '../contract/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 import {
   formatted,
   objectAt,
+  promotionOf,
   REQUEST_STAGES,
   requestStatus,
+  type RequestStatus,
   setupItems,
   stageOf,
-  textAt,
-  type RequestStatus,
   type StepView,
+  textAt,
 } from '../presentation/index.ts'
-import { activityCard } from './activity.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf, pill } from './frame.ts'
-import { markup, type Html, type Piece } from './html.ts'
-import { headPath } from './links.ts'
+import { type Html, markup, type Piece } from './html.ts'
 import { designCard, needsList, reviewCard } from './notes.ts'
-import { outcomeCard } from './outcome.ts'
+import { headPath, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, inline, lasting, moment, prose, term } from './prose.ts'
-import { shownStep } from './places.ts'
-import type { PageRow, RequestView } from './view.ts'
+import { failureBoxes, summaryOf } from './result.ts'
+import type { PageRow, ProgressShown, RequestView } from './view.ts'
 
 const ID_CHARACTERS_SHOWN = 8
 
@@ -98,4 +98,85 @@ function progressCard({ progress, request, now }: RequestView, status: RequestSt
 function settledCards(view: RequestView, row: PageRow, step: StepView): Piece {
   const title = row.result === 'published' ? 'What changed' : 'Proposed changes'
   return [changesCard(title, view, row, view.before), reviewCard(step.review), designCard(step.design)]
+}
+
+function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {
+  const { place, hasVersions } = view
+  return markup`<section class="card side">
+    <h2>Result</h2>
+    ${pill(step.status)} ${summaryOf(step, false)}
+    <dl class="facts">
+      ${hasVersions && place !== null && term('Version', `v${place}`)}
+      ${term(step.madeRelease ? 'Release' : 'Ran on release', code(row.release_id))}
+    </dl>
+    ${failureBoxes(step)}
+    <div class="next">
+      <h3>Next</h3>
+      ${row.pending ? afterHold(view, row, step) : row.result === 'published' ? afterPublish(view, row, step) : again(row)}
+    </div>
+    ${hasVersions && place !== null && markup`<p>${versionLink(view, place, `All about v${place}`)}</p>`}
+  </section>`
+}
+
+function afterHold(view: RequestView, row: PageRow, step: StepView): Piece {
+  if (promotionOf(rowsIn(view.releases), row) !== undefined) return install(view, step)
+  return [
+    markup`<p>Review the changes, then promote them:</p>`,
+    command(`svc promote ${row.release_id} --scenario ${quoted(view.scenario)}`),
+    view.wrapper !== null && markup`<p>To try them alone first, in the folder of your harness:</p>`,
+    view.wrapper !== null && command(`${view.wrapper} update --release ${row.release_id}`),
+  ]
+}
+
+function afterPublish(view: RequestView, row: PageRow, step: StepView): Piece {
+  const { releases } = view
+  const isServed = releases.get(servedPlace(releases) ?? -1)?.release_id === row.release_id
+  return [!isServed && markup`<p>A later version is served by now; an update installs that one.</p>`, install(view, step)]
+}
+
+function install({ wrapper }: RequestView, { setup }: StepView): Piece {
+  if (wrapper === null) return markup`<p>Nothing: agents that follow this scenario change to it by themselves.</p>`
+  return [
+    markup`<p>Install it in the folder of your harness, then start <code>${wrapper}</code> again:</p>`,
+    setup.own.length > 0 && command(`${wrapper} setup`),
+    command(`${wrapper} update`),
+  ]
+}
+
+const again = ({ result }: PageRow): Html =>
+  result === 'failed'
+    ? markup`<p>It is not retried. Fix the cause, then send it again as a new request.</p>`
+    : markup`<p>Rephrase it, or ask for less, as a new request.</p>`
+
+const command = (line: string): Html => markup`<pre class="command"><code>${line}</code></pre>`
+
+/** One word for a shell. */
+const quoted = (word: string): string => (/^[\w.@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** Nothing before a step holds the request. */
+function activityCard({ progress, now }: RequestView): Html | null {
+  const { started_at, activity } = progress
+  if (started_at === null) return null
+  const lines = activity.slice(-ACTIVITY_LINES_SHOWN_MAX).toReversed()
+  if (lines.length === 0) return card('Activity', markup`<p>The step has not said anything yet.</p>`)
+  return card(
+    'Activity',
+    markup`<ol class="activity" reversed>
+      ${lines.map((line, index) => lineOf(line, started_at, index === 0 ? now : null))}
+    </ol>`,
+    lines.length === ACTIVITY_LINES_SHOWN_MAX &&
+      markup`<p class="cut">These are the latest ${ACTIVITY_LINES_SHOWN_MAX} lines; the step record keeps every call.</p>`,
+  )
+}
+
+function lineOf({ at, kind, text, failed }: ProgressShown['activity'][number], startedAt: number, now: number | null): Html {
+  return markup`<li${failed === true && markup` class="failed"`}><span class="clock">${clockOf(at - startedAt)}</span> <span class="kind">${inline(kind)}</span> <span>${
+    failed === true && markup`<b>Failed:</b> `
+  }${inline(text)}${now !== null && markup` <span class="cut">${lasting(now - at)} ago</span>`}</span></li>`
+}
+
+/** "+1:05" */
+function clockOf(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  return `+${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`
 }

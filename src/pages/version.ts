@@ -1,15 +1,14 @@
 /** The page of one step: why it was taken, what it changed, its result, and its place in the chain. */
+import { formatted, madeRelease, statusOf } from '../presentation/index.ts'
 import { changesCard } from './changes.ts'
-import { chainCard } from './chain.ts'
-import { documentOf } from './frame.ts'
-import { markup, type Html } from './html.ts'
-import { headPath, versionLink } from './links.ts'
+import { card, documentOf } from './frame.ts'
+import { type Html, markup, type Piece } from './html.ts'
 import { designCard, reviewCard, setupCard, whyCard } from './notes.ts'
-import { servedPlace, shownStep } from './places.ts'
-import { moment } from './prose.ts'
+import { headPath, placeOf, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
+import { code, moment } from './prose.ts'
 import { resultCard } from './result.ts'
 import { rowData } from './row-json.ts'
-import type { VersionView } from './view.ts'
+import type { PageRow, PageView, ReleasePlaces, VersionView } from './view.ts'
 
 export function versionPage(view: VersionView): string {
   const { releases, row, place, before, scenario } = view
@@ -43,4 +42,54 @@ function walkOf(view: VersionView): Html {
   const before = place === 0 ? markup`<span>Previous</span>` : versionLink(view, place - 1, markup`Previous <b>v${place - 1}</b>`)
   const after = place === last ? markup`<span>Next</span>` : versionLink(view, place + 1, markup`Next <b>v${place + 1}</b>`)
   return markup`<nav class="walk" aria-label="Steps">${before}<span>v${place} of v${last}</span>${after}</nav>`
+}
+
+const CHILDREN_MAX = 20
+
+function chainCard(view: PageView, place: number, row: PageRow): Html {
+  const { releases } = view
+  const isMade = madeRelease(row)
+  const parent = isMade ? row.parent_release_id : row.release_id
+  const children = isMade ? placesWhere(releases, (other) => other.parent_release_id === row.release_id) : []
+  const again = placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id && isMade)
+  const copied = row.rollback_target_release_id
+  return card(
+    'Chain',
+    markup`<ul class="chain">
+      ${parent !== null && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, 'Content of', copied)}
+      <li class="this">
+        <span>This version</span> <b>v${place}</b> ${code(isMade ? row.release_id : 'no release')}
+        <span class="cut">${statusOf(rowsIn(releases), row).word}</span>
+      </li>
+      ${group(view, 'Child', children)}${group(view, 'Published again as', again)}
+    </ul>`,
+  )
+}
+
+const placesWhere = (releases: ReleasePlaces, isMeant: (row: PageRow) => boolean): readonly number[] =>
+  [...releases].flatMap(([place, row]) => (isMeant(row) ? [place] : []))
+
+function link(view: PageView, label: string, releaseId: string): Html {
+  const place = placeOf(view.releases, releaseId)
+  return place === undefined
+    ? markup`<li><span>${label}</span> ${code(releaseId)} <span class="cut">outside of this scenario</span></li>`
+    : version(view, label, place)
+}
+
+function version(view: PageView, label: string, place: number): Html {
+  const { releases } = view
+  const row = releases.get(place)
+  if (row === undefined) return markup``
+  return markup`<li>
+    <span>${label}</span> ${versionLink(view, place, `v${place}`)} ${code(row.release_id)}
+    <span class="cut">${statusOf(rowsIn(releases), row).word}${servedPlace(releases) === place && ', currently served'}</span>
+  </li>`
+}
+
+function group(view: PageView, label: string, places: readonly number[]): Piece {
+  const more = places.length - CHILDREN_MAX
+  return [
+    places.slice(0, CHILDREN_MAX).map((place) => version(view, label, place)),
+    more > 0 && markup`<li class="cut">and ${formatted(more)} more</li>`,
+  ]
 }

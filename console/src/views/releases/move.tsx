@@ -10,6 +10,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { useChain } from '../../data/use-chain.ts'
 
 interface MoveProps {
   readonly scenario: string
@@ -18,6 +19,26 @@ interface MoveProps {
   readonly move: StepMove
   /** Is passed the outcome. */
   readonly done: (line: string) => void
+}
+
+/** The chain, and the outcome of the last move in it. */
+export function useMoves(scenario: string) {
+  const { value: chain, said, refresh } = useChain(scenario)
+  const [moved, setMoved] = useState<string | null>(null)
+  const done = (line: string): void => {
+    setMoved(line)
+    refresh()
+  }
+  const notices = (
+    <>
+      <Notice said={said} />
+      <p class={moved === null ? 'hidden-visually' : 'notice good'} role="status">
+        {moved}
+      </p>
+      {chain === null && said === null && <p class="muted">Reading the releases …</p>}
+    </>
+  )
+  return { chain, done, notices }
 }
 
 const VERBS = { promote: 'Promote', rollback: 'Roll back' } as const

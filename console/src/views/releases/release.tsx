@@ -1,5 +1,5 @@
 /** One step: why it was made, its result and evidence, what it changes, and its record. */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { changesOf, timeFor, type ChangeBlock, type EntryChange, type StepView } from '../../../../src/presentation/index.ts'
 import { go, hrefOf, type Route } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,16 +9,14 @@ import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useKeys } from '../../ui/keys.ts'
 import { LongText } from '../../ui/long-text.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, moveIn, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
-import { MoveButton } from './move.tsx'
+import { MoveButton, useMoves } from './move.tsx'
 import { NotesCard } from './notes.tsx'
 import { ReleaseFiles } from './release-files.tsx'
 import { ResultCard } from './result-card.tsx'
 import { StepFiles } from './step-files.tsx'
-import { useChain } from '../../data/use-chain.ts'
 import './releases.css'
 
 interface ReleaseProps {
@@ -27,14 +25,8 @@ interface ReleaseProps {
 }
 
 export function Release({ scenario, id }: ReleaseProps) {
-  const asked = useChain(scenario)
-  const { value: chain, said } = asked
-  const [moved, setMoved] = useState<string | null>(null)
+  const { chain, done, notices } = useMoves(scenario)
   const to = (step: string | null): Route => ({ at: 'scenario', scenario, view: 'releases', id: step })
-  const done = (line: string): void => {
-    setMoved(line)
-    asked.refresh()
-  }
   const step = chain?.steps.find((each) => each.id === id)
   return (
     <div class="stack releases">
@@ -43,13 +35,9 @@ export function Release({ scenario, id }: ReleaseProps) {
         <span class="spring" />
         {chain !== null && step !== undefined && <Neighbours chain={chain} step={step} to={to} />}
       </nav>
-      <Notice said={said} />
-      <p class={moved === null ? 'hidden-visually' : 'notice good'} role="status">
-        {moved}
-      </p>
+      {notices}
       {chain !== null && step === undefined && <Empty title="No such step" hint={<a href={hrefOf(to(null))}>All releases</a>} />}
       {chain !== null && step !== undefined && <Whole key={id} scenario={scenario} chain={chain} step={step} done={done} />}
-      {chain === null && said === null && <p class="muted">Reading the release …</p>}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 /** The chain of releases, newest first: the outcome of each step, its reason, and what may be served instead. */
-import { useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { counted, madeRelease } from '../../../../src/presentation/index.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -7,14 +7,12 @@ import { Empty } from '../../ui/empty.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useKeys } from '../../ui/keys.ts'
 import { moveFocus } from '../../ui/move-focus.ts'
-import { Notice } from '../../ui/notice.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { moveIn, scoreSeries, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
-import { MoveButton } from './move.tsx'
+import { MoveButton, useMoves } from './move.tsx'
 import { ScoreLine } from './result-card.tsx'
-import { useChain } from '../../data/use-chain.ts'
 import './releases.css'
 
 const STEPS_AT_ONCE = 100
@@ -22,15 +20,9 @@ const STEPS_AT_ONCE = 100
 const MADE = 'made'
 
 export function Releases({ scenario }: { readonly scenario: string }) {
-  const asked = useChain(scenario)
-  const { value: chain, said } = asked
+  const { chain, done, notices } = useMoves(scenario)
   const steps = useFilter('steps')
   const isBrief = steps.value === MADE
-  const [moved, setMoved] = useState<string | null>(null)
-  const done = (line: string): void => {
-    setMoved(line)
-    asked.refresh()
-  }
   return (
     <div class="stack releases">
       <div class="row">
@@ -41,13 +33,9 @@ export function Releases({ scenario }: { readonly scenario: string }) {
           Hide steps without a release
         </button>
       </div>
-      <Notice said={said} />
-      <p class={moved === null ? 'hidden-visually' : 'notice good'} role="status">
-        {moved}
-      </p>
+      {notices}
       {chain !== null && <ScorePlot chain={chain} />}
       {chain !== null && <Timeline scenario={scenario} chain={chain} isBrief={isBrief} done={done} />}
-      {chain === null && said === null && <p class="muted">Reading the releases …</p>}
     </div>
   )
 }
