@@ -14,7 +14,6 @@ const SHARED: readonly string[] = [
   'Capture',
   'Ended',
   'Entry',
-  'Job',
   'Ledger',
   'ModelSettings',
   'Outcome',
@@ -29,7 +28,6 @@ const SHARED: readonly string[] = [
   'Turn',
   'Unpacked',
   'Upstream',
-  'Wire',
 ]
 
 it('a type name is exported by one file', () => {
