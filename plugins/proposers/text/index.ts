@@ -3,12 +3,22 @@
  * cannot be used. Does not play anything.
  */
 import { define, unavailable, type Brief, type ChatMessage, type Model, type Proposal } from '../../../src/contract/index.ts'
-import { failureOf, lostModel, proposalOf, review, type Proposed } from '../../../src/evolution/index.ts'
-import { read } from './answer.ts'
+import {
+  failureOf,
+  lostModel,
+  mutationsOf,
+  needsIn,
+  proposalOf,
+  replyIn,
+  review,
+  type Drafted,
+  type Proposed,
+} from '../../../src/evolution/index.ts'
 import { planOf } from './plan.ts'
 import { againOf, messagesOf } from './prompt.ts'
 
 const ANSWERS_MAX = 3
+const REASONS_SHOWN_MAX = 5
 /** A person's request may need whole programs. */
 const REQUEST_OPTIONS = { tokensMax: 65_536, timeoutSeconds: 600 }
 const TRAFFIC_OPTIONS = { tokensMax: 8192, timeoutSeconds: 120 }
@@ -70,3 +80,15 @@ const uncovered = ({ review: seen }: Proposed): readonly string[] => (seen === n
 
 /** An answer without a review is the last choice. */
 const openPoints = (proposed: Proposed): number => (typeof proposed.review === 'string' ? Infinity : uncovered(proposed).length)
+
+/** Reads a model's answer as an admitted change, or says why it cannot be used. */
+function read(text: string, { entries, adapter, check }: Pick<Brief, 'entries' | 'adapter' | 'check'>): Drafted | string {
+  const reply = replyIn(text)
+  if (typeof reply === 'string') return reply
+  const { mutations, dropped } = mutationsOf(reply, entries, adapter)
+  if (mutations.length === 0) return `no entry can be used: ${dropped.slice(0, REASONS_SHOWN_MAX).join('; ')}`
+  const refusal = check(mutations)
+  if (refusal !== null) return refusal
+  const { requires, refused } = needsIn(reply.requires)
+  return { mutations, dropped, requires, refused, design: reply.design }
+}

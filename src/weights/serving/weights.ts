@@ -1,11 +1,16 @@
 /** What an engine can do for scenarios: every change of its adapters in one lane, requests beside it under leases. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  INTERRUPTED_RETRY_FIRST_SECONDS,
+  INTERRUPTED_RETRY_MAX_SECONDS,
   invalid,
   isEngineAway,
   isRefusal,
+  upstream,
   type AdapterFolder,
   type Encoded,
   type Engine,
+  type EngineChat,
   type EngineModel,
   type JsonObject,
   type Lease,
@@ -17,7 +22,6 @@ import {
 } from '../../contract/index.ts'
 import { Lane, newId } from '../../kit/index.ts'
 import { adapterName, parseLoadId } from '../load-id.ts'
-import { askCandidate } from './ask-candidate.ts'
 import { Gate } from './gate.ts'
 import { Leases } from './leases.ts'
 import { adapterLost, engineBusy, engineFull, engineStuck, engineUnreachable, nothingServed } from './refusals.ts'
@@ -352,5 +356,16 @@ export class Weights implements WeightRuntime {
   async close(): Promise<void> {
     this.stop()
     await this.#engine.close()
+  }
+}
+
+/** Asks again when a pause for new weights interrupts the call. */
+async function askCandidate(engine: Engine, call: EngineChat): Promise<JsonObject> {
+  for (let pause = INTERRUPTED_RETRY_FIRST_SECONDS; ; pause = Math.min(pause * 2, INTERRUPTED_RETRY_MAX_SECONDS)) {
+    const said = await engine.chat(call)
+    if (said.kind === 'answer') return said.answer
+    if (said.kind === 'refused')
+      throw upstream('engine_refused', 'the engine refused a request of the trial', { upstreamStatus: said.status })
+    await sleep(pause * 1000, undefined, { signal: call.signal })
   }
 }
