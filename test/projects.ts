@@ -1,6 +1,6 @@
 /** Which test file is of which kind. `npm test` runs the pure ones and those with services; the others have commands of their own. */
 
-export const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
+const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
 
 const BESIDE_CODE = '{src,plugins,client,agent,native,learn,console,scripts}/**/*.test.ts'
 
