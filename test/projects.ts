@@ -12,7 +12,7 @@ const STATISTICS = [
   'plugins/selections/evidence/rates.test.ts',
 ]
 
-/** Those that need programs of the machine (python, strace, bubblewrap, shells, a disk of their own), install agents, or kill what they started. */
+/** Those that need programs of the machine (python, strace, bubblewrap, shells, a disk of their own), install agents, kill what they started, or count the code that runs. */
 const MACHINE = [
   '{client,agent}/src/**/*crash.test.ts',
   'agent/src/launcher.test.ts',
@@ -24,6 +24,7 @@ const MACHINE = [
   'src/cli/completion/*.test.ts',
   'src/cli/{runtime,terminal,trainer}.test.ts',
   'src/cli/welcome/killed.test.ts',
+  'src/training/processors/held.test.ts',
   'test/crash/**/{processes,removal}.test.ts',
   'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
   'test/evolution/*.test.ts',

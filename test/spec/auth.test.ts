@@ -65,7 +65,7 @@ function waysToKnock(evaluation: string): Readonly<Record<string, Way>> {
   }
 }
 
-const pathOf = (pattern: string): string => pattern.replace(':scenario', MINE).replaceAll(/:\w+/g, '0')
+const pathOf = (pattern: string): string => pattern.replace(':scenario', MINE).replaceAll(/\/:\w+/g, '/0')
 const openRoutes = routes.map((route) => ({ ...route, path: pathOf(route.path) }))
 
 const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'svc.tokens': `[${SECOND}]`, recipe: OPEN_RECIPE } })

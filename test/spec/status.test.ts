@@ -157,6 +157,10 @@ const INTERFACE = [
   ...['requests/:record_id/page', 'requests/:record_id/progress'].map((route) => `GET /svc/harness/${route}`),
   'DELETE /svc/scenarios/:scenario',
 ]
+/** A provider format beyond those of the interface. */
+const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap((prefix) =>
+  ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
+)
 /** Beside the interface's table: what the decisions add, the numbers for a monitor, this table for programs, and the console's files. */
 const BESIDE = ['/v1/models', '/v1/responses', '/metrics', '/openapi.json', '/console', '/console/', '/console/:file'].map(
   (path) => `GET ${path}`,
@@ -164,12 +168,12 @@ const BESIDE = ['/v1/models', '/v1/responses', '/metrics', '/openapi.json', '/co
 
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {
-    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...INTERFACE, ...BESIDE].toSorted())
+    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...INTERFACE, ...GEMINI, ...BESIDE].toSorted())
   })
 
-  it.each(INTERFACE)('%s is answered by a handler of its own [routes.table]', async (route) => {
+  it.each([...INTERFACE, ...GEMINI])('%s is answered by a handler of its own [routes.table]', async (route) => {
     const [method = '', path = ''] = route.split(' ')
-    const answer = await here.ask(method, path.replaceAll(/:\w+/g, 'spare'), {
+    const answer = await here.ask(method, path.replaceAll(/\/:\w+/g, '/spare'), {
       headers: { ...named('table'), accept: 'application/json' },
       ...(method === 'POST' && { body: '{}' }),
     })
@@ -179,7 +183,7 @@ describe('the route table', () => {
   it('keeps /v1 for the formats of providers and no version for our own [routes.version-prefix]', () => {
     const others = routes
       .map(({ path }) => path)
-      .filter((path) => !/^\/(v1\/|svc\/|healthz$|metrics$|openapi\.json$|console(\/|$))/.test(path))
+      .filter((path) => !/^\/(v1(beta)?\/|svc\/|healthz$|metrics$|openapi\.json$|console(\/|$))/.test(path))
     expect(others).toEqual([])
     const versioned = routes.filter(({ path }) => path.startsWith('/svc/') && path.includes('/v1/') && !path.includes('/evaluation/v1/'))
     expect(versioned).toEqual([])
