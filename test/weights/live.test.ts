@@ -106,7 +106,7 @@ describe('after a restart', () => {
       operation: 'rollback',
       restorable: true,
       content_id: checkpoint?.['content_id'],
-      metrics: { error: expect.stringContaining('gone') },
+      metrics: { error: expect.stringContaining('no longer exists') },
     })
     await learn(step + 4)
     expect((await s.release())['result']).toBe('published')
