@@ -48,8 +48,8 @@ function compare(file, titles) {
   const before = new Set(tests.map(({ ancestorTitles, title }) => [...ancestorTitles, title].join(' > ')))
   print(`distinct titles in ${file}`, before.size)
   const now = new Set(titles)
-  for (const title of [...before].filter((one) => !now.has(one)).sort()) process.stdout.write(`- ${title}\n`)
-  for (const title of [...now].filter((one) => !before.has(one)).sort()) process.stdout.write(`+ ${title}\n`)
+  for (const title of [...before].filter((one) => !now.has(one)).sort((a, b) => a.localeCompare(b))) process.stdout.write(`- ${title}\n`)
+  for (const title of [...now].filter((one) => !before.has(one)).sort((a, b) => a.localeCompare(b))) process.stdout.write(`+ ${title}\n`)
 }
 
 function print(words, count) {

@@ -120,8 +120,8 @@ describe('stopping', () => {
     surroundings.signal('SIGINT')
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([])
-    const { now } = performance
-    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 350)
+    const later = performance.now() + 350
+    vi.spyOn(performance, 'now').mockReturnValue(later)
     onTestFinished(() => void vi.restoreAllMocks())
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([130])

@@ -36,7 +36,7 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
-    const reply = liveJson<Manifest>({
+    const reply = liveJson({
       release_id,
       content_id,
       parent_release_id,
@@ -44,7 +44,7 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
       evaluation,
       requires,
       ...(components && { components }),
-    })
+    } satisfies Manifest)
     return { ...reply, headers: { ...reply.headers, [HEADER.release]: release_id } }
   })
 }
@@ -65,9 +65,10 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
     const { surface, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
-    if (!isPaged) return liveJson<Catalog>({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) })
+    if (!isPaged)
+      return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) } satisfies Catalog)
     const { rows, next } = cutPage(await listedRows(scenario, { step: after + 1 }, limit + 1), limit, ({ row }) => row.step)
-    return liveJson<Catalog>({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next })
+    return liveJson({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next } satisfies Catalog)
   })
 }
 
@@ -96,16 +97,16 @@ export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow
   return found
 }
 
-const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson<StepFiles>({ status, files: [] })
+const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson({ status, files: [] } satisfies StepFiles)
 
 async function inventory(archive: StepArchive, record: string): Promise<HttpReply> {
   const files = await archive.list(record)
-  return files === null ? without('missing') : liveJson<StepFiles>({ status: 'retained', files })
+  return files === null ? without('missing') : liveJson({ status: 'retained', files } satisfies StepFiles)
 }
 
 async function oneFile(archive: StepArchive, record: string, path: string): Promise<HttpReply> {
   const text = await archive.read(record, path)
-  if (text !== null) return liveJson<StepFiles>({ status: 'retained', path, text })
+  if (text !== null) return liveJson({ status: 'retained', path, text } satisfies StepFiles)
   if ((await archive.list(record)) === null) return without('missing')
   throw unknown('unknown_file', 'path: the record of this step lists no such file')
 }
@@ -117,7 +118,7 @@ export async function progress(context: HttpContext): Promise<HttpReply> {
   const id = context.params['record_id'] ?? ''
   return services.registry.use(name, async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
-    return liveJson<RequestProgress>(await scenario.progress(id))
+    return liveJson((await scenario.progress(id)) satisfies RequestProgress)
   })
 }
 
@@ -136,7 +137,9 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
     parseProposal(proposal)
     const head = scenario.head()
-    return json<Admission>(scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head))
+    return json(
+      (scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head)) satisfies Admission,
+    )
   })
 }
 
@@ -149,5 +152,5 @@ const refusedInManual = (release_id: string): Admission => ({
 })
 
 export async function adapters({ services }: HttpContext): Promise<HttpReply> {
-  return json<AdapterList>({ adapters: [...(await services.adapters()).values()].map(describeAdapter) })
+  return json({ adapters: [...(await services.adapters()).values()].map(describeAdapter) } satisfies AdapterList)
 }

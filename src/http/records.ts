@@ -35,7 +35,7 @@ export async function importOne(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function importBatch(context: HttpContext): Promise<HttpReply> {
-  return json<Receipts>({ records: await keep(context, 'batch', (index) => `records[${index}].payload.`) })
+  return json({ records: await keep(context, 'batch', (index) => `records[${index}].payload.`) } satisfies Receipts)
 }
 
 export async function report(context: HttpContext): Promise<HttpReply> {
@@ -88,12 +88,12 @@ export async function train(context: HttpContext): Promise<HttpReply> {
     await scenario.append([record])
     context.logFields.receipt = agent_record_id
     const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
-    return json<TrainReceipt>({
+    return json({
       agent_record_id,
       scenario: name,
       request_type: 'train',
       page_path: `${page}?${pageQuery(context.principal, name)}`,
-    })
+    } satisfies TrainReceipt)
   })
 }
 
@@ -115,7 +115,7 @@ export async function list(context: HttpContext): Promise<HttpReply> {
     const found = await store.records({ ...from, limit: limit + 1, ...(type !== null && { type }) })
     const { rows, next } = cutPage(found, limit, (row) => row.sequence)
     const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
-    return liveJson<RecordList>({ scenario: name, records: rows.map(wireRow), ...more })
+    return liveJson({ scenario: name, records: rows.map(wireRow), ...more } satisfies RecordList)
   })
 }
 

@@ -24,7 +24,7 @@ export async function commits(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(name, async (scenario) => {
     const found = await scenario.wholeRows({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
     const { rows, next } = cutPage(found, limit, (row) => row.step)
-    return liveJson<CommitList>({ scenario: name, commits: rows.map(commitRow), next_after_step: next })
+    return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next } satisfies CommitList)
   })
 }
 
@@ -43,9 +43,13 @@ export async function list(context: HttpContext): Promise<HttpReply> {
   const limit = pageLimit(query)
   const before = wholeNumber(query, 'before_step', Number.MAX_SAFE_INTEGER)
   return services.registry.use(name, async (scenario) => {
-    if (!isPaged) return liveJson<ReleaseList>({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() })
+    if (!isPaged) return liveJson({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() } satisfies ReleaseList)
     const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
-    return liveJson<ReleaseList>({ scenario: name, releases: rows.map((row) => catalogRow(row, scenario.history)), next_before_step: next })
+    return liveJson({
+      scenario: name,
+      releases: rows.map((row) => catalogRow(row, scenario.history)),
+      next_before_step: next,
+    } satisfies ReleaseList)
   })
 }
 
@@ -57,5 +61,5 @@ async function move(context: HttpContext, operation: 'rollback' | 'promote'): Pr
   const name = nameInPath(context)
   const { release_id } = checkShape(moveBodySchema, await context.readObject())
   const { head, step } = await services.registry.move(name, release_id, operation)
-  return json<Head>({ scenario: name, release_id: head.release_id, content_id: head.content_id, step })
+  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
 }

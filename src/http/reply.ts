@@ -12,12 +12,12 @@ export interface HttpReply {
 const JSON_TYPE = { 'content-type': 'application/json' }
 const NO_STORE = { ...JSON_TYPE, 'cache-control': 'no-store' }
 
-export function json<Answer extends object>(body: Answer, status = 200): HttpReply {
+export function json(body: object, status = 200): HttpReply {
   return { status, headers: JSON_TYPE, body: JSON.stringify(body) }
 }
 
 /** For live reads, whose next page or repetition may differ. */
-export function liveJson<Answer extends object>(body: Answer): HttpReply {
+export function liveJson(body: object): HttpReply {
   return { status: 200, headers: NO_STORE, body: JSON.stringify(body) }
 }
 

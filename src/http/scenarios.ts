@@ -17,7 +17,7 @@ import { nameInPath } from './request-fields.ts'
 
 export async function list({ services: { registry } }: HttpContext): Promise<HttpReply> {
   const rows = await Promise.all(registry.names().map((name) => listRow(registry, name)))
-  return json<ScenarioList>({ scenarios: rows })
+  return json({ scenarios: rows } satisfies ScenarioList)
 }
 
 async function listRow(registry: Registry, name: string): Promise<ScenarioRow> {
@@ -60,7 +60,7 @@ export async function create(context: HttpContext): Promise<HttpReply> {
   const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
-  return json<CreatedScenario>({ scenario: name, ...identity(scenario), ...views(scenario) }, isNew ? 201 : 200)
+  return json({ scenario: name, ...identity(scenario), ...views(scenario) } satisfies CreatedScenario, isNew ? 201 : 200)
 }
 
 export async function update(context: HttpContext): Promise<HttpReply> {
@@ -72,7 +72,7 @@ export async function update(context: HttpContext): Promise<HttpReply> {
   const own = model === undefined || model === null ? model : parseModelSettings(model)
   const scenario = await registry.update(name, training_mode, own)
   const view = model === undefined ? {} : { model: modelView(scenario.model) }
-  return json<UpdatedScenario>({ scenario: name, training_mode: scenario.trainingMode, ...view })
+  return json({ scenario: name, training_mode: scenario.trainingMode, ...view } satisfies UpdatedScenario)
 }
 
 export async function contract(context: HttpContext): Promise<HttpReply> {
@@ -98,5 +98,5 @@ export async function remove(context: HttpContext): Promise<HttpReply> {
     services: { registry },
   } = context
   const name = nameInPath(context)
-  return json<ArchivedScenario>({ scenario: name, archived: await registry.remove(name) })
+  return json({ scenario: name, archived: await registry.remove(name) } satisfies ArchivedScenario)
 }

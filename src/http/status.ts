@@ -22,7 +22,7 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
     errors.push(...scenario.errors())
     rows.push([name, await readStatus(scenario)])
   }
-  return liveJson<ServiceStatus>({
+  return liveJson({
     error: errors.length === 0 ? null : errors.join('\n'),
     preload_errors: registry.preloadErrors(),
     last_drain_at: registry.lastDrainAt,
@@ -30,7 +30,7 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
     serving: await runtime.status(),
     training_job: registry.trainingJob(),
     storage: { ...(await store.usage()), error: trouble === null ? null : { code: trouble.code, message: trouble.message } },
-  })
+  } satisfies ServiceStatus)
 }
 
 /** Serialized apart, so that one broken recipe does not hide the others. */

@@ -113,7 +113,7 @@ function blockOf(block: ChangeBlock, label: string, budget: MarkupBudget): Piece
       return markup`<pre class="code" tabindex="0" role="region" aria-label="${label}"><code>${wholeText(block.text, budget)}</code></pre>`
     case 'text':
       return markup`<div class="text" dir="auto">${wholeText(block.text, budget)}</div>`
-    case 'diff':
+    default:
       return [
         block.of === 'settings' && markup`<p class="cut">Settings</p>`,
         block.diff === null

@@ -20,7 +20,7 @@ const idOf = (path: string): string => createHash('sha256').update(path).digest(
 
 /** In a folder of that name below the home, with its program in the usual place. */
 export async function installEarlier(home: Home, work = 'work'): Promise<Earlier> {
-  const [renamed, destination] = ['svc-harness', 'reef-harness'].map((name) => join(home.path, work, name)) as [string, string]
+  const [renamed, destination] = [join(home.path, work, 'svc-harness'), join(home.path, work, 'reef-harness')]
   const [now, former] = [stateFolders(home.path), formerFolders(home.path)]
   const order = home.order(anInstallation(), [renamed, join(now.programs, 'agent')])
   if ((await install({ ...order, terminal: transcript() })) !== 0) throw new Error('the install failed')

@@ -67,7 +67,7 @@ function refusalOf(fault: JsonFault, { depthMax }: JsonRules): Error {
       return invalid('nested_too_deep', `the body is nested deeper than ${depthMax} levels; flatten it`)
     case 'inexact_integer':
       return invalid('number_out_of_range', `the whole number at position ${fault.at} has more digits than a number keeps; send it as text`)
-    case 'repeated_key': {
+    default: {
       const shown = fault.key.slice(0, KEY_CHARACTERS_SHOWN).toWellFormed()
       return invalid('repeated_key', `the key ${JSON.stringify(shown)} stands twice in one object; send it once`)
     }

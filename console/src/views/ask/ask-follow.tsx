@@ -78,7 +78,7 @@ function Stages({ progress }: { readonly progress: RequestProgress }) {
 }
 
 function Working({
-  progress: { meaning, started_at: startedAt, episodes_total: episodes, activity = [] },
+  progress: { meaning, started_at: startedAt, episodes_total: episodes, activity },
 }: {
   readonly progress: RequestProgress
 }) {
