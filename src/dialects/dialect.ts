@@ -43,6 +43,8 @@ export interface DialectSpec {
   faultIn(body: JsonObject, model: string): RequestFault | null
   /** A request as a chat request, for engines that speak chat completions alone. Throws Refusal 'invalid' for what they cannot be asked. */
   chatRequest(body: JsonObject): JsonObject
+  /** How long an id of an answer is, without its prefix. */
+  readonly idCharacters: number
   writeAnswer(reply: ModelReply, request: JsonObject): JsonObject
   /** The events of a whole answer. */
   frames(answer: JsonObject, request: JsonObject, pieces: Pieces): Iterable<Buffer>
@@ -51,6 +53,15 @@ export interface DialectSpec {
   /** Asking a model: the path below its address, and the body. */
   askPath(model: string): string
   writeRequest(question: ModelQuestion): JsonObject
+}
+
+/** Settings in the formats of OpenAI and Anthropic. Upstreams take each other's names for the limit, so all are read. */
+export const flatSettings: Pick<DialectSpec, 'facts' | 'settingsIn'> = {
+  facts: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature'],
+  settingsIn: ({ max_tokens, max_completion_tokens, max_output_tokens, temperature }) => ({
+    maxTokens: max_tokens ?? max_completion_tokens ?? max_output_tokens,
+    temperature,
+  }),
 }
 
 interface RequestSettings {

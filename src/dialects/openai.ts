@@ -1,9 +1,11 @@
 /** What the two formats of OpenAI have in common. */
 import type { JsonObject } from '../contract/index.ts'
 import { textOf } from './values.ts'
-import { errorIn, errorType, isText, type DialectSpec, type ErrorFields } from './dialect.ts'
+import { errorIn, errorType, flatSettings, isText, type DialectSpec, type ErrorFields } from './dialect.ts'
 
 type Common =
+  | 'facts'
+  | 'settingsIn'
   | 'modelIn'
   | 'isStreamed'
   | 'provider'
@@ -15,6 +17,7 @@ type Common =
   | 'isError'
 
 export const openai: Pick<DialectSpec, Common> = {
+  ...flatSettings,
   provider: 'openai',
   operation: 'chat',
   requestIdHeader: 'x-request-id',

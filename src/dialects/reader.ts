@@ -1,6 +1,6 @@
 /** Reading exchanges of a format, as far as a browser needs it too. */
 import type { JsonObject } from '../contract/index.ts'
-import type { AnswerTurn, Conversation } from './conversation.ts'
+import type { AnswerTurn, Conversation, Turn } from './conversation.ts'
 
 export interface DialectReader {
   /** What the format is called where people read it. */
@@ -8,6 +8,8 @@ export interface DialectReader {
   /** Whether a stored exchange is of this format. */
   isExchange(request: JsonObject, answer: JsonObject): boolean
   read(request: JsonObject): Conversation
+  /** The turns as people are shown them, where that is not how a model reads them. */
+  readonly shownTurns?: (request: JsonObject) => readonly Turn[]
   /** Empty for what is no answer of this format. */
   readAnswer(answer: JsonObject): readonly AnswerTurn[]
   /** Where an answer counts its tokens. */

@@ -25,5 +25,10 @@ export interface ReplyCall {
   readonly namespace: string | null
 }
 
+const CALL_ID_CHARACTERS = 24
+
+export const callId = ({ id }: ReplyCall, replyId: string, at: number, prefix = 'call'): string =>
+  id ?? `${prefix}_${replyId.slice(0, CALL_ID_CHARACTERS)}${at || ''}`
+
 /** How a stream cuts a text; put together, the pieces are the text again. */
 export type Pieces = (text: string) => readonly string[]

@@ -18,6 +18,12 @@ describe('the summary of an exchange', () => {
     })
   })
 
+  it('reads the tokens also where an upstream counts in the words of another format', () => {
+    const counted = { latency_ms: 0, input_tokens: 3, output_tokens: 4 }
+    expect(summaryOf(chat, '', { usage: { input_tokens: 1, cache_read_input_tokens: 2, output_tokens: 4 } }, 0)).toEqual(counted)
+    expect(summaryOf(dialects.messages, '', { usage: { prompt_tokens: 3, completion_tokens: 4 } }, 0)).toEqual(counted)
+  })
+
   it('names the model that answered, or else the one that was asked for', () => {
     expect(summaryOf(chat, 'asked', { model: 'answered' }, 0.25)).toEqual({ model: 'answered', latency_ms: 250 })
     expect(summaryOf(chat, 'asked', {}, 0)).toMatchObject({ model: 'asked' })

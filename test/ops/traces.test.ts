@@ -12,7 +12,7 @@ const PARENT = '00f067aa0ba902b7'
 const scenario = { 'x-svc-scenario': 'traced' }
 const chat = '/v1/chat/completions'
 const PROMPT = 'what only the two of us may know'
-const body = { model: 'm', messages: [{ role: 'user', content: PROMPT }], max_tokens: 7, max_output_tokens: 7, temperature: 1 }
+const body = { model: 'm', messages: [{ role: 'user', content: PROMPT }], max_tokens: 7, temperature: 1 }
 
 describe('an exchange', () => {
   const answers = [

@@ -41,7 +41,7 @@ export function makePractice(settings: Settings, clock: () => number): Runtime {
       if (isFault(prompt)) return whole(dialect, 400, dialect.writeError(400, { ...prompt, requestId: id }), id)
       if (dialect.writeCount !== undefined) return whole(dialect, 200, dialect.writeCount(promptTokens(prompt)), id)
       const thought = withNotice(call, prompt, think(prompt, settings.noise))
-      const reply = replyOf(prompt, thought, { id: seed.slice(0, 24), createdSeconds: Math.floor(clock()) })
+      const reply = replyOf(prompt, thought, { id: seed.slice(0, dialect.idCharacters), createdSeconds: Math.floor(clock()) })
       answers += 1
       const answer = dialect.writeAnswer(reply, body)
       if (!dialect.isStreamed(call.path, body)) return whole(dialect, 200, answer, id)

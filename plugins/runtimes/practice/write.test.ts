@@ -142,6 +142,16 @@ describe('messages', () => {
   })
 })
 
+describe('ids', () => {
+  it.each([
+    ['chat', /^chatcmpl-[0-9a-f]{29}$/],
+    ['responses', /^resp_[0-9a-f]{48}$/],
+    ['messages', /^msg_[0-9a-f]{24}$/],
+  ] as const)('of %s are as long as its provider has them', async (dialect, shape) => {
+    expect((await ask(dialect, BODIES[dialect].text)).body).toMatchObject({ id: expect.stringMatching(shape) })
+  })
+})
+
 describe('every stream', () => {
   it.each(['chat', 'responses', 'messages'] as const)('%s: is several frames, each whole', async (dialect) => {
     const events: readonly SseEvent[] = await eventsOf(dialect, BODIES[dialect].text)

@@ -14,8 +14,6 @@ export const chat: DialectSpec = {
   name: 'chat',
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
-  facts: ['max_tokens', 'max_completion_tokens', 'temperature'],
-  settingsIn: (facts) => ({ maxTokens: facts['max_tokens'] ?? facts['max_completion_tokens'], temperature: facts['temperature'] }),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },
   finishReasons: ({ choices }) =>
     Array.isArray(choices) ? choices.flatMap((choice: Json) => (isObject(choice) ? (choice['finish_reason'] ?? []) : [])) : [],
@@ -27,6 +25,7 @@ export const chat: DialectSpec = {
     if (n !== 1) throw invalid('unsupported_value', "Invalid 'n': this model gives one choice; ask again for another.")
     return typeof body['stop'] === 'string' ? { ...body, stop: [body['stop']] } : body
   },
+  idCharacters: 29,
   writeAnswer: writeChat,
   frames: chatFrames,
   askPath: () => PATH,

@@ -2,7 +2,7 @@
 import type { ChatMessage, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import type { ModelQuestion } from '../conversation.ts'
-import type { ModelReply, Pieces, ReplyCall } from '../reply.ts'
+import { callId, type ModelReply, type Pieces, type ReplyCall } from '../reply.ts'
 import { isObject, objectOf, objectsOf, textOf } from '../values.ts'
 
 export function writeChat(reply: ModelReply): JsonObject {
@@ -13,7 +13,7 @@ export function writeChat(reply: ModelReply): JsonObject {
     content: calls.length === 0 ? text : text || null,
     refusal: null,
     annotations: [],
-    ...(calls.length > 0 && { tool_calls: calls.map((call, at) => toolCall(call, at, id)) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call, at) => toolCall(call, callId(call, id, at))) }),
   }
   const reason = { call: 'tool_calls', length: 'length', stop: 'stop', end: 'stop', refusal: 'content_filter' }[ending.kind]
   return {
@@ -34,9 +34,9 @@ export function writeChat(reply: ModelReply): JsonObject {
   }
 }
 
-function toolCall({ id, name, input, shape }: ReplyCall, at: number, replyId: string): JsonObject {
+function toolCall({ name, input, shape }: ReplyCall, id: string): JsonObject {
   const called = shape === 'custom' ? { name, input } : { name, arguments: input }
-  return { id: id ?? `call_${replyId}${at || ''}`, type: shape, [shape]: called }
+  return { id, type: shape, [shape]: called }
 }
 
 export function* chatFrames(completion: JsonObject, request: JsonObject, pieces: Pieces): Generator<Buffer> {

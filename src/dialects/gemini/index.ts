@@ -71,6 +71,7 @@ export const gemini: DialectSpec = {
   isStreamed: (path) => /:streamGenerateContent(?:\?|$)/.test(path),
   faultIn,
   chatRequest: (body) => chatRequestOf(geminiReader.read(body)),
+  idCharacters: 24,
   writeAnswer: writeGemini,
   frames: geminiFrames,
   askPath: (model) => `${MODELS}/${encodeURIComponent(model)}:generateContent`,

@@ -1,7 +1,7 @@
 /** Messages, and the count of their tokens. */
 import type { JsonObject } from '../../contract/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
-import { errorIn, errorType, isText, type DialectSpec } from '../dialect.ts'
+import { errorIn, errorType, flatSettings, isText, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { isObject, listOf, textOf } from '../values.ts'
 import { messagesReader } from './read.ts'
@@ -11,6 +11,7 @@ import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
 const PATH = '/v1/messages'
 
 export const messages: DialectSpec = {
+  ...flatSettings,
   name: 'messages',
   paths: [PATH],
   ownsPath: (path) => /\/v1\/messages(?:\/|$)/.test(path),
@@ -19,8 +20,6 @@ export const messages: DialectSpec = {
   requestIdHeader: 'request-id',
   keyHeaders: (apiKey) => ({ 'x-api-key': apiKey }),
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
-  facts: ['max_tokens', 'temperature'],
-  settingsIn: (facts) => ({ maxTokens: facts['max_tokens'], temperature: facts['temperature'] }),
   answer: {
     model: 'model',
     id: 'id',
@@ -46,6 +45,7 @@ export const messages: DialectSpec = {
   isStreamed: (_path, { stream }) => stream === true,
   faultIn,
   chatRequest: (body) => chatRequestOf(messagesReader.read(body)),
+  idCharacters: 24,
   writeAnswer: writeMessage,
   frames: messageFrames,
   askPath: () => PATH,

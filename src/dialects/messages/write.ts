@@ -2,13 +2,13 @@
 import type { ChatMessage, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import type { ModelQuestion } from '../conversation.ts'
-import type { ModelReply, Pieces } from '../reply.ts'
+import { callId, type ModelReply, type Pieces } from '../reply.ts'
 import { objectOf, objectsOf, parsed, textOf, written } from '../values.ts'
 
 export function writeMessage({ id, model, text, calls, ending, usage }: ModelReply): JsonObject {
   const blocks = calls.map((call, at) => ({
     type: 'tool_use',
-    id: call.id ?? `toolu_${id}${at || ''}`,
+    id: callId(call, id, at, 'toolu'),
     name: call.name,
     input: objectOf(parsed(call.input)),
   }))

@@ -15,8 +15,6 @@ export const responses: DialectSpec = {
   name: 'responses',
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
-  facts: ['max_output_tokens', 'temperature'],
-  settingsIn: (facts) => ({ maxTokens: facts['max_output_tokens'], temperature: facts['temperature'] }),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
   finishReasons: ({ incomplete_details, status }) => [
     (isObject(incomplete_details) ? incomplete_details['reason'] : undefined) ?? status ?? null,
@@ -26,6 +24,7 @@ export const responses: DialectSpec = {
   reader: responsesReader,
   faultIn,
   chatRequest: (body) => chatRequestOf(responsesReader.read(body)),
+  idCharacters: 48,
   writeAnswer: writeResponse,
   frames: responseFrames,
   askPath: () => PATH,

@@ -12,7 +12,7 @@ export const responsesReader: DialectReader = {
   read(body) {
     const format = objectOf(objectOf(body['text'])['format'])
     return {
-      turns: [...systemTurns(body['instructions'], 'instructions'), ...readInput(body['input'])],
+      turns: turnsIn(body, (role) => role === 'assistant' || role === 'tool'),
       tools: objectsOf(body['tools']).flatMap((tool) => readTool(tool, null)),
       choice: readChoice(body['tool_choice']),
       hasParallelCalls: typeof body['parallel_tool_calls'] === 'boolean' ? body['parallel_tool_calls'] : null,
@@ -22,6 +22,7 @@ export const responsesReader: DialectReader = {
       sampling: pick(body, ['temperature', 'top_p']),
     }
   },
+  shownTurns: (body) => turnsIn(body, () => true),
   readAnswer(answer) {
     const { output, incomplete_details, status } = answer
     if (!Array.isArray(output)) return []
@@ -30,17 +31,18 @@ export const responsesReader: DialectReader = {
   },
 }
 
-const readInput = (input: Json | undefined): readonly Turn[] =>
-  typeof input === 'string'
-    ? [{ role: 'user', parts: partsOf(input, 'input') }]
-    : joined(listOf(input).map((item, at) => itemTurn(item, `input.${at}`)))
+/** Items of one role in a row are one turn, where the role is `isJoined`. */
+function turnsIn({ instructions, input }: JsonObject, isJoined: (role: string) => boolean): readonly Turn[] {
+  const items = typeof input === 'string' ? [input] : listOf(input)
+  const turns = items.map((item, at) => itemTurn(item, `input.${at}`))
+  return [...systemTurns(instructions, 'instructions'), ...joined(turns, isJoined)]
+}
 
-/** What the assistant says and calls in a row is one turn, and so is what its tools answered. */
-function joined(turns: readonly Turn[]): readonly Turn[] {
+function joined(turns: readonly Turn[], isJoined: (role: string) => boolean): readonly Turn[] {
   const all: { role: string; parts: Part[] }[] = []
   for (const { role, parts } of turns) {
     const last = all.at(-1)
-    if (last?.role !== role || (role !== 'assistant' && role !== 'tool')) all.push({ role, parts: [...parts] })
+    if (last?.role !== role || !isJoined(role)) all.push({ role, parts: [...parts] })
     else for (const part of parts) last.parts.push(part)
   }
   return all

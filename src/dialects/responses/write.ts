@@ -2,7 +2,7 @@
 import type { ChatMessage, Json, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import type { ModelQuestion } from '../conversation.ts'
-import type { ModelReply, Pieces, ReplyCall } from '../reply.ts'
+import { callId, type ModelReply, type Pieces, type ReplyCall } from '../reply.ts'
 import { objectOf, objectsOf, textOf } from '../values.ts'
 
 /** What a response repeats of its request, with the provider's default where the request is silent. */
@@ -57,15 +57,14 @@ export function writeResponse(reply: ModelReply, request: JsonObject): JsonObjec
 
 function writeItems({ id, text, calls }: ModelReply, status: string): readonly JsonObject[] {
   const message = { id: `msg_${id}`, type: 'message', status, role: 'assistant', content: [textPart(text)] }
-  const items = calls.map((call, at) => writeCall(call, `${id}${at || ''}`, status))
+  const items = calls.map((call, at) => writeCall(call, callId(call, id, at), `${id}${at || ''}`, status))
   return text === '' && items.length > 0 ? items : [message, ...items]
 }
 
 const textPart = (text: string): JsonObject => ({ type: 'output_text', annotations: [], logprobs: [], text })
 
-function writeCall(call: ReplyCall, id: string, status: string): JsonObject {
-  const { name, namespace, input, shape } = call
-  const called = { call_id: call.id ?? `call_${id}`, name, ...(namespace !== null && { namespace }), status }
+function writeCall({ name, namespace, input, shape }: ReplyCall, call_id: string, id: string, status: string): JsonObject {
+  const called = { call_id, name, ...(namespace !== null && { namespace }), status }
   if (shape === 'custom') return { id: `ctc_${id}`, type: 'custom_tool_call', ...called, input }
   return { id: `fc_${id}`, type: 'function_call', ...called, arguments: input }
 }

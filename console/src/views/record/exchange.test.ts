@@ -133,6 +133,11 @@ describe('messages', () => {
 const read = (name: string) => exchangeOf({ response: wholeOf(responseStreams, name) })
 
 describe('responses', () => {
+  it('show what one side says in several items as one turn', () => {
+    const input = ['one', 'two'].map((content) => ({ role: 'user', content }))
+    expect(exchangeOf({ input }).asked).toEqual([{ role: 'user', parts: [text('one'), text('two')] }])
+  })
+
   it('read instructions, texts and items; what one side says in a row is one turn', () => {
     const { format, asked, answers } = exchangeOf({
       instructions: 'be brief',

@@ -42,7 +42,7 @@ export function exchangeOf(payload: Data): ShownExchange {
   const { turns, tools } = reader.read(request)
   return {
     format: claimingReader(request)?.title ?? null,
-    asked: turns.filter(({ parts }) => parts.length > 0).map(shownTurn),
+    asked: (reader.shownTurns?.(request) ?? turns).filter(({ parts }) => parts.length > 0).map(shownTurn),
     answers: answersIn(reader, response),
     tools: tools.map(({ name, description }) => ({ name, description: description === '' ? null : description })),
     settings: settingsIn(payload),
