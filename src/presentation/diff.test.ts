@@ -51,6 +51,10 @@ describe('a change', () => {
     expect(diff('', 'one\ntwo\n')).toEqual(['+one', '+two'])
   })
 
+  it('of nothing and a long text has every line as new, and leaves none out', () => {
+    expect(diff('', lines(20))).toEqual(Array.from({ length: 20 }, (_, n) => `+line ${n + 1}`))
+  })
+
   it('of line endings alone is none', () => {
     expect(compare('a\r\nb', 'a\nb\n', ample())).toMatchObject({ added: 0, removed: 0 })
   })
