@@ -46,6 +46,7 @@ export {
   type Turn,
 } from './conversation.ts'
 export { readerOf } from './readers/index.ts'
+export type { DialectReader } from './reader.ts'
 export type { RequestFault } from './faults.ts'
 export type { ModelReply, ReplyCall } from './reply.ts'
 export { isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'

@@ -38,7 +38,8 @@ export function callAttributes(call: TracedCall, isWithContent: boolean): Attrib
     .number(NAME.temperature, settings.temperature)
     .number(NAME.timeToFirstChunk, firstChunk === null ? null : (firstChunk - begun) / 1000)
   if (request['stream'] === true) attributes.flag(NAME.isStream, true)
-  if (isWithContent) attributes.json(NAME.instructions, instructionsOf(request)).json(NAME.inputMessages, inputMessages(request))
+  if (isWithContent)
+    attributes.json(NAME.instructions, instructionsOf(request, spec.reader)).json(NAME.inputMessages, inputMessages(request, spec.reader))
   if (answer === null) return attributes
   const { fields, summary } = answer
   attributes
@@ -47,7 +48,7 @@ export function callAttributes(call: TracedCall, isWithContent: boolean): Attrib
     .texts(NAME.finishReasons, spec.finishReasons(fields))
     .whole(NAME.inputTokens, summary.input_tokens)
     .whole(NAME.outputTokens, summary.output_tokens)
-  return isWithContent ? attributes.json(NAME.outputMessages, outputMessages(fields)) : attributes
+  return isWithContent ? attributes.json(NAME.outputMessages, outputMessages(fields, spec.reader)) : attributes
 }
 
 function portOf({ port, protocol }: URL): number {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { inputMessages, instructionsOf, outputMessages } from './content.ts'
+import type { JsonObject } from '../contract/index.ts'
+import { dialects } from '../dialects/index.ts'
+import * as spans from './content.ts'
+
+const reader = dialects.chat.reader
+const instructionsOf = (request: JsonObject) => spans.instructionsOf(request, reader)
+const inputMessages = (request: JsonObject) => spans.inputMessages(request, reader)
+const outputMessages = (answer: JsonObject) => spans.outputMessages(answer, reader)
 
 const said = (printed: string | null): unknown => JSON.parse(printed ?? 'null')
 
@@ -76,6 +83,49 @@ describe('what was answered', () => {
     ])
     const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hello' }] }]
     expect(said(outputMessages({ output, status: 'completed' }))).toEqual([{ ...hello, finish_reason: 'completed' }])
+  })
+})
+
+describe('a format whose parts say no type', () => {
+  const gemini = dialects.gemini.reader
+  const call = { functionCall: { name: 'f', args: { a: 1 } } }
+  const request = {
+    systemInstruction: { parts: [{ text: 'be brief' }] },
+    contents: [
+      {
+        role: 'user',
+        parts: [{ text: 'look' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }, { executableCode: { code: '1' } }],
+      },
+      { role: 'model', parts: [{ text: 'hm', thought: true }, call] },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 'done' } } }] },
+    ],
+  }
+
+  it('is shown as its dialect reads it', () => {
+    expect(said(spans.instructionsOf(request, gemini))).toEqual([{ type: 'text', content: 'be brief' }])
+    const toolCall = { type: 'tool_call', id: 'f', name: 'f', arguments: { a: 1 } }
+    expect(said(spans.inputMessages(request, gemini))).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', content: 'look' },
+          { type: 'uri', modality: 'image', uri: 'data:image/png;base64,aGk=' },
+          { type: 'executableCode', executableCode: { code: '1' } },
+        ],
+      },
+      { role: 'assistant', parts: [{ type: 'reasoning', content: 'hm' }, toolCall] },
+      { role: 'user', parts: [{ type: 'tool_call_response', id: 'f', response: 'done' }] },
+    ])
+    const candidates = [{ content: { role: 'model', parts: [call] }, finishReason: 'STOP' }]
+    expect(said(spans.outputMessages({ candidates }, gemini))).toEqual([{ role: 'assistant', parts: [toolCall], finish_reason: 'STOP' }])
+  })
+
+  it('is nothing where nothing was sent', () => {
+    expect([spans.instructionsOf({}, gemini), spans.inputMessages({}, gemini), spans.outputMessages({}, gemini)]).toEqual([
+      null,
+      null,
+      null,
+    ])
   })
 })
 

@@ -133,6 +133,16 @@ describe('what was said', () => {
     expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual(message('user', PROMPT))
     expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual(message('assistant', 'hello world', { finish_reason: 'stop' }))
   })
+
+  it("is in spans of Gemini's format too", async () => {
+    const { here, over } = await traced({ 'traces.content': true })
+    const parts = [{ text: 'hello' }]
+    here.upstream.answer((_received, response) => sendJson(response, 200, { candidates: [{ content: { parts }, finishReason: 'STOP' }] }))
+    await here.post('/v1beta/models/m:generateContent', { contents: [{ parts: [{ text: PROMPT }] }] }, scenario)
+    const { attributes } = only(await over(), KIND.client)
+    expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual(message('user', PROMPT))
+    expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual(message('assistant', 'hello', { finish_reason: 'STOP' }))
+  })
 })
 
 describe('what goes wrong', () => {
