@@ -1,6 +1,6 @@
 /** Adapter conformance for installing: names that are safe in a shell, and bindings whose values can be filled in. */
 import assert from 'node:assert/strict'
-import { pathProblem, RESERVED_ENTRIES, type Adapter, type Files, type ModelApi } from '../src/contract/index.ts'
+import { MODEL_APIS, pathProblem, RESERVED_ENTRIES, type Adapter, type Files, type ModelApi } from '../src/contract/index.ts'
 import { renderTree } from '../src/harness/index.ts'
 import type { AdapterSuite } from './support.ts'
 
@@ -49,8 +49,7 @@ export function describeInstalling({ it, adapter, entries }: AdapterSuite): void
 
 /** The APIs that it has bindings for. */
 export function apisOf({ bindings }: Adapter): readonly ModelApi[] {
-  const apis: readonly ModelApi[] = ['openai', 'responses', 'anthropic']
-  return apis.filter((api) => bindings[api] !== undefined)
+  return MODEL_APIS.filter((api) => bindings[api] !== undefined)
 }
 
 /** An odd number of quotes precedes each value on its line. */

@@ -125,7 +125,7 @@ describe('rooms', () => {
   })
 
   it('ask a dialect what they need to know of it: none but its own compares its name', () => {
-    const compares = /\bdialect\b[^\n]{0,20}[!=]== '|\bapi [!=]== '(?:openai|responses|anthropic)'/
+    const compares = /\bdialect\b[^\n]{0,20}[!=]== '|\bapi [!=]== '(?:openai|responses|anthropic|gemini)'/
     const strays = files.filter(
       (file) => !/^(?:src\/dialects|native)\//.test(file) && compares.test(readFileSync(join(root, file), 'utf8')),
     )

@@ -130,7 +130,7 @@ export interface Manifest {
 interface ModelView {
   readonly url: string
   readonly model: string | null
-  readonly api: 'openai' | 'responses' | 'anthropic'
+  readonly api: 'openai' | 'responses' | 'anthropic' | 'gemini'
   /** The key itself is never shown. */
   readonly has_api_key: boolean
 }

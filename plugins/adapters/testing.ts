@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import {
+  MODEL_APIS,
   NO_TOKEN,
   type Adapter,
   type Entry,
@@ -12,8 +13,6 @@ import {
   type ModelApi,
 } from '../../src/contract/index.ts'
 import { contentOf, pulledFiles, renderTree } from '../../src/harness/index.ts'
-
-const APIS: readonly ModelApi[] = ['openai', 'responses', 'anthropic']
 
 export const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
@@ -29,7 +28,7 @@ export const modelOf = (api: ModelApi): ModelAddress => ({ url: 'http://127.0.0.
 
 /** Compares the rendered tree with `golden.txt` beside the test, and what a model changes with `golden-<api>.txt`. */
 export function itRendersAsBefore(adapter: Adapter, entries: readonly Entry[]): void {
-  const apis = APIS.filter((api) => adapter.bindings[api] !== undefined)
+  const apis = MODEL_APIS.filter((api) => adapter.bindings[api] !== undefined)
 
   it('a tree with an entry of every kind becomes these files', async () => {
     await expect(asText(pulledFiles(contentOf(adapter, entries)))).toMatchFileSnapshot('./golden.txt')

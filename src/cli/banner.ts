@@ -69,4 +69,8 @@ const EXAMPLE: Readonly<Record<ModelApi, (model: string) => { readonly path: str
   openai: (model) => ({ path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hello' }] } }),
   responses: (model) => ({ path: '/v1/responses', body: { model, input: 'Hello' } }),
   anthropic: (model) => ({ path: '/v1/messages', body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Hello' }] } }),
+  gemini: (model) => ({
+    path: `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    body: { contents: [{ parts: [{ text: 'Hello' }] }] },
+  }),
 }

@@ -45,6 +45,8 @@ describe('a service that is ready', () => {
     const { printed } = await serveOnce(['--inference.upstream_api', 'anthropic', '--inference.upstream_model', "it's"])
     expect(printed).toContain('/v1/messages')
     expect(printed).toContain(String.raw`"model":"it'\''s"`)
+    const gemini = await serveOnce(['--inference.upstream_api', 'gemini', '--inference.upstream_model', 'm'])
+    expect(gemini.printed).toContain('/v1beta/models/m:generateContent')
   })
 
   test('says that the model name is missing when only the user knows one, and how to make the scenario', async () => {

@@ -51,7 +51,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'svc:\n  host: http://localhost',
     'svc.host must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
   ],
-  ['inference:\n  upstream_api: chat', 'inference.upstream_api must be one of openai, responses, anthropic'],
+  ['inference:\n  upstream_api: chat', 'inference.upstream_api must be one of openai, responses, anthropic, gemini'],
   ['inference:\n  timeout_s: 0', 'inference.timeout_s must be a number of seconds above 0 to 2147483'],
   ['inference:\n  timeout_s: .inf', 'inference.timeout_s must be a number of seconds above 0 to 2147483, not a number'],
   ['inference:\n  retry_timeout_s: -1', 'inference.retry_timeout_s must be a number of seconds from 0 to 2147483'],
@@ -181,7 +181,7 @@ describe('problems', () => {
 
   test('name the variable a wrong value came from', () => {
     expect(problemsOf('', { SVC_UPSTREAM_API: 'grpc' })).toEqual([
-      'environment SVC_UPSTREAM_API: inference.upstream_api must be one of openai, responses, anthropic',
+      'environment SVC_UPSTREAM_API: inference.upstream_api must be one of openai, responses, anthropic, gemini',
     ])
   })
 

@@ -1,6 +1,6 @@
 /** Every key of the configuration: its type, its default and its documentation. */
 import * as z from 'zod'
-import { ANSWER_BYTES_DEFAULT, ENV, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import { ANSWER_BYTES_DEFAULT, ENV, MODEL_APIS, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
 import { engine, training } from './schema-training.ts'
 import {
@@ -75,9 +75,9 @@ const inference = section({
     .nullable()
     .default(null)
     .describe('The model for calls of the service itself. Client calls keep their own model name.'),
-  upstream_api: oneOf(['openai', 'responses', 'anthropic'])
+  upstream_api: oneOf(MODEL_APIS)
     .default('openai')
-    .describe('The API of the upstream: chat completions, responses, or messages.'),
+    .describe('The API of the upstream: chat completions, responses, messages, or generateContent.'),
   upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
   timeout_s: seconds('above zero').default(300).describe('How long an upstream may take, in seconds.'),
   retry_timeout_s: seconds('zero').default(300).describe('How long a call that conflicts with a weight update is retried, in seconds.'),

@@ -97,3 +97,6 @@ export const ORIGINAL = {
   scenarioRefs: 'refs/reef/scenarios/',
   archivedRefs: 'refs/reef/archived/',
 } as const
+
+/** The provider formats that a model's address may speak. */
+export const MODEL_APIS = ['openai', 'responses', 'anthropic', 'gemini'] as const

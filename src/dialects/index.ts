@@ -19,7 +19,7 @@ export const dialects: Readonly<Record<Dialect, DialectSpec>> = {
 }
 
 /** By the words of the model settings. */
-export const dialectsByApi: Readonly<Record<ModelApi, DialectSpec>> = { openai: chat, responses, anthropic: messages }
+export const dialectsByApi: Readonly<Record<ModelApi, DialectSpec>> = { openai: chat, responses, anthropic: messages, gemini }
 
 const all = Object.values(dialects)
 

@@ -63,7 +63,7 @@ describe('the model of a scenario', () => {
   it('falls back to the deployment field by field [decisions.model-settings] [decisions.model-api]', async () => {
     await here.post('/svc/scenarios', { name: 'fallback', model: { model: 'mine' } })
     expect(await viewOf('fallback')).toEqual({ ...serviceModel(), model: 'mine' })
-    for (const api of ['openai', 'responses', 'anthropic'])
+    for (const api of ['openai', 'responses', 'anthropic', 'gemini'])
       expect((await update('fallback', { model: { api } })).json).toMatchObject({ model: { api, model: 'house' } })
   })
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../json.ts'
 import { RECORD_ID_CHARACTERS_MAX } from '../limits.ts'
+import { MODEL_APIS } from '../names.ts'
 
 /** The type of a shape: what its schema describes, read-only at every depth. */
 export type WireType<S extends z.ZodType> = ReadonlyDeep<z.input<S>>
@@ -30,7 +31,7 @@ export const requestType = z.enum(['inference', 'report', 'train'])
 export type RequestType = z.infer<typeof requestType>
 export const trainingMode = z.enum(['auto', 'manual', 'hybrid'], { error: "must be 'auto', 'manual' or 'hybrid'" })
 export type TrainingMode = z.infer<typeof trainingMode>
-export const modelApi = z.enum(['openai', 'responses', 'anthropic'], { error: "must be 'openai', 'responses' or 'anthropic'" })
+export const modelApi = z.enum(MODEL_APIS, { error: "must be 'openai', 'responses', 'anthropic' or 'gemini'" })
 /** The provider format that a model's address speaks. */
 export type ModelApi = z.infer<typeof modelApi>
 

@@ -143,7 +143,7 @@ async function ask(address: ModelAddress, model: string, question: Question, sig
   }
 }
 
-const TOKENS_REFUSED = /max_(?:completion_|output_)?tokens/i
+const TOKENS_REFUSED = /max_?(?:completion_|output_?)?tokens/i
 
 /** Models differ in how many tokens they let an answer have, and in how that is said: one that refuses the number is asked without it. */
 async function asked(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<JsonObject> {

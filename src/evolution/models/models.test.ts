@@ -68,6 +68,10 @@ const ANSWERS: Readonly<Record<ModelApi, JsonObject>> = {
     ],
     usage: { input_tokens: 7, output_tokens: 3 },
   },
+  gemini: {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'Adding.' }, { functionCall: { id: 'c1', name: 'add', args: { a: 1 } } }] } }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3 },
+  },
 }
 const history: readonly ChatMessage[] = [
   { role: 'system', content: 'Be brief.' },
@@ -152,6 +156,29 @@ describe('a turn with tools', () => {
           },
         ],
         tools: [{ name: 'add', description: 'Adds.', input_schema: tool.parameters }],
+      },
+    ],
+    [
+      'gemini',
+      '/v1beta/models/m:generateContent',
+      {
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [
+          { role: 'user', parts: [{ text: 'Add 1.' }] },
+          {
+            role: 'model',
+            parts: [{ functionCall: { id: 'c0', name: 'add', args: { a: 0 } } }, { functionCall: { id: 'c9', name: 'add', args: {} } }],
+          },
+          {
+            role: 'user',
+            parts: [
+              { functionResponse: { id: 'c0', name: 'add', response: { result: '0' } } },
+              { functionResponse: { id: 'c9', name: 'add', response: { result: 'what?' } } },
+            ],
+          },
+        ],
+        tools: [{ functionDeclarations: [{ name: 'add', description: 'Adds.', parametersJsonSchema: tool.parameters }] }],
+        generationConfig: { maxOutputTokens: 50 },
       },
     ],
   ])('is asked in the format of %s', async (api, path, body) => {
