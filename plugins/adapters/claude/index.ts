@@ -1,10 +1,38 @@
 /** Claude Code: files under `claude/`, extensions as hooks, the model in the settings, JSON lines as log. */
 import { join } from 'node:path'
-import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { headed, printed, readJsonLines, refuseModel, refuseOtherName } from '../../../src/harness/index.ts'
-import { hooksOf } from './hooks.ts'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type JsonObject,
+  type Layout,
+  type ModelAddress,
+  isObject,
+  type Entry,
+  type Json,
+} from '../../../src/contract/index.ts'
+import { headed, printed, readJsonLines, refuseModel, refuseOtherName, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings, refuseHooks } from './settings.ts'
-import { shipped } from './shipped.ts'
+
+/** Silent without a newer release, and in sessions without the wrapper. */
+const NOTICE = '[ -z "$SVC_WRAPPER" ] || "$SVC_WRAPPER" notice --hook claude'
+
+/** Shipped entries for Claude Code: the command that asks for a change, and the notice of a newer release. */
+const shipped: Required<Adapter>['shipped'] = {
+  version_check: [
+    {
+      id: 'svc-version-check',
+      name: 'config',
+      config: { data: { hooks: { SessionStart: [{ matcher: 'startup|resume', hooks: [{ type: 'command', command: NOTICE }] }] } } },
+    },
+  ],
+  requests: [requestsCommand('claude', { words: 'Their request:\n\n$ARGUMENTS', how: 'in the background' })],
+}
+
+/** The events that run an extension. */
+const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'] as const
+
+type Hook = readonly [event: string, group: Json]
 
 const VERSION = '2.1.325'
 
@@ -83,3 +111,29 @@ const modelVariables = (model: string): JsonObject => ({
   ANTHROPIC_DEFAULT_OPUS_MODEL: model,
   ANTHROPIC_DEFAULT_SONNET_MODEL: model,
 })
+
+/**
+ * Concatenates the hooks of all entries, since merging lists would keep only the last. An extension is a Node program that runs at each of
+ * five events. It reads the event as one JSON object on stdin (`hook_event_name` says which), and may write
+ * `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}` to stdout; no output lets the agent go on. It is plain JavaScript: not
+ * every installed Node strips types.
+ */
+function hooksOf(entries: readonly Entry[]): JsonObject {
+  const all = entries.flatMap((entry) => (entry.name === 'config' ? chosen(entry) : entry.name === 'code_extension' ? extended(entry) : []))
+  const events = new Set(all.map(([event]) => event))
+  return Object.fromEntries([...events].map((event) => [event, all.filter(([other]) => other === event).map(([, group]) => group)]))
+}
+
+function chosen({ config: { data } }: Entry): readonly Hook[] {
+  const hooks = isObject(data) ? data['hooks'] : undefined
+  return Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, groups]) =>
+    Array.isArray(groups) ? groups.map((group: Json): Hook => [event, group]) : [],
+  )
+}
+
+function extended({ config: { name } }: Entry): readonly Hook[] {
+  const command = `node "$CLAUDE_CONFIG_DIR"/${quoted(`extensions/${typeof name === 'string' ? name : ''}.mjs`)}`
+  return EVENTS.map((event) => [event, { hooks: [{ type: 'command', command }] }])
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", () => `'\\''`)}'`

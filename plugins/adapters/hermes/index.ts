@@ -1,9 +1,21 @@
 /** Hermes: home `hermes/`, settings as YAML, commands as skills in a separate folder. */
 import { join } from 'node:path'
-import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { modelName, requestsCommand } from '../../../src/harness/index.ts'
-import { finishHermes } from './finish.ts'
-import { readSnapshots } from './snapshots.ts'
+import { stringify } from 'yaml'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type ConfigPatch,
+  type Layout,
+  type ModelAddress,
+  type Draft,
+  type Files,
+  type Json,
+  type JsonObject,
+  isObject,
+} from '../../../src/contract/index.ts'
+import { modelName, requestsCommand, headed, isList, readDocuments } from '../../../src/harness/index.ts'
+import { refuseForeignSettings } from './settings.ts'
 
 const layout: Layout = {
   config: {
@@ -50,7 +62,7 @@ const hermes: Adapter = {
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
   shipped: { requests: [requestsCommand('hermes', { words: "Their request is what stands after the command's name." })] },
-  finish: (draft) => finishHermes(layout, draft),
+  finish: finishHermes,
 
   /** `--` and the like protect a prompt that begins like an option. */
   launch: ({ prompt }, root) => ({
@@ -69,4 +81,45 @@ function bound(address: ModelAddress): readonly ConfigPatch[] {
   const model = { provider: 'custom:svc', default: modelName('hermes', address) }
   const svc = { base_url: `${address.url}/v1`, api_key: address.apiKey ?? NO_TOKEN, api_mode: 'chat_completions' }
   return [{ target: 'primary', data: { model, providers: { svc } } }]
+}
+
+/** Renders a tree for Hermes: YAML, front matter on every skill, and a manifest and permission for every plug-in. */
+function finishHermes(draft: Draft): Files {
+  const { config, files, entries } = draft
+  const { primary = {} } = config
+  refuseForeignSettings(entries)
+  const plugins = Object.keys(files).flatMap((path) => /^hermes\/plugins\/([^/]+)\//.exec(path)?.[1] ?? [])
+  return {
+    'hermes/config.yaml': printYaml(withPlugins(primary, plugins)),
+    // Otherwise it copies its own skills into the tree on the first start.
+    'hermes/.no-bundled-skills': '',
+    ...files,
+    ...headed({ layout }, draft),
+    ...Object.fromEntries(plugins.map((name) => [`hermes/plugins/${name}/plugin.yaml`, printYaml({ name, version: '1.0.0' })])),
+  }
+}
+
+/** Hermes loads user plug-ins only by name, and lets them replace tools only with permission. */
+function withPlugins(settings: JsonObject, names: readonly string[]): JsonObject {
+  if (names.length === 0) return settings
+  const entries = Object.fromEntries(names.map((name) => [name, { allow_tool_override: true }]))
+  return { ...settings, plugins: { enabled: names, entries } }
+}
+
+/** YAML 1.1, as Python reads it: there a bare `on` or `no` is a boolean. */
+const printYaml = (value: Json): string =>
+  stringify(value, { version: '1.1', lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
+
+/** Per session its metadata, then its messages, in path order. */
+async function readSnapshots(folder: string): Promise<readonly JsonObject[]> {
+  return (await readDocuments(folder)).flatMap(([path, document]) => eventsOf(path, document))
+}
+
+/** The folder also holds indexes and request dumps, which have no messages. */
+function eventsOf(path: string, document: Json): readonly JsonObject[] {
+  if (!isObject(document)) throw new Error(`the session ${path} is not a JSON object`)
+  const { messages, ...session } = document
+  if (!isList(messages)) return []
+  if (!messages.every(isObject)) throw new Error(`the session ${path} has a message that is not a JSON object`)
+  return [{ ...session, type: 'session' }, ...messages.map((message) => ({ ...message, type: 'message' }))]
 }

@@ -1,5 +1,7 @@
 /** opencode: files under `opencode/`, extensions as plugins, the model as a custom provider, a database as log. */
 import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import {
   define,
   NO_TOKEN,
@@ -8,6 +10,9 @@ import {
   type Files,
   type Layout,
   type ModelAddress,
+  isObject,
+  type Json,
+  type JsonObject,
 } from '../../../src/contract/index.ts'
 import {
   headed,
@@ -21,7 +26,6 @@ import {
   type HeadCheck,
 } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
-import { readSessions } from './trajectory.ts'
 
 const VERSION = '1.18.33'
 const PROVIDER = 'svc'
@@ -114,3 +118,38 @@ const NOTHING_TO_INSTALL: Files = {
  * each word is passed alone as an option's value, which does neither; the option's parser removes the quotes.
  */
 const wordsOf = (prompt: string): readonly string[] => prompt.split(' ').map((word) => `--message="${word}"`)
+
+/** Each message in order, with its parts as content; none where there is no log. */
+async function readSessions(dataFolder: string): Promise<readonly JsonObject[]> {
+  const path = join(dataFolder, 'opencode/opencode.db')
+  if (!existsSync(path)) return []
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    return hasMessages(database) ? messagesIn(database) : []
+  } finally {
+    database.close()
+  }
+}
+
+/** An agent killed at its start leaves a database without tables. */
+function hasMessages(database: DatabaseSync): boolean {
+  const { tables } = database.prepare(`SELECT count(*) AS tables FROM sqlite_master WHERE name IN ('message', 'part')`).get() ?? {}
+  return tables === 2
+}
+
+function messagesIn(database: DatabaseSync): readonly JsonObject[] {
+  const messages = database.prepare('SELECT id, session_id, data FROM message ORDER BY time_created, id').all()
+  const parts = database.prepare('SELECT id, data FROM part WHERE message_id = ? ORDER BY id')
+  return messages.map(({ id, session_id, data }) => ({
+    ...objectFrom(data),
+    id: String(id),
+    session_id: String(session_id),
+    content: parts.all(String(id)).map((part) => ({ ...objectFrom(part['data']), id: String(part['id']) })),
+  }))
+}
+
+function objectFrom(text: unknown): JsonObject {
+  const value: Json = JSON.parse(String(text))
+  if (isObject(value)) return value
+  throw new Error('a row of the session log of opencode is not a JSON object')
+}

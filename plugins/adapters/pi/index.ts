@@ -1,10 +1,30 @@
 /** pi: files under `pi-agent/`, the model in `models.json`, JSON lines as log. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type ConfigPatch,
+  type Layout,
+  type ModelAddress,
+  type Entry,
+} from '../../../src/contract/index.ts'
 import { headed, modelName, piAiBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
-import { shipped } from './shipped.ts'
+
+const versionCheck = readFileSync(new URL('./entries/svc-version-check.mjs', import.meta.url), 'utf8')
+const requests = readFileSync(new URL('./entries/svc-requests.mjs', import.meta.url), 'utf8')
+const extensionApi = readFileSync(new URL('./entries/svc-pi-extension-api.md', import.meta.url), 'utf8')
+
+/** Shipped entries for pi; their texts are separate files. */
+const shipped: Required<Adapter>['shipped'] = {
+  version_check: [extension('svc-version-check', versionCheck)],
+  requests: [
+    extension('svc-requests', requests),
+    { id: 'svc-pi-extension-api', name: 'skill', config: { name: 'svc-pi-extension-api', text: extensionApi } },
+  ],
+}
 
 const VERSION = '0.87.1'
 const PROVIDER = 'svc'
@@ -91,3 +111,7 @@ const literal = (key: string): string => key.replaceAll('$', () => '$$').replace
 
 /** pi treats a leading @ as a file to attach. */
 const asMessage = (prompt: string): string => (prompt.startsWith('@') ? ` ${prompt}` : prompt)
+
+function extension(name: string, code: string): Entry {
+  return { id: name, name: 'code_extension', config: { name, code } }
+}

@@ -1,9 +1,48 @@
 /** Terminus, Terminal-Bench's agent: settings are its constructor arguments, the prompt is a task of the benchmark. */
 import { join } from 'node:path'
-import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { headed, modelName, printed } from '../../../src/harness/index.ts'
-import { readRuns } from './runs.ts'
-import { refuseForeignSettings } from './settings.ts'
+import { z } from 'zod'
+import {
+  define,
+  NO_TOKEN,
+  type Adapter,
+  type ConfigPatch,
+  type Layout,
+  type ModelAddress,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Entry,
+} from '../../../src/contract/index.ts'
+import { headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+
+const anything = z.unknown()
+
+const SETTINGS = settings({
+  enable_summarize: anything,
+  interleaved_thinking: anything,
+  // Other arguments may name another model, address or headers.
+  llm_call_kwargs: settings({
+    frequency_penalty: anything,
+    max_completion_tokens: anything,
+    max_tokens: anything,
+    min_p: anything,
+    presence_penalty: anything,
+    reasoning_effort: anything,
+    repetition_penalty: anything,
+    seed: anything,
+    stop: anything,
+    temperature: anything,
+    thinking: anything,
+    top_k: anything,
+    top_p: anything,
+  }),
+  max_thinking_tokens: anything,
+  max_turns: anything,
+  parser_name: anything,
+  proactive_summarization_threshold: anything,
+  reasoning_effort: anything,
+  temperature: anything,
+})
 
 const layout: Layout = {
   config: { primary: { path: 'terminus/config.json' } },
@@ -40,4 +79,21 @@ function bound(address: ModelAddress): readonly ConfigPatch[] {
   const model_name = `openai/${modelName('terminus', address)}`
   const llm_kwargs = { api_key: address.apiKey ?? NO_TOKEN }
   return [{ target: 'primary', data: { model_name, api_base: `${address.url}/v1`, llm_kwargs } }]
+}
+
+/** Per run the result, then the steps, in path order. */
+async function readRuns(folder: string): Promise<readonly JsonObject[]> {
+  return (await readDocuments(folder)).flatMap(([path, run]) => eventsOf(path, run))
+}
+
+function eventsOf(path: string, run: Json): readonly JsonObject[] {
+  const steps = isObject(run) ? run['steps'] : undefined
+  if (!isObject(run) || !isList(steps) || !steps.every(isObject)) throw new Error(`the run ${path} has no list of steps`)
+  const verdict = isObject(run['verifier']) ? run['verifier'] : {}
+  return [{ ...verdict, type: 'verifier' }, ...steps.map((step) => ({ ...step, type: 'step' }))]
+}
+
+/** The settings of Terminus that a tree may set: never the model or its address. */
+function refuseForeignSettings(entries: readonly Entry[]): void {
+  for (const setting of settingsIn(entries)) refuseOthers(setting, SETTINGS)
 }

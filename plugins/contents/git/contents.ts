@@ -1,13 +1,12 @@
 /** Contents and releases in a bare git repository: content is a tree, a release is a commit, a scenario's pointer is a ref. */
-import { unsupported } from '../../../src/contract/index.ts'
+import { unsupported, PRODUCT, invalid } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
 import { LargeFiles } from './files/large.ts'
 import { UnpackedContents } from './files/unpacked.ts'
 import { Workbench } from './files/workbench.ts'
 import type { Location } from './location.ts'
-import { isObjectId } from './objects/object.ts'
+import { isObjectId, makeObject, type NewObject } from './objects/object.ts'
 import { Objects } from './objects/objects.ts'
-import { decodeRelease, encodeRelease } from './objects/release.ts'
 import { Trees, noContent } from './objects/trees.ts'
 import { noRelease } from './refs/goals.ts'
 import { LocalRefs } from './refs/local-refs.ts'
@@ -110,4 +109,36 @@ async function findRelease(objects: Objects, releaseId: string): Promise<Release
   if (!isObjectId(releaseId)) return null
   const commit = (await objects.read([releaseId])).get(releaseId)
   return commit?.type === 'commit' ? decodeRelease(releaseId, commit.body) : null
+}
+
+/**
+ * A release as a git commit: which tree, on which parent, accepted at which step. Equal inputs, equal id. The step is in the message so
+ * that two releases of equal content and parent never share an id.
+ */
+function encodeRelease(contentId: string, parent: Release | null, mark: SealMark): NewObject {
+  const seconds = Math.floor(mark.at)
+  if (!Number.isSafeInteger(seconds) || seconds < 0) throw invalid('bad_time', 'the time of a release is seconds since the epoch')
+  const who = `${PRODUCT} <${PRODUCT}@localhost> ${seconds} +0000`
+  const lines = [
+    `tree ${contentId}`,
+    ...(parent === null ? [] : [`parent ${parent.release_id}`]),
+    `author ${who}`,
+    `committer ${who}`,
+    '',
+    `step ${mark.step}: ${mark.operation}`,
+    '',
+  ]
+  return makeObject('commit', Buffer.from(lines.join('\n')))
+}
+
+function decodeRelease(releaseId: string, body: Buffer): Release {
+  const text = body.toString()
+  const [header = ''] = text.split('\n\n', 1)
+  const lines = header.split('\n')
+  return { release_id: releaseId, parent_release_id: idAfter('parent ', lines), content_id: idAfter('tree ', lines) ?? '' }
+}
+
+function idAfter(word: string, lines: readonly string[]): string | null {
+  const id = lines.find((line) => line.startsWith(word))?.slice(word.length)
+  return id !== undefined && isObjectId(id) ? id : null
 }

@@ -1,9 +1,23 @@
 /** A content store that forgets: the same answers as the durable one, for tests and trials. */
 import { hash } from 'node:crypto'
-import { canonicalJson, checkComponent, checkFiles, conflict, define, invalid, unknown } from '../../../src/contract/index.ts'
+import { readdir, readFile, realpath, stat, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, join, dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import {
+  canonicalJson,
+  checkComponent,
+  checkFiles,
+  conflict,
+  define,
+  invalid,
+  unknown,
+  isLargeFile,
+  printPointer,
+  PRODUCT,
+} from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
-import { takeCheckpoint } from './checkpoint.ts'
-import { UnpackedFolders } from './unpacked.ts'
+
+const READ_ONLY = 0o444
 
 export default define('contents', { make: () => new MemoryContents() })
 
@@ -89,5 +103,78 @@ class MemoryContents implements ContentStore {
   #require(release: Release): void {
     if (!this.#releases.has(release.release_id))
       throw unknown('unknown_release', `release ${release.release_id} is not kept here; seal it first`)
+  }
+}
+
+/**
+ * A folder of this machine taken as it is: texts as texts, and everything else as three lines that name its bytes. Bytes that are no text
+ * here go into `large`, by the text that stands for them.
+ */
+async function takeCheckpoint(path: string, large: Map<string, Buffer>): Promise<Files> {
+  const root = await realpath(path).catch(() => null)
+  if (root === null) throw invalid('bad_checkpoint', 'the checkpoint does not exist; name a folder or a file of this machine')
+  const names = (await stat(root)).isDirectory() ? await namesBelow(root) : null
+  if (names?.length === 0) throw invalid('bad_checkpoint', 'the checkpoint holds no file; write its files before offering it')
+  const sources = names === null ? [[basename(path), root] as const] : names.map((name) => [name, join(root, name)] as const)
+  const texts = sources.map(async ([name, file]) => [name, textOf(name, await bytesIn(name, file), large)] as const)
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+async function namesBelow(root: string, folder = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true })
+  const names = entries.map(async (entry) => {
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory()) return namesBelow(root, name)
+    if (!entry.isFile()) throw refused(name, 'is neither a file nor a folder; put the file itself there')
+    return [name]
+  })
+  return (await Promise.all(names)).flat()
+}
+
+async function bytesIn(name: string, file: string): Promise<Buffer> {
+  if (!(await stat(file)).isFile()) throw refused(name, 'is not a plain file; put the file itself there')
+  return readFile(file)
+}
+
+function textOf(name: string, bytes: Buffer, large: Map<string, Buffer>): string {
+  if (!isLargeFile(name, bytes)) return bytes.toString()
+  const pointer = printPointer({ sha256: hash('sha256', bytes), bytes: bytes.length })
+  large.set(pointer, bytes)
+  return pointer
+}
+
+const refused = (name: string, problem: string): Error => invalid('bad_checkpoint', `${JSON.stringify(name)} of the checkpoint ${problem}`)
+
+/** Contents as folders of real files, below one temporary folder that goes when the store does. */
+class UnpackedFolders {
+  #root: Promise<string> | null = null
+  readonly #folders = new Map<string, Promise<string>>()
+
+  /** `bytesOf` answers what a text stands for. */
+  folder(contentId: string, files: Files, bytesOf: (text: string) => string | Buffer): Promise<string> {
+    const known = this.#folders.get(contentId)
+    if (known !== undefined) return known
+    const made = this.#build(contentId, files, bytesOf)
+    this.#folders.set(contentId, made)
+    made.catch(() => this.#folders.delete(contentId))
+    return made
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#folders.values())
+    if (this.#root !== null) await rm(await this.#root, { recursive: true, force: true })
+  }
+
+  async #build(contentId: string, files: Files, bytesOf: (text: string) => string | Buffer): Promise<string> {
+    this.#root ??= mkdtemp(join(tmpdir(), `${PRODUCT}-unpacked-`))
+    const folder = join(await this.#root, contentId)
+    const beside = await mkdtemp(`${folder}.`)
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(beside, path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, bytesOf(text), { flag: 'wx', mode: READ_ONLY })
+    }
+    await rename(beside, folder)
+    return folder
   }
 }

@@ -2,10 +2,25 @@
  * A model scores the answer: compared with the current release's answer where there is one, else graded alone. It is asked twice in both
  * orders, since models favour a position.
  */
-import { define, unavailable, type ChatMessage, type Episode, type Model, type Scene, type Task } from '../../../src/contract/index.ts'
+import {
+  define,
+  unavailable,
+  type ChatMessage,
+  type Episode,
+  type Model,
+  type Scene,
+  type Task,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../../src/contract/index.ts'
 import { finalText, scoreOfEnd } from '../common/episodes.ts'
 import { comparison, grading, type JudgeQuestion } from './questions.ts'
-import { gradeIn, winnerIn } from './verdicts.ts'
+
+type Winner = 'A' | 'B' | 'tie'
+
+/** One code fence around the whole reply is allowed. */
+const FENCED = /^```(?:json)?\s*\n([^`]*)\n```$/
 
 export default define('evaluator', {
   compares: true,
@@ -79,4 +94,31 @@ async function verdictOf<T>(model: Model, { messages, shown, form }: JudgeQuesti
     { role: 'user', content: again },
   ]
   return readOwn(await model.chat([...messages, ...further], ANSWER))
+}
+
+/** Reads a judge's reply strictly: one JSON object of the expected fields and nothing else. */
+function gradeIn(reply: string): number | null {
+  const score = verdictIn(reply, 'score')
+  return typeof score === 'number' && score >= 0 && score <= 1 ? score : null
+}
+
+function winnerIn(reply: string): Winner | null {
+  const winner = verdictIn(reply, 'winner')
+  return winner === 'A' || winner === 'B' || winner === 'tie' ? winner : null
+}
+
+function verdictIn(reply: string, field: string): Json | undefined {
+  const text = reply.trim()
+  const verdict = objectIn(FENCED.exec(text)?.[1] ?? text)
+  const isAsked = verdict !== null && Object.keys(verdict).every((key) => key === field || key === 'reason')
+  return isAsked ? verdict[field] : undefined
+}
+
+function objectIn(text: string): JsonObject | null {
+  try {
+    const value: Json = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
 }

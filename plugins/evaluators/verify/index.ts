@@ -4,15 +4,22 @@
  */
 import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, lstat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { define, unavailable, type Episode, type ModelAddress, type Play, type Scene } from '../../../src/contract/index.ts'
+import { join, posix, dirname } from 'node:path'
+import { define, unavailable, type Episode, type ModelAddress, type Play, type Scene, type Files } from '../../../src/contract/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 import { checkOf, type Check } from './check.ts'
-import { placeFiles } from './place.ts'
-import { endOf, problemOf, wordsFor } from './outcome.ts'
+
+/** Cleared first: the verifier's files could load the agent's files there. */
+const OWN_FOLDER = 'verify'
+
+const OUTPUT_CHARACTERS_MAX = 8000
+/** Shell exit codes of a command that is not executable or not found. */
+const NOT_RUN: ReadonlySet<number> = new Set([126, 127])
+
+const NAMED = /([^:\s][^:]*): (?:command not found|not found|permission denied|no such file or directory|cannot execute[^:]*)$/i
 
 export default define('evaluator', {
   async score(task, episode, scene) {
@@ -84,3 +91,64 @@ function rewardIn(stdout: string): number {
   const reward = line === '' ? 0 : Number(line)
   return reward >= 0 && reward <= 1 ? reward : 0
 }
+
+/** Describes how a verifier ended, and whether that is a verdict. Keeps the end of the output, where most programs report errors. */
+function endOf(printed: string): string {
+  if (printed.length <= OUTPUT_CHARACTERS_MAX) return printed
+  return `[${printed.length - OUTPUT_CHARACTERS_MAX} characters dropped] ${printed.slice(-OUTPUT_CHARACTERS_MAX)}`
+}
+
+function wordsFor({ exitCode, ended, stdout, stderr }: Episode): string {
+  const said = [lastLine(stderr), lastLine(stdout)].find((line) => line !== '')
+  const how = ended === undefined ? `exit code ${exitCode}` : `ended by the limit of ${ended}`
+  return `the verifier: ${how}${said === undefined ? '' : `: ${endOf(said)}`}`
+}
+
+const lastLine = (printed: string): string => printed.trimEnd().split('\n').at(-1)?.trim() ?? ''
+
+/**
+ * Why the verifier could not run, or null. Hitting a limit is a verdict, since the command is the same for every candidate. So is a missing
+ * program that the agent should have made.
+ */
+function problemOf(check: Check, run: Episode, mark: string): string | null {
+  if (run.ended === 'start') return 'the verifier could not be started; check the machine that runs episodes'
+  if (run.ended !== undefined) return null
+  if (run.stderr.includes(mark)) return 'the verifier cannot read the copy of the workspace; check the temporary folder'
+  if (!NOT_RUN.has(run.exitCode) || isAgents(check, run.stderr)) return null
+  return `a program of the verifier is missing or may not be run (exit code ${run.exitCode}); install it where episodes run, or change verify`
+}
+
+/** Whether the missing program is a workspace path and not one of the verifier's files. */
+function isAgents({ files }: Check, stderr: string): boolean {
+  const name = NAMED.exec(lastLine(stderr))?.[1]?.trim()
+  if (name === undefined || !name.includes('/') || posix.isAbsolute(name)) return false
+  return !Object.hasOwn(files, posix.normalize(name))
+}
+
+/** Writes the verifier's files into the copy, replacing the agent's. */
+async function placeFiles(folder: string, files: Files): Promise<void> {
+  if (Object.keys(files).some((path) => path.startsWith(`${OWN_FOLDER}/`))) await remove(join(folder, OWN_FOLDER))
+  for (const [path, text] of Object.entries(files)) {
+    await makeWay(folder, dirname(path))
+    await remove(join(folder, path))
+    await writeFile(join(folder, path), text, { flag: 'wx' })
+  }
+}
+
+/** Makes real folders: a link would lead outside the copy. */
+async function makeWay(folder: string, path: string): Promise<void> {
+  if (path === '.') return
+  await makeWay(folder, dirname(path))
+  const here = join(folder, path)
+  if (await isFolder(here)) return
+  await remove(here)
+  await mkdir(here)
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+
+const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true })

@@ -1,8 +1,13 @@
 /** Test-time training to discover: the best of each group count for more, and no token may run far from the frozen base. */
 import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
-import { groupsIn, isConstant, meanOf, type Scored } from '../common/scores.ts'
+import { groupsIn, isConstant, meanOf, type Scored, largest } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
-import { entropicAdvantages } from './entropic.ts'
+
+/** How far the weights may lie from equal ones: as far as choosing one half of the group would. */
+const DISTANCE = Math.LN2
+const BETA_MAX = 1e6
+/** Of two rollouts the better would weigh without bound, since no weight lies so far from equal: this is what it is bounded by, in groups. */
+const GROUPS_MAX = 100
 
 const KL_COEF_NORMALLY = 0.1
 const KL_COEF_MAX = 100
@@ -64,4 +69,41 @@ function pull(rollouts: readonly Rollout[], weights: ReadonlyMap<number, number>
 function driftOf({ lossMask, logProbs, baseLogProbs }: Rollout): readonly (number | null)[] {
   if (baseLogProbs?.length !== lossMask.length) throw new Error('the log-probabilities of the base are missing')
   return lossMask.map((mark, token) => (mark === 0 ? null : (logProbs[token] ?? 0) - (baseLogProbs[token] ?? 0)))
+}
+
+/**
+ * What the rollouts of a group weigh when the best are to count for more, by as much as a fixed distance from treating all alike allows.
+ * Each one's weight against the mean weight of the others, less 1.
+ */
+function entropicAdvantages(scores: readonly number[]): readonly number[] {
+  const weights = weightsOf(scores, betaFor(scores))
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  const least = 1 / (GROUPS_MAX * scores.length)
+  return weights.map((weight) => weight / Math.max((sum - weight) / (scores.length - 1), least) - 1)
+}
+
+/** The distance grows with beta, so halving finds the one that is wanted; where ties keep the distance from being reached it is the greatest. */
+function betaFor(scores: readonly number[]): number {
+  let [low, high] = [0, BETA_MAX]
+  if (distanceOf(scores, high) <= DISTANCE) return high
+  for (;;) {
+    const middle = (low + high) / 2
+    if (middle === low || middle === high) return middle
+    if (distanceOf(scores, middle) < DISTANCE) low = middle
+    else high = middle
+  }
+}
+
+/** KL(softmax(beta * scores) || uniform). */
+function distanceOf(scores: readonly number[], beta: number): number {
+  const weights = weightsOf(scores, beta)
+  const mean = meanOf(weights)
+  const terms = weights.map((weight) => (weight === 0 ? 0 : weight * Math.log(weight / mean)))
+  return meanOf(terms) / mean
+}
+
+/** Against the best, so that none is above 1. */
+function weightsOf(scores: readonly number[], beta: number): readonly number[] {
+  const best = largest(scores)
+  return scores.map((score) => Math.exp(beta * (score - best)))
 }

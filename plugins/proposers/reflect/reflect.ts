@@ -1,10 +1,9 @@
 /** One proposal: play the current tree, draft an edit, try it, remember the scores, and offer the best. */
-import type { Brief, Proposal, Task, Trial } from '../../../src/contract/index.ts'
+import type { Brief, Proposal, Task, Trial, Mutation } from '../../../src/contract/index.ts'
 import { editId, gainOf, openArchive, scoreOn, withCandidate, withScore, type ReflectArchive, type EditCandidate } from './archive.ts'
 import { ask } from './ask.ts'
 import { chooseTasks, WON } from './coreset.ts'
 import { meanOf, tryDraft, type EditDraft, type TaskRun, type Search } from './draft.ts'
-import { mergeIn } from './merge.ts'
 import { bestOf, proposalOf } from './offer.ts'
 import type { ReflectSettings } from './settings.ts'
 import { Trials } from './trials.ts'
@@ -111,3 +110,46 @@ function isEnough({ request }: Brief, { tried, current }: Search): boolean {
   if (candidate === undefined || gainOf(candidate) < 0) return false
   return request !== null || current.every(({ task }) => (scoreOn(candidate, task.name) ?? WON) >= WON)
 }
+
+/**
+ * Merges two candidates that help with different tasks, without a model call. The most promising untried pair that the tree admits, or
+ * null.
+ */
+function mergeIn(archive: ReflectArchive, isOpen: (mutations: readonly Mutation[]) => boolean): EditDraft | null {
+  const parents = archive.candidates.filter(
+    ({ base, outcome }) => base === archive.base && (outcome === 'shelved' || outcome === 'rejected'),
+  )
+  const known = new Set(archive.candidates.map(({ id }) => id))
+  const best = parents
+    .flatMap((one, index) => parents.slice(index + 1).map((other) => ({ one, other })))
+    .filter(({ one, other }) => isComplementary(one, other))
+    .toSorted((a, b) => promiseOf(b.one, b.other) - promiseOf(a.one, a.other))
+    .map(({ one, other }) => merged(one, other))
+    .find(({ mutations }) => !known.has(editId(mutations)) && isOpen(mutations))
+  return best ?? null
+}
+
+/** Each improves a task that the other does not, and they touch different entries. */
+function isComplementary(one: EditCandidate, other: EditCandidate): boolean {
+  const ids = new Set(one.mutations.map(({ id }) => id))
+  return other.mutations.every(({ id }) => !ids.has(id)) && isBetterSomewhere(one, other) && isBetterSomewhere(other, one)
+}
+
+const isBetterSomewhere = (one: EditCandidate, other: EditCandidate): boolean =>
+  one.scores.some(({ task, score, current }) => score > current && score > (scoreOn(other, task) ?? current))
+
+/** The gain if each task goes as well as with the better of the two. */
+function promiseOf(one: EditCandidate, other: EditCandidate): number {
+  const best = new Map<string, number>()
+  for (const { task, score, current } of [...one.scores, ...other.scores])
+    best.set(task, Math.max(best.get(task) ?? -Infinity, score - current))
+  return [...best.values()].reduce((sum, gain) => sum + gain, 0)
+}
+
+const merged = (one: EditCandidate, other: EditCandidate): EditDraft => ({
+  mutations: [...one.mutations, ...other.mutations],
+  design: [one.design, other.design].filter((design) => design !== '').join('\n\n'),
+  reflection: 'Two earlier edits, each of which did better on different tasks.',
+  requires: [...one.requires, ...other.requires],
+  parents: [one.id, other.id],
+})

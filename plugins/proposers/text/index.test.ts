@@ -10,8 +10,7 @@ import type { Brief, ChatMessage, Entry, JsonObject, Model, Mutation, Proposal, 
 import { describeKinds } from '../../../src/evolution/index.ts'
 import { admit } from '../../../src/harness/index.ts'
 import { native, plain } from '../../../src/harness/testing/adapters.ts'
-import text from './index.ts'
-import { messagesOf } from './prompt.ts'
+import text, { messagesOf } from './index.ts'
 
 const pi = { ...plain, name: 'pi' }
 const style = { id: 'style', name: 'rules', config: { text: 'Be polite.' } }

@@ -2,7 +2,16 @@
  * Text: the served model writes entries as one JSON array, from failing exchanges or a person's request, and is asked again when its answer
  * cannot be used. Does not play anything.
  */
-import { define, unavailable, type Brief, type ChatMessage, type Model, type Proposal } from '../../../src/contract/index.ts'
+import {
+  define,
+  unavailable,
+  type Brief,
+  type ChatMessage,
+  type Model,
+  type Proposal,
+  isObject,
+  type Json,
+} from '../../../src/contract/index.ts'
 import {
   failureOf,
   lostModel,
@@ -13,9 +22,31 @@ import {
   review,
   type Drafted,
   type Proposed,
+  groundRules,
+  objectIn,
+  situation,
+  describeReply,
+  DESIGN_BRIEF,
+  fence,
+  REQUIRES_GUIDE,
+  SMALL_CHANGE,
 } from '../../../src/evolution/index.ts'
-import { planOf } from './plan.ts'
-import { againOf, messagesOf } from './prompt.ts'
+
+const REPLY_SHOWN_CHARACTERS = 2000
+
+const FORMAT = [
+  'Your answer is one JSON array of entries. Its first element is {"design": "…"}, in which you say what you change and why.',
+  'Then one {"id", "name", "config"} for each entry to create or to replace, and {"id", "remove": true} for each to take away.',
+].join(' ')
+
+const OPTIONS = { tokensMax: 4096, timeoutSeconds: 60 }
+const STEPS_MAX = 20
+const STEP_CHARACTERS_MAX = 300
+
+const TASK = [
+  'Do not write any entry yet. List the steps of what the person asks for, and for each whether it needs a tool or a right that the harness lacks.',
+  'Answer with one JSON object and nothing else: {"steps": [{"step": "…", "needs": "…" or null}]}.',
+].join('\n')
 
 const ANSWERS_MAX = 3
 const REASONS_SHOWN_MAX = 5
@@ -91,4 +122,55 @@ function read(text: string, { entries, adapter, check }: Pick<Brief, 'entries' |
   if (refusal !== null) return refusal
   const { requires, refused } = needsIn(reply.requires)
   return { mutations, dropped, requires, refused, design: reply.design }
+}
+
+/** Null when there is no plan: the request alone is enough. */
+async function planOf(brief: Brief, model: Model): Promise<readonly string[] | null> {
+  try {
+    const messages = [
+      { role: 'system', content: groundRules(brief) },
+      { role: 'user', content: `${situation(brief)}\n\n${TASK}` },
+    ] as const
+    const planned = objectIn(await model.chat(messages, OPTIONS))
+    const steps = typeof planned === 'string' ? [] : stepsOf(planned['steps'])
+    return steps.length === 0 ? null : steps
+  } catch {
+    brief.signal.throwIfAborted()
+    return null
+  }
+}
+
+function stepsOf(value: Json | undefined): readonly string[] {
+  const steps = Array.isArray(value) ? value.filter(isObject) : []
+  return steps.slice(0, STEPS_MAX).flatMap(({ step, needs }) => {
+    if (typeof step !== 'string') return []
+    return [(typeof needs === 'string' && needs !== '' ? `${step} (needs ${needs})` : step).slice(0, STEP_CHARACTERS_MAX).toWellFormed()]
+  })
+}
+
+/** The prompt: rules, the step's situation, and the answer's format. */
+export function messagesOf(brief: Brief, plan: readonly string[] | null): readonly ChatMessage[] {
+  const isAsked = brief.request !== null
+  const system = [groundRules(brief), FORMAT, ...(isAsked ? [REQUIRES_GUIDE, 'The last element may be {"requires": […]}.'] : [])].join(
+    '\n\n',
+  )
+  const steps = plan === null ? [] : [`Steps that an earlier look found, to check your work by:\n${fence('plan', plan.join('\n'))}`]
+  const content = [situation(brief), ...steps, isAsked ? DESIGN_BRIEF : SMALL_CHANGE].join('\n\n')
+  return [
+    { role: 'system', content: system },
+    { role: 'user', content },
+  ]
+}
+
+/** The excerpt of an answer, and what is wrong with it. */
+function againOf(text: string, reason: string): readonly ChatMessage[] {
+  const reply = replyIn(text)
+  const shown = typeof reply === 'string' ? text.slice(0, REPLY_SHOWN_CHARACTERS).toWellFormed() : describeReply(reply)
+  return [
+    { role: 'assistant', content: shown.trim() === '' ? '(nothing)' : shown },
+    {
+      role: 'user',
+      content: `${fence('reason', reason)}\n\nThat is why this answer is not enough. Answer again, with the whole JSON array, mended.`,
+    },
+  ]
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runtimeConformance } from '../../../conformance/runtime.ts'
 import type { Dialect, JsonObject, Runtime } from '../../../src/contract/index.ts'
 import plugin from './index.ts'
-import { NOTICE } from './runtime.ts'
+import { NOTICE, streamed } from './runtime.ts'
 import { ask, at, callOf, practice, wholeOf } from './testing.ts'
 
 runtimeConformance({
@@ -189,4 +189,22 @@ describe('refusals in the words of the vendors', () => {
       { numRuns: 300 },
     )
   })
+})
+
+it('an event is made when the reader asks for it, and none after the reader left', async () => {
+  const made: number[] = []
+  function* frames(): Generator<Uint8Array> {
+    for (let index = 0; index < 100; index += 1) {
+      made.push(index)
+      yield Buffer.from(`data: ${index}\n\n`)
+    }
+  }
+  const chunks = streamed(callOf('chat', {}), frames(), 0, 'req_1').chunks[Symbol.asyncIterator]()
+  expect(made).toEqual([])
+  await chunks.next()
+  await chunks.next()
+  expect(made).toEqual([0, 1])
+  await chunks.return?.()
+  expect(await chunks.next()).toMatchObject({ done: true })
+  expect(made).toEqual([0, 1])
 })

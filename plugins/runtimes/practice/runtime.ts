@@ -1,17 +1,30 @@
 /** The practice runtime: a deterministic language model inside the process, in every provider's format, without network or key. */
-import type { JsonObject, Runtime, RuntimeCall } from '../../../src/contract/index.ts'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import type { JsonObject, Runtime, RuntimeCall, StreamedAnswer, WholeAnswer } from '../../../src/contract/index.ts'
 import { JSON_DEPTH_MAX, PRODUCT, upstream } from '../../../src/contract/index.ts'
-import { dialects, isObject, parsed, type DialectSpec, type RequestFault } from '../../../src/dialects/index.ts'
+import {
+  dialects,
+  isObject,
+  parsed,
+  type DialectSpec,
+  type RequestFault,
+  type ModelReply,
+  type ReplyCall,
+} from '../../../src/dialects/index.ts'
 import { digest } from './draw.ts'
 import { isDeeperThan } from './json.ts'
 import type { Prompt, Thought } from './prompt.ts'
 import { isFault, readPrompt } from './read-prompt.ts'
-import { replyOf } from './reply.ts'
-import { streamed, whole } from './send.ts'
 import type { Settings } from './settings.ts'
 import { think } from './think.ts'
-import { countTokens, promptTokens, streamPieces } from './tokens.ts'
-import { modelList } from './models.ts'
+import { countTokens, promptTokens, streamPieces, firstTokens } from './tokens.ts'
+
+/** Every so many events the event loop gets its turn, so that an abort is heard while a long answer is written. */
+const EVENTS_PER_TURN = 16
+
+const PRACTICE_MODEL = 'practice'
+/** The model does not change with the process, so its date is a constant and not a clock's. */
+const CREATED_AT = '2026-01-01T00:00:00Z'
 
 export const NOTICE = [
   `This is ${PRODUCT}'s practice model: deterministic, embedded, not a real language model.`,
@@ -37,7 +50,7 @@ export function makePractice(settings: Settings, clock: () => number): Runtime {
       refuseAborted(call.signal)
       const dialect = dialects[call.dialect]
       const { seed, body, prompt } = read(dialect, call)
-      const id = requestId(seed)
+      const id = requestIdOf(seed)
       if (isFault(prompt)) return whole(dialect, 400, dialect.writeError(400, { ...prompt, requestId: id }), id)
       if (dialect.writeCount !== undefined) return whole(dialect, 200, dialect.writeCount(promptTokens(prompt)), id)
       const thought = withNotice(call, prompt, think(prompt, settings.noise))
@@ -49,7 +62,7 @@ export function makePractice(settings: Settings, clock: () => number): Runtime {
     },
     async models(call) {
       refuseAborted(call.signal)
-      return whole(dialects.chat, 200, modelList(call.model.model), requestId(digest(call.path)))
+      return whole(dialects.chat, 200, modelList(call.model.model), requestIdOf(digest(call.path)))
     },
     async status() {
       return { runtime: 'practice', practice: true, notice: NOTICE, answers }
@@ -76,8 +89,99 @@ const isEvaluation = (call: RuntimeCall): boolean => call.purpose === 'evaluatio
 
 const unreadable = (message: string): RequestFault => ({ message, param: null, code: null })
 
-const requestId = (seed: string): string => `req_${seed.slice(0, 24)}`
+const requestIdOf = (seed: string): string => `req_${seed.slice(0, 24)}`
 
 function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: signal.reason })
+}
+
+/**
+ * The model list: OpenAI's shape, with the fields that Anthropic's clients read beside it. A deployment that names its model finds it
+ * listed under that name too.
+ */
+function modelList(configured: string | null): JsonObject {
+  const ids = configured === null || configured === PRACTICE_MODEL ? [PRACTICE_MODEL] : [configured, PRACTICE_MODEL]
+  return { object: 'list', data: ids.map(model), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null }
+}
+
+const model = (id: string): JsonObject => ({
+  id,
+  object: 'model',
+  type: 'model',
+  created: Date.parse(CREATED_AT) / 1000,
+  created_at: CREATED_AT,
+  owned_by: PRODUCT,
+  display_name: 'Practice model',
+})
+
+/**
+ * A thought cut to the limits of its request, with what every format writes of it. The id comes from the request alone: the same request,
+ * the same ids.
+ */
+function replyOf(prompt: Prompt, thought: Thought, origin: Pick<ModelReply, 'id' | 'createdSeconds'>): ModelReply {
+  const base = { ...origin, model: prompt.model }
+  const input = promptTokens(prompt)
+  const call = thought.kind === 'call' ? callOf(thought) : null
+  if (call !== null) {
+    const output = countTokens(call.name) + countTokens(call.input)
+    if (output <= (prompt.tokensMax ?? output))
+      return { ...base, text: '', calls: [call], ending: { kind: 'call' }, usage: { input, output } }
+  }
+  // A call that does not fit is cut before it is one.
+  const said = thought.kind === 'text' ? thought.text : ''
+  const { text, ending } = cut(said, prompt, call !== null)
+  const output = Math.max(countTokens(text), ending.kind === 'length' ? (prompt.tokensMax ?? 0) : 0)
+  return { ...base, text, calls: [], ending, usage: { input, output } }
+}
+
+const callOf = ({ tool: { name, shape, namespace }, input }: Extract<Thought, { kind: 'call' }>): ReplyCall => ({
+  id: null,
+  name,
+  input,
+  shape: shape === 'custom' ? shape : 'function',
+  namespace,
+})
+
+function cut(said: string, prompt: Prompt, isCutCall: boolean): Pick<ModelReply, 'text' | 'ending'> {
+  const within = prompt.tokensMax === null ? said : firstTokens(said, prompt.tokensMax)
+  const stop = prompt.stops
+    .map((sequence) => ({ sequence, at: within.indexOf(sequence) }))
+    .filter(({ at }) => at !== -1)
+    .sort((a, b) => a.at - b.at)[0]
+  if (stop !== undefined) return { text: within.slice(0, stop.at), ending: { kind: 'stop', sequence: stop.sequence } }
+  return { text: within, ending: { kind: isCutCall || within.length < said.length ? 'length' : 'end' } }
+}
+
+/** Bytes of an answer: all at once, or one event after the other as the reader takes them. */
+const whole = (dialect: DialectSpec, status: number, body: JsonObject, requestId: string): WholeAnswer => ({
+  kind: 'whole',
+  status,
+  headers: { 'content-type': 'application/json', [dialect.requestIdHeader]: requestId },
+  body: Buffer.from(JSON.stringify(body)),
+})
+
+export const streamed = (call: RuntimeCall, frames: Iterable<Uint8Array>, delayMs: number, requestId: string): StreamedAnswer => ({
+  kind: 'stream',
+  status: 200,
+  headers: {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    [dialects[call.dialect].requestIdHeader]: requestId,
+  },
+  chunks: paced(frames, delayMs, call.signal),
+})
+
+async function* paced(frames: Iterable<Uint8Array>, delayMs: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let events = 0
+  try {
+    for (const frame of frames) {
+      signal.throwIfAborted()
+      yield frame
+      events += 1
+      if (delayMs > 0) await wait(delayMs, undefined, { signal })
+      else if (events % EVENTS_PER_TURN === 0) await turn(undefined, { signal })
+    }
+  } catch (cause) {
+    throw upstream('call_aborted', 'the call was given up before the answer ended', { cause })
+  }
 }

@@ -8,16 +8,22 @@ import type {
   GenerateCall,
   Generation,
   JsonObject,
+  Json,
+  Sampling,
 } from '../../../src/contract/index.ts'
 import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
-import { listOf, objectOf, textOf } from '../common/json.ts'
+import { listOf, objectOf, textOf, isList } from '../common/json.ts'
 import { readModels } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
 import { answerOf, failed, isLost, refusalOf, wholeOf } from '../common/replies.ts'
 import type { EngineSettings } from '../common/settings.ts'
 import { SglangAdapters } from './adapters.ts'
-import { isAborted, sampledOf, samplingParams } from './sampled.ts'
+
+interface Sampled {
+  readonly tokens: readonly number[]
+  readonly logProbs: readonly number[]
+}
 
 /** What the engine was when it was first looked at. */
 interface Base extends EngineModel {
@@ -171,3 +177,30 @@ function producerOf(meta: JsonObject, adapter: string | null, base: Base): strin
   const version = textOf(meta['weight_version'])
   return version === base.weightVersion ? adapter : `weight-version:${version ?? 'none'}`
 }
+
+/** SGLang's own words for sampling, and for what was sampled. */
+function samplingParams({ maxTokens, temperature, topP, topK, seed, stop }: Sampling): JsonObject {
+  return {
+    max_new_tokens: maxTokens,
+    temperature,
+    ...(topP !== undefined && { top_p: topP }),
+    ...(topK !== undefined && { top_k: topK }),
+    ...(seed !== undefined && { sampling_seed: seed }),
+    ...(stop !== undefined && { stop }),
+  }
+}
+
+/** Rows of log-probability, id and text, one per generated token. */
+function sampledOf(meta: JsonObject): Sampled {
+  if (!isList(meta['output_token_logprobs'])) throw broken('it came without log-probabilities')
+  const rows = meta['output_token_logprobs'].map(listOf)
+  const tokens = idsOf(
+    rows.map((row) => row[1] ?? null),
+    'generated ids',
+  )
+  checkCount(tokens, meta['completion_tokens'], 'generated ids')
+  return { tokens, logProbs: logProbsOf(rows.map((row) => row[0])) }
+}
+
+/** A word on one route, an object with a `type` on the other. */
+const isAborted = (reason: Json | undefined): boolean => reason === 'abort' || objectOf(reason)['type'] === 'abort'

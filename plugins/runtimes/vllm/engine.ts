@@ -1,4 +1,5 @@
 /** vLLM as an engine: an adapter is a model of its own, asked for by name and named in the answer. */
+import { unavailable, upstream } from '../../../src/contract/index.ts'
 import type {
   AdapterFolder,
   ChatAnswer,
@@ -9,16 +10,15 @@ import type {
   GenerateCall,
   Generation,
   JsonObject,
+  Refusal,
 } from '../../../src/contract/index.ts'
 import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
-import { EngineHttp } from '../common/http.ts'
+import { EngineHttp, type Reply } from '../common/http.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../common/json.ts'
 import { readModels } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
-import { answerOf, failed, refusalOf, wholeOf } from '../common/replies.ts'
+import { answerOf, failed, refusalOf, wholeOf, isHeldAlready, isLost, refusedAdapter } from '../common/replies.ts'
 import type { EngineSettings } from '../common/settings.ts'
-import { loadAdapter, unloadAdapter } from './adapters.ts'
-import { encodeChat } from './encode.ts'
 
 interface Base extends EngineModel {
   /** What requests call it. */
@@ -169,4 +169,63 @@ export class VllmEngine implements Engine {
 function producerOf(answer: JsonObject, asked: string, adapter: string | null): string | null {
   const said = textOf(answer['model'])
   return said === asked ? adapter : (said ?? 'model:none')
+}
+
+/**
+ * Adapters go in and out of a vLLM server by routes that it has only when it was started so. Success is a line of text. Never in place: an
+ * engine told so once reads the folder again with every step.
+ */
+async function loadAdapter(http: EngineHttp, { name, directory }: AdapterFolder, signal: AbortSignal): Promise<void> {
+  const reply = await http.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory, load_inplace: false }, signal)
+  // One name is one adapter for ever: the reply of an earlier try was lost, and what it loaded is the same.
+  if (reply.status < 400 || isHeldAlready(reply)) return
+  if (isRouteOff(reply, name)) throw routeOff()
+  if (/max_cpu_loras|max_loras|no free lora/i.test(reply.text)) throw full()
+  throw reply.status >= 500 ? failed(reply) : refusedAdapter(reply)
+}
+
+async function unloadAdapter(http: EngineHttp, name: string, signal: AbortSignal): Promise<void> {
+  const reply = await http.post('/v1/unload_lora_adapter', { lora_name: name }, signal)
+  if (reply.status < 400 || isLost(reply, name)) return
+  throw isRouteOff(reply, name) ? routeOff() : failed(reply)
+}
+
+/** What the route itself refuses names the adapter. */
+const isRouteOff = ({ status, text }: Reply, name: string): boolean => [403, 404, 405].includes(status) && !text.includes(name)
+
+const routeOff = (): Refusal =>
+  upstream(
+    'engine_without_lora',
+    'the engine loads no adapters while it runs; start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora',
+  )
+
+const full = (): Refusal =>
+  unavailable('engine_full', "the engine holds as many adapters as it may; its --max-cpu-loras must not be below this runtime's capacity")
+
+/**
+ * A chat as token ids by the engine's own template, and the answer as what the template makes of the next turn. Null where the engine has
+ * no such route, takes no such chat, or writes the conversation otherwise once it goes on.
+ */
+async function encodeChat(
+  http: EngineHttp,
+  model: string,
+  body: JsonObject,
+  answer: JsonObject | null,
+  signal: AbortSignal,
+): Promise<Encoded | null> {
+  const messages = listOf(body['messages'])
+  const { tools, chat_template_kwargs } = body
+  const common = { model, ...(tools !== undefined && { tools }), ...(chat_template_kwargs !== undefined && { chat_template_kwargs }) }
+  const prompt = await tokenized(http, { ...common, messages, add_generation_prompt: true }, signal)
+  if (prompt === null || answer === null) return prompt === null ? null : { prompt, answer: [] }
+  const turn = { ...answer, role: 'assistant' }
+  const whole = await tokenized(http, { ...common, messages: [...messages, turn], add_generation_prompt: false }, signal)
+  if (whole === null || prompt.some((id, at) => id !== whole[at])) return null
+  return { prompt, answer: whole.slice(prompt.length) }
+}
+
+async function tokenized(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<readonly number[] | null> {
+  const reply = await http.post('/tokenize', request, signal)
+  if (reply.status >= 500) throw failed(reply)
+  return reply.status >= 400 ? null : idsOf(wholeOf(reply)['tokens'], 'token ids')
 }

@@ -2,10 +2,12 @@
 import type { Decision, Draw, Pair, Question, Task } from '../../../src/contract/index.ts'
 import { openGate } from './gate.ts'
 import { openGuard } from './guard.ts'
-import { openHealth } from './health.ts'
 import { pairsNeeded } from './noninferiority.ts'
 import type { EvidenceSettings } from './settings.ts'
 import { tasksOf, type TestStage } from './stage.ts'
+import { counted } from './words.ts'
+
+const PASSED_SCORE = 1
 
 export interface Examined {
   readonly draws: readonly Draw[]
@@ -53,3 +55,20 @@ function request(pairs: readonly Pair[], question: Question, settings: EvidenceS
 }
 
 const decided = (selected: boolean, reason: string): Examined => ({ draws: [], decide: () => ({ selected, reason }) })
+
+/** The health tasks: every candidate must pass each of them first. */
+function openHealth(pairs: readonly Pair[], question: Question): TestStage {
+  const tasks = tasksOf(question, 'health')
+  const played = new Map(pairs.map(({ task, candidate }) => [task.name, candidate]))
+  const failed = tasks.filter(({ name }) => played.has(name) && (played.get(name) ?? 0) < PASSED_SCORE)
+  const waiting = tasks.filter(({ name }) => !played.has(name))
+  const passed = failed.length + waiting.length === 0
+  return {
+    draws: failed.length > 0 ? [] : waiting.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })),
+    passed,
+    reason: passed
+      ? `all of ${counted(tasks.length, 'health task')} passed`
+      : `${failed.length} of ${counted(tasks.length, 'health task')} failed${waiting.length > 0 ? `, ${waiting.length} not played` : ''}`,
+    metrics: () => ({ evidence: { stopped: failed.length > 0 ? 'health' : 'unfinished' } }),
+  }
+}

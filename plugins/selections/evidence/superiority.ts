@@ -1,7 +1,15 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
+import { hash } from 'node:crypto'
 import { logEvidenceMax, logEvidenceOf, logReachOf, type TaskTally } from './leanings.ts'
-import { choose, orderOf, type ChosenTask } from './lots.ts'
 import { reachOf, Wealth } from './wealth.ts'
+
+const LOT_HEX_DIGITS = 12
+
+interface ChosenTask {
+  readonly task: number
+  /** The inverse of the task's relative probability; at most 2. */
+  readonly weight: number
+}
 
 export interface Terms {
   readonly tasks: number
@@ -119,3 +127,32 @@ export class Superiority {
 }
 
 const timesIn = (chosen: readonly ChosenTask[], task: number): number => chosen.filter((other) => other.task === task).length
+
+/** All tasks in random order. */
+function orderOf(seed: string, tasks: number): readonly number[] {
+  const lots = Array.from({ length: tasks }, (_, task) => ({ task, lot: lotOf(`${seed} order`, task) }))
+  return lots.toSorted((a, b) => a.lot - b.lot).map(({ task }) => task)
+}
+
+/** Draws `count` tasks. Tasks whose sides differed, and unseen ones, are more likely; none is less than half as likely as uniform. */
+function choose(seed: string, drawn: number, count: number, tallies: readonly TaskTally[]): readonly ChosenTask[] {
+  const tellings = tallies.map(({ draws, squares }) => Math.sqrt((squares + 0.5) / (draws + 1)))
+  const all = tellings.reduce((sum, telling) => sum + telling, 0)
+  const chances = tellings.map((telling) => 0.5 / tallies.length + (0.5 * telling) / all)
+  return Array.from({ length: count }, (_, n) => {
+    const task = taskAt(lotOf(seed, drawn + n), chances)
+    return { task, weight: 1 / (tallies.length * (chances[task] ?? 1)) }
+  })
+}
+
+function taskAt(lot: number, chances: readonly number[]): number {
+  let above = 0
+  for (const [task, chance] of chances.entries()) {
+    above += chance
+    if (lot < above) return task
+  }
+  return chances.length - 1
+}
+
+const lotOf = (seed: string, drawn: number): number =>
+  Number.parseInt(hash('sha256', `${seed} ${drawn}`).slice(0, LOT_HEX_DIGITS), 16) / 16 ** LOT_HEX_DIGITS

@@ -20,9 +20,8 @@ import {
   type StoreUsage,
 } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
-import type { Errand } from './errand.ts'
+import type { Errand, ErrandReport } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
-import { runErrand } from './run-errand.ts'
 import { startThread, untilReady } from './thread.ts'
 import { WriterWatch } from './watch.ts'
 import {
@@ -34,7 +33,10 @@ import {
   type StoreSettings,
   type WriterAnswers,
   type WriterCall,
+  fromWire,
+  isRefused,
 } from './wire.ts'
+import { closedStore, storageFailed } from './refusals.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
@@ -240,4 +242,29 @@ function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): read
 function archivePath(name: string): string {
   const stamp = new Date().toISOString().replace(/\.\d+|[-:]/g, '')
   return `${ARCHIVE_FOLDER}/${hash('sha256', name)}-${stamp}-${randomBytes(4).toString('hex')}.sqlite3`
+}
+
+/** Sends a thread on one errand and waits for it to come back. */
+async function runErrand(
+  errand: Errand,
+  signal?: AbortSignal,
+  progress?: (checked: number, total: number) => void,
+): Promise<readonly Damage[]> {
+  const worker = startThread('errand', errand)
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Damage[]>()
+  worker.on('message', (report: ErrandReport) => {
+    if (!('done' in report)) progress?.(report.checked, report.total)
+    else if (isRefused(report.done)) reject(fromWire(report.done))
+    else resolve(report.done)
+  })
+  worker.on('error', reject)
+  worker.on('exit', () => reject(signal?.aborted === true ? closedStore() : storageFailed()))
+  const giveUp = () => void worker.terminate()
+  signal?.addEventListener('abort', giveUp, { once: true })
+  try {
+    signal?.throwIfAborted()
+    return await promise
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+  }
 }

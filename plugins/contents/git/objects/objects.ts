@@ -1,5 +1,5 @@
 /** Git objects as loose files: named by what they hold, durable once `add` resolves, never rewritten. */
-import { readFile, rename } from 'node:fs/promises'
+import { readFile, rename, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
@@ -7,9 +7,11 @@ import { unavailable } from '../../../../src/contract/index.ts'
 import { isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
 import { exists } from '../files/disk.ts'
 import type { Workbench } from '../files/workbench.ts'
-import { makeObject, parseObject } from './object.ts'
+import { git } from '../process.ts'
+import { makeObject, parseObject, isObjectType } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
-import { readPacked } from './packed.ts'
+
+const NEWLINE = 0x0a
 
 /** Files open at once, over all writers and readers of one store. */
 const OPEN_FILES_MAX = 16
@@ -87,4 +89,33 @@ async function readLoose(id: string, path: string): Promise<StoredObject | null>
     if (isMissing(error)) return null
     throw unavailable('content_damaged', `object ${id} of the content repository cannot be read; run git fsck there`, { cause: error })
   }
+}
+
+/** Objects that somebody's `git gc` moved into packs: read through git itself, one process for all that are asked at once. */
+async function readPacked(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
+  if (ids.length === 0 || !(await hasPacks(repository))) return new Map()
+  const answer = await git([`--git-dir=${repository}`, 'cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''))
+  return parseBatch(answer)
+}
+
+/** Without a pack there is nothing to ask git about, and an unknown id costs no process. */
+async function hasPacks(repository: string): Promise<boolean> {
+  const names = await readdir(join(repository, 'objects', 'pack')).catch(() => [])
+  return names.some((name) => name.endsWith('.idx'))
+}
+
+/** `<id> <type> <size>\n<body>\n` for what is there, `<id> missing\n` for what is not. */
+function parseBatch(answer: Buffer): Map<string, StoredObject> {
+  const found = new Map<string, StoredObject>()
+  let at = 0
+  while (at < answer.length) {
+    const lineEnd = answer.indexOf(NEWLINE, at)
+    const [id = '', type = '', size] = answer.toString('latin1', at, lineEnd).split(' ')
+    at = lineEnd + 1
+    if (size === undefined) continue
+    const bodyEnd = at + Number(size)
+    if (isObjectType(type)) found.set(id, { type, body: answer.subarray(at, bodyEnd) })
+    at = bodyEnd + 1
+  }
+  return found
 }
