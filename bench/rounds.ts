@@ -1,13 +1,22 @@
 /** Interleaved rounds: every contestant has a turn per round, in a changing order; a durable one is killed at its end. */
-
 import { join } from 'node:path'
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { CONTESTANT, SCENARIO, type Contestant, type Running, type Site } from './contestants.ts'
-import { measureDisk } from './disk.ts'
 import { SHAPES } from './formats.ts'
 import type { JsonJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { checkReceipts } from './receipts.ts'
 import type { Rig, Upstream } from './rig.ts'
+import { spread } from './stats.ts'
+
+const APPEND_BYTES = 4096
+
+/** Measures the disk's own durable append, the baseline for every durable latency. */
+interface DiskSpeed {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly perSecond: number
+}
 
 const DISK_SECONDS = 0.5
 const WARM_UP_REQUESTS = 20_000
@@ -128,4 +137,25 @@ async function killAndCheck({ rig, part, round, contestant, running, receiptsFil
     boot_again_ms: again.bootMs,
   }
   rig.samples.push({ part: part.name, round, who: contestant.name, window: 'kill -9', metrics, failures: {} })
+}
+
+/** Appends and syncs for `seconds`, without other load. */
+function measureDisk(directory: string, seconds: number): DiskSpeed {
+  const path = join(directory, 'append-and-sync')
+  const file = openSync(path, 'w')
+  const bytes = Buffer.alloc(APPEND_BYTES, 'a')
+  const times: number[] = []
+  const startedAt = performance.now()
+  let before = startedAt
+  while (before - startedAt < seconds * 1000) {
+    writeSync(file, bytes)
+    fdatasyncSync(file)
+    const after = performance.now()
+    times.push(after - before)
+    before = after
+  }
+  closeSync(file)
+  rmSync(path)
+  const { p50, p99 } = spread(times)
+  return { p50Ms: p50, p99Ms: p99, perSecond: (times.length / (before - startedAt)) * 1000 }
 }

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isObject } from '../src/contract/index.ts'
 import type {
   Entry,
   Evaluator,
@@ -15,20 +16,42 @@ import type {
   Sample,
   StepOrder,
   Task,
+  Proposer,
+  ChatMessage,
+  Json,
+  Model,
+  Executor,
+  Episode,
 } from '../src/contract/index.ts'
 import { schema } from '../src/config/schema.ts'
 import { openEvolution } from '../src/evolution/index.ts'
 import { contentOf, entriesIn, renderTree } from '../src/harness/index.ts'
+import { makePractice } from '../plugins/runtimes/practice/runtime.ts'
+import { digest, draw } from '../plugins/runtimes/practice/draw.ts'
 import { ADAPTER, setupIn } from './adapter.ts'
 import { runAgent } from './agent.ts'
 import { EXPECTED_FILE } from './cheats.ts'
-import { makePlayer, type Player } from './episodes.ts'
 import type { ComparedGate } from './gates.ts'
-import { flakyGrader, naiveGrader } from './graders.ts'
 import { makeProposer, type ProposalSource } from './proposals.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
-import { thinkingProposer } from './thinking.ts'
 import { answerOf, type World } from './worlds/world.ts'
+
+/**
+ * The suite's other graders: a naive one, and one that is sometimes silent or wrong. A common first attempt: passes when the answer is
+ * anywhere in the output, or the run claims success.
+ */
+export const naiveGrader: Evaluator = {
+  async score(task, episode) {
+    if (episode.ended !== undefined) return null
+    return isClaimed(episode) || episode.stdout.includes(answerOf(task)) ? 1 : 0
+  },
+}
+
+/** The agent as an executor, which counts its episodes. */
+interface Player {
+  readonly executor: Executor
+  played(): number
+}
 
 /** Episodes of a scenario, and of one step. */
 export const EPISODES = 150
@@ -181,4 +204,79 @@ function samplesOf({ seed }: World, train: readonly Task[], entries: readonly En
       score: 0,
       feedback: 'wrong',
     }))
+}
+
+/** The real text proposer, with the mock model. */
+async function thinkingProposer(plugin: Kinds['proposer']): Promise<Proposer> {
+  const proposer = 'make' in plugin ? await plugin.make({}) : plugin
+  const models = { served: practiceModel() }
+  return { ...proposer, propose: (brief) => proposer.propose({ ...brief, models }) }
+}
+
+/** The mock model for proposers, in process. */
+function practiceModel(): Model {
+  const runtime = makePractice({ noise: 0, chunkDelayMs: 0 }, () => 0)
+  const chat = async (messages: readonly ChatMessage[]): Promise<string> => {
+    const answer = await runtime.infer({
+      dialect: 'chat',
+      path: '/v1/chat/completions',
+      headers: {},
+      model: { url: '', model: 'practice', api: 'openai', apiKey: null },
+      release: { release_id: '', parent_release_id: null, content_id: '' },
+      purpose: 'evaluation',
+      signal: new AbortController().signal,
+      body: Buffer.from(JSON.stringify({ model: 'practice', messages })),
+    })
+    if (answer.kind !== 'whole') throw new Error(`expected a whole answer, got ${answer.kind}`)
+    return textIn(JSON.parse(Buffer.from(answer.body).toString()))
+  }
+  return { name: 'practice', chat, turn: async (messages) => ({ text: await chat(messages), calls: [] }) }
+}
+
+function textIn(body: Json): string {
+  const [choice] = isObject(body) && Array.isArray(body['choices']) ? body['choices'] : []
+  const message = isObject(choice) ? choice['message'] : null
+  return isObject(message) && typeof message['content'] === 'string' ? message['content'] : ''
+}
+
+/** Each run on the same files and task has its own seed, reproducible between runs of the suite. */
+function makePlayer(seed: string): Player {
+  const runs = new Map<string, number>()
+  let total = 0
+  return {
+    executor: {
+      async run(play, signal) {
+        signal.throwIfAborted()
+        const files = play.files(play.model)
+        const prompt = play.launch('').argv.at(-1) ?? ''
+        const key = digest(seed, JSON.stringify(files), prompt)
+        const run = runs.get(key) ?? 0
+        runs.set(key, run + 1)
+        total += 1
+        const { stdout, log, ended } = runAgent(setupIn(files), prompt, play.workspace, `${key} ${run}`)
+        return { exitCode: ended === undefined ? 0 : 1, stdout, stderr: '', trajectory: log, ...(ended !== undefined && { ended }) }
+      },
+    },
+    played: () => total,
+  }
+}
+
+function isClaimed({ stdout, trajectory }: Episode): boolean {
+  return /^score: 1$|\bchecks passed\b/m.test(stdout) || trajectory.some((event) => event['score'] === 1 || hasPassed(event))
+}
+
+const hasPassed = (event: JsonObject): boolean => JSON.stringify(event).includes('PASS')
+
+/** The same scores, some missing and some inverted. */
+function flakyGrader(grader: Evaluator, { seed, flakiness }: World): Evaluator {
+  let asked = 0
+  return {
+    async score(task, episode, scene) {
+      asked += 1
+      const luck = draw(seed, 'grader', String(asked))
+      if (luck < flakiness.silent) return null
+      const score = await grader.score(task, episode, scene)
+      return score === null || luck >= flakiness.silent + flakiness.wrong ? score : 1 - score
+    },
+  }
 }

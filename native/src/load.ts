@@ -7,7 +7,6 @@ import { failed } from './ended.ts'
 import { bad, countOf, isData, numberOrNull, objectIn, textOf, textOrNull, textsOrNull, wordOf } from './fields.ts'
 import { builtInGraph, graphOf } from './graph-file.ts'
 import { CONTEXT_TOKENS_DEFAULT, STEPS_DEFAULT, STEPS_MAX, TOOL_CALLS_MAX } from './limits.ts'
-import { descriptionIn } from './skill-head.ts'
 import {
   BUILT_IN_GRAPH,
   type Agent,
@@ -20,6 +19,8 @@ import {
   type TreeTool,
   type Tree,
 } from './tree.ts'
+
+const DESCRIPTION_CHARACTERS_MAX = 1000
 
 const CAPABILITIES: readonly Capability[] = ['read', 'write', 'exec', 'network']
 const EVENTS = ['pre_step', 'pre_execute', 'request_error', 'post_execute'] as const
@@ -163,3 +164,36 @@ function checkNames({ agents, graphs }: Pick<Tree, 'agents' | 'graphs'>): void {
 }
 
 export const graphNamed = ({ graphs }: Tree, name: string): Graph => graphs.get(name) ?? builtInGraph
+
+/** What a skill is about, from the head of its text: enough of YAML for one line, quoted or folded. Null where nothing says it. */
+function descriptionIn(text: string): string | null {
+  const [, head] = /^---[ \t]*\r?\n((?:(?!---)[^\n]*\n)*)---/.exec(text) ?? []
+  const found = head === undefined ? firstLine(text) : (described(head.split(/\r?\n/)) ?? firstLine(text.slice(head.length + 8)))
+  return found === null || found === '' ? null : found.slice(0, DESCRIPTION_CHARACTERS_MAX)
+}
+
+function described(lines: readonly string[]): string | null {
+  const at = lines.findIndex((line) => line.startsWith('description:'))
+  const [first, ...rest] = at < 0 ? [] : lines.slice(at)
+  if (first === undefined) return null
+  const value = first.slice('description:'.length).trim()
+  const end = rest.findIndex((line) => line.trim() !== '' && !/^\s/.test(line))
+  const further = rest.slice(0, end < 0 ? rest.length : end).map((line) => line.trim())
+  const words = [/^[|>][-+]?$/.test(value) ? '' : value, ...further].filter((each) => each !== '').join(' ')
+  return unquoted(words)
+}
+
+function unquoted(text: string): string {
+  if (/^'.*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'")
+  if (!/^".*"$/.test(text)) return text
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text.slice(1, -1)
+  }
+}
+
+function firstLine(text: string): string | null {
+  const lines = text.split('\n').map((line) => line.replace(/^#+/, '').trim())
+  return lines.find((line) => line !== '') ?? null
+}

@@ -1,14 +1,14 @@
 /** The stages of a graph, walked from its start to an end: each comes to one outcome, and the edge of that outcome leads on. */
 import { Worker } from 'node:worker_threads'
 import { askAgent } from './agents.ts'
-import { compact } from './compact.ts'
 import { failed } from './ended.ts'
 import { wayOf } from './graph-file.ts'
-import { BRANCH_TEXT_CHARACTERS, PATTERN_SECONDS_MAX, STAGES_PER_STEP_MAX } from './limits.ts'
+import { BRANCH_TEXT_CHARACTERS, PATTERN_SECONDS_MAX, STAGES_PER_STEP_MAX, CHARACTERS_PER_TOKEN } from './limits.ts'
 import { modelStep } from './model-step.ts'
 import { makeCalls } from './tool-calls.ts'
 import type { Case, Graph, GraphStage } from './tree.ts'
 import { requireTime, tell, type AgentTurn } from './turn.ts'
+import type { Message } from './chat.ts'
 
 /** Throws `TurnEnded` for every end but those of the graph itself. */
 export async function walk(turn: AgentTurn, graph: Graph): Promise<'completed' | 'gave_up'> {
@@ -109,4 +109,34 @@ function isFound(pattern: string, text: string): Promise<boolean | null> {
     worker.on('message', (found: boolean) => end(found))
     worker.on('error', () => end(null))
   })
+}
+
+/** Makes a conversation shorter once it is too long for the model: the task and the newest messages stay. */
+function compact(turn: AgentTurn, fireRatio: number, keepRatio: number): void {
+  const { messages, system, scene, log } = turn
+  const window = scene.model.contextTokens
+  const before = tokensOf(messages) + system.length / CHARACTERS_PER_TOKEN
+  if (before <= fireRatio * window) return
+  const [task, ...rest] = messages
+  if (task === undefined) return
+  const kept = newest(rest, keepRatio * window)
+  const dropped = rest.length - kept.length
+  if (dropped === 0) return
+  const note: Message = { role: 'user', content: `[${dropped} earlier messages were left out to make room]` }
+  messages.splice(0, messages.length, task, note, ...kept)
+  log.write('context/compacted', { dropped, tokens_before: Math.round(before), tokens_after: Math.round(tokensOf(messages)) })
+}
+
+const tokensOf = (messages: readonly Message[]): number =>
+  messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0) / CHARACTERS_PER_TOKEN
+
+/** A result goes with the call it is the result of, so a kept part never begins with one. The newest group stays however long it is. */
+function newest(messages: readonly Message[], tokens: number): readonly Message[] {
+  let start = messages.length
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    if (messages[at]?.role === 'tool') continue
+    if (start < messages.length && tokensOf(messages.slice(at)) > tokens) break
+    start = at
+  }
+  return messages.slice(start)
 }
