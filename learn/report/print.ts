@@ -14,7 +14,7 @@ export function forTerminal({ title, head, rows }: Table): string {
   return [title, line(head), ...rows.map(line)].map((text) => text.trimEnd()).join('\n')
 }
 
-export function forPage({ title, head, rows }: Table): string {
+function forPage({ title, head, rows }: Table): string {
   return [`### ${title}`, '', pageLine(head), `|---|${'--:|'.repeat(head.length - 1)}`, ...rows.map(pageLine)].join('\n')
 }
 
