@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { loadConfig } from '../config/index.ts'
-import { adapterNames } from './init/agent.ts'
+import { adapterNames } from './init.ts'
 import { runCli } from './program.ts'
 import { fakeSurroundings } from './testing/surroundings.ts'
 

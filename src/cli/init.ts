@@ -1,16 +1,36 @@
 /** `svc init`: asks three questions and writes a commented configuration file. */
 import { existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { ConfigProblem, localUrl, type CommandLineReading, type LoadedConfig } from '../config/index.ts'
+import { dirname, resolve, basename, join } from 'node:path'
+import { link, rename, rm } from 'node:fs/promises'
+import {
+  ConfigProblem,
+  localUrl,
+  type CommandLineReading,
+  type LoadedConfig,
+  allKeys,
+  nearest,
+  loadConfig,
+  type Environment,
+} from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
-import { agentQuestion, RECORDING } from './init/agent.ts'
-import { answerTo, type InitAnswer } from './init/ask.ts'
+import { newId, writeAtomicFile } from '../kit/index.ts'
+import { answerTo, type InitAnswer, chosenByNumber, type InitQuestion } from './init/ask.ts'
 import { fileText } from './init/file.ts'
 import { modelQuestion } from './init/model.ts'
 import { tasksQuestion } from './init/tasks.ts'
-import { isThereProblem, writeChecked } from './init/write.ts'
 import { shellWord } from './screen/text.ts'
 import { EXIT, type Surroundings } from './surroundings.ts'
+
+interface WriteOptions {
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean
+  readonly environment: Environment
+}
+
+const NONE = 'none'
+/** The recipe without an agent. */
+const RECORDING = 'record-only'
+const KEY = 'evolution.adapter'
 
 export interface InitOptions {
   readonly output?: string
@@ -65,4 +85,60 @@ function nextCommands(output: string, { config, upstream }: LoadedConfig): reado
     `  ${PRODUCT} doctor -c ${file}    what is still missing`,
     `  ${PRODUCT} serve -c ${file}     then open ${localUrl(config.svc.host, config.svc.port)}/console`,
   ]
+}
+
+/** The question for the agent to improve: a known adapter, or none, which only records exchanges. */
+function agentQuestion(): InitQuestion {
+  const names = [NONE, ...adapterNames()]
+  return {
+    option: '--adapter',
+    title: 'Which agent should improve?',
+    choices: [`${NONE}: only record (default)`, ...names.slice(1)],
+    read(answer) {
+      const name = chosenByNumber(answer, names) ?? (answer === '' ? NONE : answer)
+      if (name === NONE) return Promise.resolve({ settings: { recipe: RECORDING }, words: 'exchanges are recorded' })
+      if (names.includes(name)) return Promise.resolve({ settings: { recipe: 'harness', [KEY]: name }, words: `${name} improves` })
+      const meant = nearest(name, names)
+      const hint = meant === null ? `there are: ${names.join(', ')}` : `did you mean ${meant}?`
+      return Promise.resolve({ problem: `no agent of that name is known; ${hint}` })
+    },
+  }
+}
+
+/** The names in the description of the key. */
+export function adapterNames(): readonly string[] {
+  const description = allKeys().find(({ key }) => key === KEY)?.description ?? ''
+  return [...description.matchAll(/`([a-z]+)`/g)].map(([, name = '']) => name)
+}
+
+/** Writes a configuration file completely or not at all, and only if it is valid. */
+async function writeChecked(path: string, text: string, { force, environment }: WriteOptions): Promise<LoadedConfig> {
+  const beside = join(dirname(path), `.${basename(path)}.${newId()}`)
+  try {
+    await writeAtomicFile(beside, text)
+    const loaded = await load(beside, path, environment)
+    // Linking never replaces a file that was created meanwhile.
+    await (force ? rename(beside, path) : link(beside, path))
+    return loaded
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'EEXIST' && 'syscall' in error && error.syscall === 'link') throw isThereProblem(path)
+    throw new ConfigProblem([`${path} cannot be written (${String(error.code)}); choose another place with -o FILE`])
+  } finally {
+    // A leftover does no harm, and the error is already being reported.
+    await rm(beside, { force: true }).catch(() => undefined)
+  }
+}
+
+const isThereProblem = (path: string): ConfigProblem =>
+  new ConfigProblem([`${path} is there already; choose another name with -o FILE, or replace it with --force`])
+
+/** Problems are reported under the final name of the file. */
+async function load(beside: string, path: string, environment: Environment): Promise<LoadedConfig> {
+  try {
+    return await loadConfig({ file: beside, environment })
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error
+    throw new ConfigProblem(error.problems.map((problem) => `${problem.replace(beside, () => path)} (nothing is written)`))
+  }
 }

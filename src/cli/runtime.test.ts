@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { runCli } from './program.ts'
-import { binaryFor } from './runtime/install.ts'
+import { binaryFor } from './runtime-install.ts'
 import { fakeSurroundings } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')

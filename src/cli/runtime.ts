@@ -3,7 +3,7 @@ import { bytes } from '../presentation/index.ts'
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { printError } from './explain.ts'
-import { bytesIn, installLlama, isInstalled } from './runtime/install.ts'
+import { bytesIn, installLlama, isInstalled } from './runtime-install.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
 interface AddOptions {

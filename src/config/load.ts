@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { codeOf } from '../kit/index.ts'
 import { crossProblems } from './checks.ts'
 import type { CommandLineReading } from './command-line.ts'
 import { readFileText } from './file.ts'
@@ -10,8 +11,6 @@ import { kindAt } from './keys.ts'
 import { originsOf } from './origins.ts'
 import { fromOpenTelemetry } from './open-telemetry.ts'
 import { movedProblems, readPaths, type DataPath, type Folders } from './paths.ts'
-import { proxiesFrom } from './proxies.ts'
-import type { Proxies } from './proxies.ts'
 import { ConfigProblem } from './problem.ts'
 import type { GivenValue, ValueOrigin } from './problem.ts'
 import { ENVIRONMENT } from './schema.ts'
@@ -20,7 +19,18 @@ import { discoverUpstream, probeOllama } from './upstream.ts'
 import type { Probe, ResolvedUpstream } from './upstream.ts'
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
-import { codeOf } from '../kit/index.ts'
+
+/** The machine's proxies, from the usual environment variables. */
+interface Proxies {
+  /** Empty where there is none. */
+  readonly http: string
+  readonly https: string
+  /** Hosts reached directly, separated by commas. */
+  readonly direct: string
+}
+
+/** This machine is never reached through a proxy. */
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
 export interface Sources {
   /** The configuration file; without one only defaults, environment and command line count. */
@@ -125,3 +135,23 @@ function deepFreeze<T>(value: T): T {
   for (const member of Object.values(value)) deepFreeze(member)
   return Object.freeze(value)
 }
+
+/** Null where none is set. Throws ConfigProblem for an invalid one without quoting it, since it may hold a password. */
+function proxiesFrom(environment: Environment): Proxies | null {
+  const [http, https] = [proxyIn(environment, 'http_proxy'), proxyIn(environment, 'https_proxy')]
+  if (http === '' && https === '') return null
+  return { http, https: https === '' ? http : https, direct: [valueIn(environment, 'no_proxy'), ...LOOPBACK].join(',') }
+}
+
+function proxyIn(environment: Environment, name: string): string {
+  const value = valueIn(environment, name)
+  if (value === '') return ''
+  const url = value.includes('://') ? value : `http://${value}`
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
+  throw new ConfigProblem([
+    `environment ${name.toUpperCase()}: must be the address of a proxy, such as http://proxy:3128; set it, or unset it`,
+  ])
+}
+
+/** The lower-case variable wins, as with other tools. */
+const valueIn = (environment: Environment, name: string): string => (environment[name] || environment[name.toUpperCase()] || '').trim()

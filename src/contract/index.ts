@@ -4,7 +4,6 @@
  */
 export * from './contents.ts'
 export * from './define.ts'
-export * from './environment.ts'
 export * from './errors.ts'
 export * from './harness.ts'
 export * from './identity.ts'
@@ -19,3 +18,5 @@ export type * from './stores.ts'
 export type * from './training.ts'
 export type * from './weights.ts'
 export type * from './wire/index.ts'
+/** The client package has the environment of the programs that the service starts, since its programs start others too. */
+export { childEnvironment, PACKAGE_SOURCES } from '@svc-ai/client/environment'

@@ -19,14 +19,23 @@ import {
   type RuntimeAnswer,
   type StreamedAnswer,
   type WholeAnswer,
+  RELEASE_TAG,
+  type Runtime,
+  type Surface,
 } from '../contract/index.ts'
 import { dialects, type StreamReader } from '../dialects/index.ts'
 import { answerTooLarge } from './answer-too-large.ts'
-import { artifactRef, type Named } from './artifact-ref.ts'
 import { exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { summaryOf } from './summary.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
+
+/** Which release a kept exchange names: the one that served it, or the one its client says it has installed. */
+interface Named {
+  readonly surface: Surface
+  readonly runtime: Runtime
+  hasRelease(releaseId: string): boolean
+}
 
 /** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
 export interface Serving extends Named {
@@ -246,3 +255,13 @@ function isSuccess(status: number): boolean {
 }
 
 function doNothing(): void {}
+
+/**
+ * The client's tag counts only where clients hold the release themselves: the scenario serves files to pull, nothing of the release acts
+ * inside this service (no hooks, no training runtime), and the tag names a release of the scenario's catalog.
+ */
+function artifactRef(scenario: Named, tags: Tags, frozen: Release): string {
+  const tag = tags[RELEASE_TAG]
+  const isPulled = scenario.surface.files !== undefined && scenario.surface.hooks === undefined && scenario.surface.weights === undefined
+  return tag !== undefined && isPulled && scenario.hasRelease(tag) ? tag : frozen.release_id
+}

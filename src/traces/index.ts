@@ -2,4 +2,44 @@
  * Traces: records requests and training steps as OpenTelemetry spans, and sends them to a collector in the background.
  * Does not delay anything, and is not loaded where no collector is configured.
  */
-export { openTraces, type Traces } from './traces.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { begunContext, continuedContext } from './context.ts'
+import { Exporter, type SpanCounts, type ExportPace } from './exporter.ts'
+import { RequestSpans } from './request.ts'
+import type { SpanSink } from './span.ts'
+import { StepSpans } from './step.ts'
+
+interface TraceSettings {
+  /** The collector's base address, or the address for traces. */
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly serviceName: string
+  /** The share of sampled traces among those that begin here. */
+  readonly sampleRatio: number
+  /** Whether spans include prompts and answers. */
+  readonly isWithContent: boolean
+  /** Called when spans were dropped, at most once a minute. */
+  readonly warn: (message: string, error: unknown) => void
+  /** Timing of the exporter, for tests. */
+  readonly pace?: Partial<ExportPace>
+}
+
+export interface Traces {
+  request(headers: IncomingHttpHeaders): RequestSpans
+  readonly step: (scenario: string, component: string, requestId: string | null) => StepSpans
+  /** SpanCounts of delivered and dropped spans. */
+  readonly spans: SpanCounts
+  /** Sends what is left, for a few seconds at most. */
+  close(): Promise<void>
+}
+
+export function openTraces({ sampleRatio, isWithContent, ...destination }: TraceSettings): Traces {
+  const exporter = new Exporter(destination)
+  const scribe: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
+  return {
+    request: (headers) => new RequestSpans(scribe, continuedContext(headers, sampleRatio)),
+    step: (scenario, component, requestId) => new StepSpans(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
+    spans: exporter.counts,
+    close: () => exporter.close(),
+  }
+}

@@ -6,7 +6,13 @@ import type { Feed } from './feed.ts'
 import { StepFailure, type RunStep } from './hosts/host.ts'
 import type { LiveStep } from './progress.ts'
 import { memoryOf } from './rows.ts'
-import { standingOf } from './stale.ts'
+
+/**
+ * in place  the base is still the head.
+ * beside    only other components published since: the trainer's policy decides.
+ * moved     a promote or rollback happened: the result is obsolete.
+ */
+type Standing = 'in place' | 'beside' | 'moved'
 
 export interface StepPlace {
   readonly context: TrainingContext
@@ -146,4 +152,17 @@ async function appendOnce(
     const failure = new StepFailure('the batch holds records that an earlier step consumed', { cause: error })
     return append(draftOf(failure, { ...around, contentId: null, live: null, givenUp: own }))
   }
+}
+
+export function standingOf(released: readonly Commit[], base: Release, component: string): Standing {
+  let standing: Standing = 'in place'
+  // From the newest row back to the base, so the cost does not depend on the length of the history.
+  for (let at = released.length - 1; at >= 0; at -= 1) {
+    const row = released[at]
+    if (row?.outcome !== 'published' || row.release === null) continue
+    if (row.release.release_id === base.release_id) break
+    if (row.operation !== 'train' || (row.component ?? '') === component) return 'moved'
+    standing = 'beside'
+  }
+  return standing
 }

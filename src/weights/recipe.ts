@@ -17,11 +17,11 @@ import {
   type WeightSurface,
 } from '../contract/index.ts'
 import { checkAdapter } from './formats/provenance.ts'
-import { markerIn } from './jobs/marker.ts'
-import { retireJob } from './jobs/retire.ts'
+import { markerIn, type MarkerFile } from './jobs/marker.ts'
 import { makeTrainerClient, type TrainerClient } from './jobs/tinker.ts'
 import { makeWeightTrainer } from './jobs/trainer.ts'
 import { makeFence } from './serving/fence.ts'
+import { letGo } from './jobs/session.ts'
 
 export interface OpenedWeights {
   /** How many reports are compared with each other; null where each is learnt from by itself. */
@@ -172,4 +172,10 @@ function need(weights: WeightRuntime | undefined): WeightRuntime {
     'no_engine',
     'this recipe trains weights, and the runtime cannot change any; set inference.runtime to llama, sglang or vllm',
   )
+}
+
+/** A scenario that is deleted leaves nothing behind at the trainer: the model of a job that was still out is let go of. */
+export async function retireJob(client: TrainerClient, marker: MarkerFile, signal: AbortSignal): Promise<void> {
+  const known = await marker.read()
+  if (known?.status === 'RUNNING' && known.model_id !== undefined) await letGo(client, known.model_id, signal)
 }

@@ -1,12 +1,19 @@
 /** The console with a hundred thousand records, and under continuous traffic. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { inference, named, rowsOf } from '../spec/support/helpers.ts'
 import { sharedWorld } from '../support/shared-world.ts'
 import { send } from '../support/world.ts'
 import { browserOfFile, type Visit } from './support/browser.ts'
-import { startLoad } from './support/load.ts'
 import { serving } from './support/service.ts'
+
+/** Background traffic for a test. */
+interface Load {
+  /** Stops it and returns the results. */
+  stop(): Promise<{ readonly kept: number; readonly failed: number }>
+}
 
 const RECORDS = 100_000
 const BATCH = 1000
@@ -148,3 +155,17 @@ const WATCH_LONG_TASKS = `
 globalThis.longTasks = []
 new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask', buffered: true })
 `
+
+function startLoad(address: string, scenario: string, perSecond: number): Load {
+  const worker = new Worker(new URL('./fixtures/load.ts', import.meta.url), { workerData: { address, scenario, perSecond } })
+  onTestFinished(async () => void (await worker.terminate()))
+  return {
+    async stop() {
+      const told = once(worker, 'message')
+      worker.postMessage('stop', [])
+      const [counts]: { readonly kept: number; readonly failed: number }[] = await told
+      if (counts === undefined) throw new Error('the traffic ended without a word')
+      return counts
+    },
+  }
+}

@@ -2,14 +2,74 @@
  * Follows docs/quickstart.md in a fresh clone: `node test/quickstart/run.ts`. Prints the time of each step, and exits with code 1 when a step
  * does not do what the page says. Removes everything it made.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
 import { freePort } from '../support/listen.ts'
-import { openSession } from './session.ts'
-import { stepsOf } from './steps.ts'
+
+/** The steps of a page: each numbered heading with the shell blocks below it. */
+interface Step {
+  readonly title: string
+  readonly blocks: readonly string[]
+}
+
+const HEADING = /^## (\d+\. .+)$/m
+const FENCE = /^```sh\n([\s\S]*?)^```$/gm
+
+function stepsOf(page: string): readonly Step[] {
+  const [, ...parts] = page.split(HEADING)
+  const titles = parts.filter((_, index) => index % 2 === 0)
+  return titles.map((title, index) => ({
+    title,
+    blocks: [...(parts[2 * index + 1] ?? '').matchAll(FENCE)].map(([, block = '']) => block),
+  }))
+}
+
+/** A bash session that runs commands one after another, and kills everything it started when closed. */
+interface Session {
+  /** What it printed; rejects when a command failed. */
+  run(commands: string): Promise<string>
+  close(): void
+}
+
+/** Printed after each command. */
+const DONE = '=== done'
+
+function openSession(cwd: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Session {
+  // Its own process group, so that background processes end with it.
+  const bash = spawn('bash', ['-euo', 'pipefail'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+  let printed = ''
+  for (const stream of [bash.stdout, bash.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void (printed += text))
+  bash.stdin.on('error', () => undefined)
+  const ended = once(bash, 'exit').then(() => 'ended' as const)
+  const late = once(signal, 'abort').then(() => 'late' as const)
+  const close = (): void => {
+    try {
+      if (bash.pid !== undefined) process.kill(-bash.pid, 'SIGKILL')
+    } catch {
+      // All gone already.
+    }
+  }
+  // Runs before earlier cleanups remove its folder.
+  process.prependOnceListener('exit', close)
+  return {
+    async run(commands) {
+      printed = ''
+      // Its commands must not read the next input.
+      bash.stdin.write(`{\n${commands}\n} < /dev/null\necho '${DONE}'\n`)
+      while (!printed.includes(DONE)) {
+        const how = await Promise.race([once(bash.stdout, 'data').then(() => 'more' as const), ended, late])
+        if (how === 'more') continue
+        throw new Error(`${how === 'late' ? 'it takes too long' : 'a command failed'}:\n${commands}\n── it said\n${printed}`)
+      }
+      return printed.slice(0, printed.indexOf(DONE))
+    },
+    close,
+  }
+}
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PAGE = 'docs/quickstart.md'

@@ -1,12 +1,32 @@
 /** Weight updates during requests: no record is accepted whose tokens are not accounted for. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isRefusal, type Capture } from '../../src/contract/index.ts'
+import { isRefusal, type Capture, type AdapterSpan } from '../../src/contract/index.ts'
 import { randomOf, type Random } from '../crash/random.ts'
 import { sharedFolder } from '../support/folder.ts'
-import { LIES } from './support/lies.ts'
+import { adapterName } from '../../src/weights/load-id.ts'
 import { withLlama } from './support/llama.ts'
 import { problemsOf, scoreSpans, sequenceOf } from './support/spans-add-up.ts'
-import { openEngineScenario, type Accepted, type EngineScenario } from './support/engine-scenario.ts'
+import { openEngineScenario, type Accepted, type EngineScenario, INCARNATION, SCENARIO } from './support/engine-scenario.ts'
+
+type Lie = (capture: Capture, random: Random) => Capture | undefined
+
+/** Undefined: no report. Each of them falsifies every answer. */
+const LIES: Readonly<Record<string, Lie>> = {
+  'a token was dropped': (capture) => ({ ...capture, tokens: capture.tokens.slice(1), logProbs: capture.logProbs.slice(1) }),
+  'a log-probability was dropped': (capture) => ({ ...capture, logProbs: capture.logProbs.slice(1) }),
+  'the spans are in another order': (capture) => ({ ...capture, spans: swapped(capture.spans) }),
+  'a log-probability is no number': (capture, random) => withLogProb(capture, random, Number.NaN),
+  'a log-probability is above certainty': (capture, random) => withLogProb(capture, random, 1),
+  "another scenario's adapter answered": (capture, random) =>
+    named(capture, random, adapterName('other', { incarnation: INCARNATION, sequence: 1 })),
+  'an adapter of an earlier life answered': (capture, random) =>
+    named(capture, random, adapterName(SCENARIO, { incarnation: 'old', sequence: 1 })),
+  'an adapter that nobody served answered': (capture, random) =>
+    named(capture, random, adapterName(SCENARIO, { incarnation: INCARNATION, sequence: 1_000_000 })),
+  'a span is missing': (capture, random) => ({ ...capture, spans: capture.spans.toSpliced(placeIn(capture, random), 1) }),
+  'a span is too long': (capture) => ({ ...capture, spans: capture.spans.map(({ end, ...span }) => ({ ...span, end: end + 1 })) }),
+  'nothing is said of the weights': () => undefined,
+}
 
 /** `npm run test:weights:updates` makes ten thousand. */
 const UPDATES = Number(process.env['WEIGHT_UPDATES'] ?? 150)
@@ -120,3 +140,21 @@ function report(numbers: Readonly<Record<string, number>>): void {
       .join(', ')}\n`,
   )
 }
+
+/** Reversed spans; a single span starts later. */
+function swapped(spans: readonly AdapterSpan[]): readonly AdapterSpan[] {
+  const [first] = spans
+  if (first === undefined || spans.length > 1) return spans.toReversed()
+  return [{ ...first, start: 1 }]
+}
+
+function withLogProb(capture: Capture, random: Random, value: number): Capture {
+  return { ...capture, logProbs: capture.logProbs.with(random.between(0, capture.logProbs.length - 1), value) }
+}
+
+function named(capture: Capture, random: Random, adapter: string): Capture {
+  const at = placeIn(capture, random)
+  return { ...capture, spans: capture.spans.map((span, place) => (place === at ? { ...span, adapter } : span)) }
+}
+
+const placeIn = ({ spans }: Capture, random: Random): number => random.between(0, spans.length - 1)

@@ -7,10 +7,30 @@ import { readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, lstat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, posix, dirname } from 'node:path'
-import { define, unavailable, type Episode, type ModelAddress, type Play, type Scene, type Files } from '../../../src/contract/index.ts'
+import {
+  define,
+  unavailable,
+  type Episode,
+  type ModelAddress,
+  type Play,
+  type Scene,
+  type Files,
+  checkFiles,
+  invalid,
+  isObject,
+  type Json,
+  type Task,
+} from '../../../src/contract/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
-import { checkOf, type Check } from './check.ts'
+
+/** Reads a task's verifier. */
+interface Check {
+  readonly words: readonly string[]
+  readonly files: Files
+  /** Whether the last line that the command prints is the score. */
+  readonly hasReward: boolean
+}
 
 /** Cleared first: the verifier's files could load the agent's files there. */
 const OWN_FOLDER = 'verify'
@@ -152,3 +172,29 @@ const isFolder = (path: string): Promise<boolean> =>
   )
 
 const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
+
+function checkOf({ name, data }: Task): Check {
+  const { verify: command, verify_files: files = {}, verify_reward: hasReward = false } = data ?? {}
+  const words = wordsOf(command)
+  if (words === null) throw refused(name, 'verify must be a command, or a list of its words')
+  if (!isObject(files) || !areTexts(files)) throw refused(name, 'verify_files must be an object of paths and texts')
+  if (typeof hasReward !== 'boolean') throw refused(name, 'verify_reward must be true or false')
+  checkFiles(files)
+  return { words, files, hasReward }
+}
+
+const refused = (name: string, rule: string): Error => invalid('verify_unusable', `task ${name}: ${rule}, for the evaluator verify`)
+
+function wordsOf(command: Json | undefined): readonly string[] | null {
+  if (typeof command === 'string') return command.trim() === '' ? null : ['sh', '-c', command]
+  if (!isList(command) || command.length === 0) return null
+  const words = command.filter((word) => typeof word === 'string')
+  return words.length === command.length ? words : null
+}
+
+/** Array.isArray does not narrow readonly arrays. */
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
+
+function areTexts(files: Readonly<Record<string, Json>>): files is Files {
+  return Object.values(files).every((text) => typeof text === 'string')
+}

@@ -1,14 +1,15 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
 import { ServiceFailure, type RecordRow, type FullRecord, type Svc } from '@svc-ai/client'
+import { stringify } from 'yaml'
 import { unknown } from '../../contract/index.ts'
 import { ago, counted, scoreText } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
-import { jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { jsonText, oneLine, shellWord, shownLines } from '../screen/text.ts'
 import { EXIT } from '../surroundings.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings, ConfigOptions } from '../surroundings.ts'
+import { paint } from '../screen/paint.ts'
 import { exportRecords } from './export.ts'
 import type { RemoteOptions } from './address.ts'
-import { showRecord } from './record.ts'
 import { shortId } from './release.ts'
 import { modelOf, tokensOf, tookOf } from './row-words.ts'
 import { chooseScenario } from './scenario.ts'
@@ -102,3 +103,32 @@ function cellsOf(row: RecordRow): readonly Cell[] {
     row.artifact_ref === null ? '' : shortId(row.artifact_ref),
   ]
 }
+
+/** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
+function showRecord(record: FullRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
+  if (json === true) surroundings.out(jsonText(record, 2))
+  else {
+    const known = factsOf(record).filter(([, text]) => text !== '')
+    const facts = known.map(([name, text]) => `${paint(name.padEnd(8), 'quiet', surroundings)}  ${text}`)
+    surroundings.out([...facts, '', readable(record.payload)].join('\n'))
+  }
+  return EXIT.fine
+}
+
+function factsOf(record: FullRecord): readonly (readonly [name: string, text: string])[] {
+  return [
+    ['record', oneLine(record.agent_record_id)],
+    ['number', String(record.sequence)],
+    ['type', oneLine(record.request_type)],
+    ['stored', `${new Date(record.created_at * 1000).toISOString()} (${ago(record.created_at)})`],
+    ['model', modelOf(record)],
+    ['took', tookOf(record)],
+    ['tokens', tokensOf(record)],
+    ['score', record.score === null ? '' : String(record.score)],
+    ['about', record.references.map(oneLine).join(', ')],
+    ['release', record.artifact_ref === null ? '' : oneLine(record.artifact_ref)],
+  ]
+}
+
+const readable = (payload: FullRecord['payload']): string =>
+  shownLines(stringify(payload, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd())

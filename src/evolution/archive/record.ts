@@ -1,11 +1,18 @@
 /** The record of one step, as files for people to read: model calls, the proposed change, and every episode. */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile, lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Json, JsonObject } from '../../contract/index.ts'
-import { hasCode, wordsOf } from '../../kit/index.ts'
+import { type Json, type JsonObject, isObject, JSON_DEPTH_MAX } from '../../contract/index.ts'
+import { hasCode, wordsOf, countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
 import { STEP_FILE_BYTES_MAX } from './open.ts'
-import { pruneRecords } from './prune.ts'
-import { redacted } from './redact.ts'
+
+const TEXT_CHARACTERS_MAX = 20_000
+const REDACTED = '[redacted]'
+const TOO_DEEP = `[nested more than ${JSON_DEPTH_MAX} levels deep]`
+
+const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
+const WORD = /[^\s"'`,;:=()<>{}[\]\\]+/g
+
+const RECORD = /^(\d+)(?:-(\d+))?$/
 
 /** Files and folders of one step: fewer than the route may list. */
 const STEP_ENTRIES_MAX = 900
@@ -177,4 +184,74 @@ class NoRecording implements StepRecord {
   async close(): Promise<JsonObject> {
     return { step_record_error: this.#error }
   }
+}
+
+/**
+ * Keeps the step records of a scenario within a size limit. Removes the oldest records of the folder until the rest fits; `current` always
+ * stays.
+ */
+async function pruneRecords(folder: string, current: string, bytesMax: number): Promise<void> {
+  let bytes = await bytesOf(join(folder, current))
+  for (const name of await newestFirst(folder)) {
+    if (name === current) continue
+    const path = join(folder, name)
+    bytes += await bytesOf(path)
+    if (bytes > bytesMax) await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function newestFirst(folder: string): Promise<readonly string[]> {
+  const records = (await readdir(folder)).flatMap((name) => {
+    const [, step, attempt = '1'] = RECORD.exec(name) ?? []
+    return step === undefined ? [] : [{ name, step: Number(step), attempt: Number(attempt) }]
+  })
+  return records.sort((a, b) => b.step - a.step || b.attempt - a.attempt).map(({ name }) => name)
+}
+
+async function bytesOf(path: string): Promise<number> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => [])
+  const sizes = await Promise.all(entries.filter((entry) => entry.isFile()).map((entry) => sizeOf(join(entry.parentPath, entry.name))))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  lstat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+
+/**
+ * Removes credentials from the data of a step and cuts long texts. A copy of the value with every text redacted, field names included.
+ * `secrets` are removed wherever they occur.
+ */
+function redacted(value: Json, secrets: readonly string[]): Json {
+  const known = secrets.filter((secret) => secret !== '')
+  const text = (raw: string): string => cut(withoutCredentials(known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), raw)))
+  return walk(value, text, 0)
+}
+
+/** Agents may write JSON of any depth. */
+function walk(value: Json, text: (raw: string) => string, depth: number): Json {
+  if (typeof value === 'string') return text(value)
+  if (depth >= JSON_DEPTH_MAX && typeof value === 'object' && value !== null) return TOO_DEEP
+  if (Array.isArray(value)) return value.map((item: Json) => walk(item, text, depth + 1))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [text(key), walk(member, text, depth + 1)]))
+}
+
+/** Redacts word by word, so that the rest stays readable; drops the whole text if a credential is still found after that. */
+function withoutCredentials(text: string): string {
+  if (!holdsCredential(text)) return text
+  const rest = text.replaceAll(PRIVATE_KEY, REDACTED).replaceAll(WORD, (word) => (holdsCredential(word) ? REDACTED : word))
+  return holdsCredential(rest) ? REDACTED : rest
+}
+
+const holdsCredential = (text: string): boolean => screenText(text) === 'credential_in_text'
+
+/** Runs after redaction: half a credential at the cut would not be recognised. */
+function cut(text: string): string {
+  if (text.length <= TEXT_CHARACTERS_MAX) return text
+  const first = firstCodePoints(text, TEXT_CHARACTERS_MAX)
+  const dropped = countCodePoints(text) - countCodePoints(first)
+  return dropped === 0 ? text : `${first} [${dropped} characters dropped]`
 }

@@ -2,10 +2,32 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { unavailable } from '../../contract/index.ts'
-import type { NewProposal } from '../../harness/index.ts'
+import { type NewProposal, parseMutations } from '../../harness/index.ts'
 import { hasCode, Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
-import { readProposal, type KeptProposal } from './proposal.ts'
+
+/** A proposal as the inbox keeps it. */
+interface KeptProposal extends NewProposal {
+  readonly proposal_id: string
+  /** Seconds since the epoch. */
+  readonly received_at: number
+  /** The head it was admitted against. */
+  readonly head_release_id: string
+  /** How many steps took it and wrote no row. */
+  readonly attempts: number
+}
+
+const keptSchema = z.object({
+  mutations: z.json(),
+  reason: z.string(),
+  session: z.string(),
+  release_id: z.string(),
+  proposal_id: z.string(),
+  received_at: z.number(),
+  head_release_id: z.string(),
+  attempts: z.number().int().nonnegative(),
+})
 
 /** How often a proposal is tried when its steps write no row. */
 const ATTEMPTS_MAX = 3
@@ -190,4 +212,14 @@ function nextId(newest: string | undefined): string {
   const least = BigInt(newest?.slice(0, TIME_DIGITS) ?? 0) + 1n
   const time = now > least ? now : least
   return `${String(time).padStart(TIME_DIGITS, '0')}-${randomBytes(4).toString('hex')}`
+}
+
+/** Null when the file is damaged, or a person edited it into something else. */
+function readProposal(id: string, text: string): KeptProposal | null {
+  try {
+    const { mutations, ...rest } = keptSchema.parse(JSON.parse(text))
+    return rest.proposal_id === id ? { ...rest, mutations: parseMutations(mutations) } : null
+  } catch {
+    return null
+  }
 }

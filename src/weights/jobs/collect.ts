@@ -1,7 +1,9 @@
 /** What of a batch can be learnt from now: its samples as rollouts, those that fit and are fresh enough, and what became of the others. */
 import { isObject, type JsonObject, type Objective, type Sample, type StepOrder, type WeightRuntime } from '../../contract/index.ts'
 import { parseLoadId, type LoadId } from '../load-id.ts'
-import { admitRollouts, assembleRollout, encodeRollout, type Admitted, type Assembled, type AssembleOptions } from '../rollouts/index.ts'
+import { admitRollouts, type Admitted } from '../rollouts/admit.ts'
+import { assembleRollout, type Assembled, type AssembleOptions } from '../rollouts/assemble.ts'
+import { encodeRollout } from '../rollouts/encode.ts'
 import type { StaleReason } from '../rollouts/freshness.ts'
 
 export interface CollectOptions {

@@ -13,9 +13,9 @@ import {
   type StepResult,
   type WeightRuntime,
 } from '../../contract/index.ts'
+import { retireJob } from '../recipe.ts'
 import { exportPath } from './exports.ts'
 import { markerIn } from './marker.ts'
-import { retireJob } from './retire.ts'
 import { startFakeTrainer, wordIn, type FakeTrainer } from './testing.ts'
 import { makeTrainerClient } from './tinker.ts'
 import { makeWeightTrainer, type WeightTrainerOptions } from './trainer.ts'

@@ -1,5 +1,6 @@
 /** The weight trainer: a batch becomes rollouts, rollouts a job, a job a candidate, and a candidate that passes its examination a release. */
 import { join } from 'node:path'
+import { setTimeout as rest } from 'node:timers/promises'
 import {
   isObject,
   type Examiner,
@@ -13,19 +14,37 @@ import {
   type Trainer,
   type TrainerScope,
   type WeightRuntime,
+  type Candidate,
+  type Examination,
+  ENGINE_UNREACHABLE,
+  isRefusal,
 } from '../../contract/index.ts'
-import type { AssembleOptions } from '../rollouts/index.ts'
+import type { AssembleOptions } from '../rollouts/assemble.ts'
 import { collect, nothingToLearn } from './collect.ts'
-import { examineJob, type Judged } from './examine.ts'
 import { exportPath, pruneExports } from './exports.ts'
 import { jobOf, type WeightJob, type Row } from './job-id.ts'
-import { markerIn } from './marker.ts'
+import { markerIn, type Marker, type MarkerFile } from './marker.ts'
 import { parentOf } from './parent.ts'
-import { whileAway } from './patience.ts'
 import { makeReferences, type AskReference, type Reference } from './references.ts'
 import { isLearntFrom } from './rows.ts'
 import { runJob, type JobPlace } from './run-job.ts'
 import type { AdamParams, LoraConfig, TrainerClient } from './tinker.ts'
+
+const REST_FIRST_SECONDS = 1
+const REST_MAX_SECONDS = 30
+/** Who forgets this often in a row is not restarting: then its own words are the failure. */
+const FORGOTTEN_MAX = 3
+const AWAY: ReadonlySet<string> = new Set(['trainer_unreachable', ENGINE_UNREACHABLE])
+
+/** Has a candidate judged, once: what was decided is in the marker before anybody acts on it. */
+interface Bench {
+  readonly scope: Pick<TrainerScope, 'scenario' | 'directory'>
+  readonly weights: WeightRuntime
+  readonly examiner: Examiner
+  readonly marker: MarkerFile
+}
+
+type Judged = Marker & { readonly examination: Examination }
 
 export interface WeightTrainerOptions {
   readonly scope: TrainerScope
@@ -163,4 +182,47 @@ function verdictOf(
 function memoryIn({ objective, published }: JsonObject): Memory {
   const isCount = typeof published === 'number' && Number.isSafeInteger(published) && published >= 0
   return { objective: isObject(objective) ? objective : {}, published: isCount ? published : 0 }
+}
+
+async function examineJob(done: Marker, bench: Bench, signal: AbortSignal): Promise<Judged> {
+  if (done.examination !== undefined) return { ...done, examination: done.examination }
+  const { select, metrics = {} } = await bench.examiner.examine(candidateOf(done, bench, signal), signal)
+  signal.throwIfAborted()
+  if (typeof select !== 'boolean') throw new Error('the examiner answered without a decision: select must be true or false')
+  const judged = { ...done, status: select ? 'EXAMINED' : 'REJECTED', examination: { select, metrics } } as const
+  await bench.marker.write(judged)
+  return judged
+}
+
+function candidateOf({ job, trained }: Marker, { scope, weights }: Bench, signal: AbortSignal): Candidate {
+  const directory = join(scope.directory, exportPath(job))
+  return {
+    scenario: scope.scenario,
+    job,
+    metrics: { ...trained?.metrics },
+    try: (work) => weights.trial({ name: job, directory }, work, signal),
+    current: (work) => work({ chat: (body) => weights.ask(scope.scenario, body, signal) }),
+  }
+}
+
+/** A trainer or an engine that is away is waited for inside the step, and a trainer that came back without its memory is told everything again. */
+export async function whileAway<T>(
+  report: Reporter,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+  restFirstSeconds = REST_FIRST_SECONDS,
+): Promise<T> {
+  let forgotten = 0
+  for (let seconds = restFirstSeconds; ; seconds = Math.min(seconds * 2, REST_MAX_SECONDS)) {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isRefusal(error)) throw error
+      forgotten = error.code === 'trainer_forgot' ? forgotten + 1 : 0
+      if (!AWAY.has(error.code) && (forgotten === 0 || forgotten === FORGOTTEN_MAX)) throw error
+      report.line('check', `${error.message}; trying again in ${seconds} s`, true)
+    }
+    await rest(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
 }

@@ -3,7 +3,16 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { axeProblems } from './axe.ts'
+import { source } from 'axe-core'
+
+/** The interface requires pages without scripts to refresh themselves. */
+const OPTIONS = { rules: { 'meta-refresh': { enabled: false } } }
+
+interface Violation {
+  readonly id: string
+  readonly help: string
+  readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
+}
 
 /** Not under version control. */
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'screenshots')
@@ -41,4 +50,13 @@ async function takePicture(page: Page, file: string): Promise<void> {
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const [content, window] = await page.evaluate<readonly [number, number]>('[document.documentElement.scrollWidth, innerWidth]')
   expect(content).toBeLessThanOrEqual(window)
+}
+
+/** One line per problem. Injected through the debugger, so that the page's policy stays intact. */
+async function axeProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`${source}; undefined`)
+  const violations = await page.evaluate<readonly Violation[]>(`axe.run(${JSON.stringify(OPTIONS)}).then(({ violations }) => violations)`)
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`),
+  )
 }

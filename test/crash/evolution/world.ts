@@ -1,12 +1,12 @@
 /** A service that evolves harnesses: each proposal is settled once, and a kill leaves no process, folder or torn file that matters. */
-import { watch } from 'node:fs'
+import { watch, readFileSync, truncateSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { startChild, type Child } from '../child.ts'
 import { drawVictim, Trigger, type Kill } from '../kills.ts'
 import { violation, type Violation } from '../oracle.ts'
 import { ordealOracle, type Life, type World } from '../ordeal.ts'
 import { randomOf, type Random } from '../random.ts'
-import { judgeCaches, tearCaches } from './caches.ts'
 import { castSettings, NAMES, sceneIn, type Scene } from './cast.ts'
 import { namesIn, readInboxes } from './inbox.ts'
 import { judge, judgeEnd, judgeInbox, judgeWork } from './oracle.ts'
@@ -14,6 +14,9 @@ import { sandboxed } from './processes.ts'
 import { Book, type Seen } from './seen.ts'
 import { Reader } from './snapshot.ts'
 import { Client } from './traffic.ts'
+
+const LINE = /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*")\]$/
+const END = /(?:null|")\]$/
 
 /** A moment that does not come is not waited for longer than this. */
 const ROUND_MS_MAX = 8000
@@ -187,4 +190,37 @@ class EvolutionWorld implements World {
     }
     this.violations.push(...left)
   }
+}
+
+/**
+ * The files in which scenarios keep scores they know: torn as a power cut would, and looked through at the end. Takes the end of the last
+ * line away from each. Answers how many lines that cost.
+ */
+function tearCaches(scene: Scene, random: Random): number {
+  const whole = cachesOf(scene).filter(({ text }) => text.endsWith('\n'))
+  for (const { path, text } of whole) {
+    const lineBytes = text.length - (text.lastIndexOf('\n', text.length - 2) + 1)
+    truncateSync(path, text.length - random.between(2, lineBytes - 1))
+  }
+  return whole.length
+}
+
+/** A torn line costs itself alone: none goes on with what was written later. */
+function judgeCaches(scene: Scene, torn: number): readonly Violation[] {
+  const lines = cachesOf(scene).flatMap(({ text }) => text.split('\n').filter((line) => line !== ''))
+  const broken = lines.filter((line) => !LINE.test(line))
+  const mixed = broken.filter((line) => END.test(line))
+  return [
+    ...mixed.map((line) => violation('cache', `a line was written on to a torn one: ${line}`)),
+    ...(broken.length > torn ? [violation('cache', `${broken.length} lines cannot be read, and ${torn} were torn`)] : []),
+  ]
+}
+
+/** Plain ASCII, so that bytes and characters are the same. */
+function cachesOf({ records }: Scene): readonly { readonly path: string; readonly text: string }[] {
+  const folder = join(records, 'scenarios')
+  const paths = namesIn(folder).flatMap((name) =>
+    namesIn(join(folder, name)).includes('episodes.jsonl') ? [join(folder, name, 'episodes.jsonl')] : [],
+  )
+  return paths.map((path) => ({ path, text: readFileSync(path, 'latin1') }))
 }

@@ -5,12 +5,18 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { createServer } from 'node:net'
 import type { Settings } from '../../support/settings.ts'
 import { QUICKLY } from '../../weights/support/training-world.ts'
 import { startTrainer, type TrainerProcess } from '../../weights/support/trainer-process.ts'
 import { placeIn, startChild, type Child, type Place } from '../child.ts'
 import { HOLD_AT, POINTS, type Point } from './points.ts'
-import { ownPort } from './ports.ts'
+
+const LEAST = 20_000
+const MOST = 29_999
+
+/** Runs beside each other begin at different ones. */
+let next = LEAST + (process.pid % (MOST - LEAST))
 
 export const VICTIMS = ['service', 'trainer', 'engine'] as const
 export type Victim = (typeof VICTIMS)[number]
@@ -177,4 +183,19 @@ export class Trio {
       },
     }
   }
+}
+
+/** One that nobody listens on, and that was not given before. */
+async function ownPort(): Promise<number> {
+  const port = next
+  next = port >= MOST ? LEAST : port + 1
+  return (await isFree(port)) ? port : ownPort()
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

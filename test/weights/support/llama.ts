@@ -1,7 +1,7 @@
 /** The llama runtime for tests, installed like `svc runtime add llama`, and tiny random models. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { installLlama, isInstalled } from '../../../src/cli/runtime/install.ts'
+import { installLlama, isInstalled } from '../../../src/cli/runtime-install.ts'
 import { ENV, runtimeFolder } from '../../../src/contract/index.ts'
 import { demand } from '../../needs/missing.ts'
 import { writeGguf, type GgufTensor, type GgufValue } from '../../../src/weights/formats/gguf.ts'

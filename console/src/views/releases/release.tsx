@@ -1,6 +1,13 @@
 /** One step: why it was made, its result and evidence, what it changes, and its record. */
 import { useMemo } from 'preact/hooks'
-import { changesOf, timeFor, type ChangeBlock, type EntryChange, type StepView } from '../../../../src/presentation/index.ts'
+import {
+  changesOf,
+  timeFor,
+  type ChangeBlock,
+  type EntryChange,
+  type StepView,
+  type SetupItem,
+} from '../../../../src/presentation/index.ts'
 import { go, hrefOf, type Route } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -13,11 +20,12 @@ import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, moveIn, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
-import { NotesCard } from './notes.tsx'
 import { ReleaseFiles } from './release-files.tsx'
 import { ResultCard } from './result-card.tsx'
 import { StepFiles } from './step-files.tsx'
 import './releases.css'
+
+const POINTS_MAX = 50
 
 interface ReleaseProps {
   readonly scenario: string
@@ -182,4 +190,38 @@ function ChangesCard({ changes }: { readonly changes: readonly EntryChange[] }) 
 function Block({ block }: { readonly block: ChangeBlock }) {
   if (block.kind === 'diff') return <LongText value={block.after} />
   return <LongText value={block.text} mono={block.kind === 'code' || block.kind === 'settings'} />
+}
+
+/** What a reviewer needs before promoting: what the change covers, and what it requires of a machine. */
+function NotesCard({ view: { review, setup } }: { readonly view: StepView }) {
+  if (review === null && setup.own.length + setup.refused.length === 0) return null
+  return (
+    <Card title="Review" aside={review?.result != null && <Text value={review.result} />}>
+      {review?.failure != null && <Points title="Not reviewed" lines={[review.failure]} />}
+      <Points title="Covered" lines={review?.covered ?? []} />
+      <Points title="Not covered" lines={review?.uncovered ?? []} />
+      <Points title="Read from the environment and not declared" lines={review?.undeclared ?? []} />
+      <Points title="Left out of the proposal" lines={review?.dropped ?? []} />
+      <Points title="Needs to be set up" lines={setup.own.map(setupLine)} />
+      <Points title="Refused by the step" lines={setup.refused.map(({ item, reason }) => `${item}: ${reason}`)} />
+    </Card>
+  )
+}
+
+const setupLine = ({ kind, name, prompt }: SetupItem): string => [kind, name, prompt ?? ''].join(' ').trim()
+
+function Points({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="points">
+        {lines.slice(0, POINTS_MAX).map((line, place) => (
+          <li key={place}>
+            <Text value={line} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
 }

@@ -6,12 +6,12 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import { childEnvironment, LLAMA_PACKAGE, PACKAGE_SOURCES, unavailable, unsupported } from '../../contract/index.ts'
-import { hasCode } from '../../kit/index.ts'
+import { childEnvironment, LLAMA_PACKAGE, PACKAGE_SOURCES, unavailable, unsupported } from '../contract/index.ts'
+import { hasCode } from '../kit/index.ts'
 
 const run = promisify(execFile)
 
-const LOCK = new URL('../../../plugins/runtimes/llama/package-lock.json', import.meta.url)
+const LOCK = new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url)
 const lockSchema = z.object({
   packages: z.record(z.string(), z.looseObject({ optionalDependencies: z.record(z.string(), z.string()).optional() })),
 })

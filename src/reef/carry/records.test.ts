@@ -1,6 +1,6 @@
 /** A member replaced in the text of an object. */
 import { expect, it } from 'vitest'
-import { withMember } from './member.ts'
+import { withMember } from './records.ts'
 
 const replaced = (json: string, key: string, value: string): string => Buffer.from(withMember(Buffer.from(json), key, value)).toString()
 

@@ -1,7 +1,7 @@
 /** Whether a result may still land, by what was published since its base. */
 import { expect, it } from 'vitest'
 import type { Commit, Release } from '../contract/index.ts'
-import { standingOf } from './stale.ts'
+import { standingOf } from './step.ts'
 
 const release = (id: string): Release => ({ release_id: id, parent_release_id: null, content_id: `content of ${id}` })
 const base = release('base')
