@@ -1,12 +1,11 @@
 /** The shared setup of a run: upstreams, load generator, data directory, samples, and one measured window. */
-
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { type ChildProcess, fork } from 'node:child_process'
 import type { Running, Site } from './contestants.ts'
 import { usageOf, type Usage } from './cpu.ts'
 import { FORMAT, type Format } from './formats.ts'
-import type { Job, ResultOf } from './jobs.ts'
-import { LoadGenerator } from './load.ts'
+import { type Job, type ResultOf, isResultOf } from './jobs.ts'
 import { nginxVersion, startNginxUpstream } from './nginx.ts'
 import type { Options } from './options.ts'
 import { freePort, type Process, start } from './processes.ts'
@@ -94,4 +93,28 @@ export async function startNodeUpstream(rig: Rig): Promise<Upstream> {
   const port = await freePort()
   const args = [new URL('./upstream.ts', import.meta.url).pathname, String(port)]
   return { port, process: await start({ command: process.execPath, args, port, outputFile: join(rig.directory, `upstream-${port}.log`) }) }
+}
+
+/** Controls the load generator's process, which is started once and stays warm. */
+class LoadGenerator {
+  readonly #child: ChildProcess = fork(new URL('./generator.ts', import.meta.url), { execArgv: [] })
+  /** The running job; there is no queue. */
+  #asked: PromiseWithResolvers<unknown> | undefined
+
+  constructor() {
+    this.#child.on('message', (message) => this.#asked?.resolve(message))
+    this.#child.on('exit', () => this.#asked?.reject(new Error('the load generator died')))
+  }
+
+  async run<Asked extends Job>(job: Asked): Promise<ResultOf<Asked>> {
+    this.#asked = Promise.withResolvers<unknown>()
+    this.#child.send(job)
+    const result = await this.#asked.promise
+    if (!isResultOf(job, result)) throw new Error('the load generator answered something else')
+    return result
+  }
+
+  stop(): void {
+    this.#child.disconnect()
+  }
 }

@@ -1,5 +1,5 @@
 /** A service that evolves harnesses: each proposal is settled once, and a kill leaves no process, folder or torn file that matters. */
-import { watch, readFileSync, truncateSync } from 'node:fs'
+import { watch, readFileSync, truncateSync, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { startChild, type Child } from '../child.ts'
@@ -7,11 +7,11 @@ import { drawVictim, Trigger, type Kill } from '../kills.ts'
 import { violation, type Violation } from '../oracle.ts'
 import { ordealOracle, type Life, type World } from '../ordeal.ts'
 import { randomOf, type Random } from '../random.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { castSettings, NAMES, sceneIn, type Scene } from './cast.ts'
-import { namesIn, readInboxes } from './inbox.ts'
 import { judge, judgeEnd, judgeInbox, judgeWork } from './oracle.ts'
 import { sandboxed } from './processes.ts'
-import { Book, type Seen } from './seen.ts'
+import { Book, type Seen, PLACES, type Lying } from './seen.ts'
 import { Reader } from './snapshot.ts'
 import { Client } from './traffic.ts'
 
@@ -223,4 +223,33 @@ function cachesOf({ records }: Scene): readonly { readonly path: string; readonl
     namesIn(join(folder, name)).includes('episodes.jsonl') ? [join(folder, name, 'episodes.jsonl')] : [],
   )
   return paths.map((path) => ({ path, text: readFileSync(path, 'latin1') }))
+}
+
+/** Reads the inboxes of all scenarios from the disk, whether a service runs or not. No two proposals have the same id. */
+const readInboxes = (folder: string): readonly Lying[] => namesIn(folder).flatMap((name) => readInbox(join(folder, name)))
+
+function readInbox(folder: string): readonly Lying[] {
+  return PLACES.flatMap((place) => {
+    const at = place === 'pending' ? folder : join(folder, place)
+    const files = namesIn(at).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    return files.map((name) => ({ id: name.slice(0, -'.json'.length), place, file: objectAt(join(at, name)) }))
+  })
+}
+
+/** A folder appears with its first file. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function objectAt(path: string): JsonObject | null {
+  try {
+    const value: Json = JSON.parse(readFileSync(path, 'utf8'))
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
 }
