@@ -15,7 +15,9 @@ export const objectsOf = (value: Json | undefined): readonly JsonObject[] => lis
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /** Null for anything but a text with something in it. */
-export const wordsAt = (value: JsonObject, key: string): string | null => textOf(value[key]) || null
+export const filledText = (value: Json | undefined): string | null => textOf(value) || null
+
+export const wordsAt = (value: JsonObject, key: string): string | null => filledText(value[key])
 
 export const countOf = (value: Json | undefined): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
 

@@ -1,6 +1,6 @@
 /** What both engines have in common about a chat: the request never streams and has one choice, and the answer names the model that was asked for. */
 import type { JsonObject } from '../../../src/contract/index.ts'
-import { objectOf, objectsOf } from './json.ts'
+import { objectOf, objectsOf } from '../../../src/dialects/index.ts'
 
 /** `model` and whatever else is in `own` are the engine's business: a client's words for them never reach it. */
 export function requestOf(body: JsonObject, own: JsonObject): JsonObject {

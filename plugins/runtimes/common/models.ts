@@ -1,7 +1,7 @@
 /** The list of an engine's models: its base, and the adapters that name it as their parent. */
 import { upstream, type JsonObject } from '../../../src/contract/index.ts'
+import { filledText, objectsOf } from '../../../src/dialects/index.ts'
 import type { EngineHttp } from './http.ts'
-import { objectsOf, textOf } from './json.ts'
 import { answerOf } from './replies.ts'
 
 export interface Models {
@@ -19,21 +19,21 @@ export interface Models {
 export async function readModels(http: EngineHttp, wanted: string | null, signal: AbortSignal): Promise<Models> {
   const answer = answerOf(await http.get('/v1/models', signal), null)
   const rows = objectsOf(answer['data'])
-  const bases = rows.filter((row) => textOf(row['parent']) === null)
+  const bases = rows.filter((row) => filledText(row['parent']) === null)
   const base = wanted === null ? bases[0] : bases.find((row) => row['id'] === wanted || row['root'] === wanted)
-  const id = textOf(base?.['id'])
+  const id = filledText(base?.['id'])
   if (base === undefined || id === null) throw otherModel(bases, wanted)
   return {
     id,
     name: wanted ?? id,
     contextTokens: contextOf(base),
-    adapters: rows.flatMap((row) => (textOf(row['parent']) === null ? [] : (textOf(row['id']) ?? []))),
+    adapters: rows.flatMap((row) => (filledText(row['parent']) === null ? [] : (filledText(row['id']) ?? []))),
     namesParents: rows.some((row) => 'parent' in row),
   }
 }
 
 function otherModel(bases: readonly JsonObject[], wanted: string | null): Error {
-  const served = bases.map((row) => textOf(row['id'])).join(', ')
+  const served = bases.map((row) => filledText(row['id'])).join(', ')
   return upstream(
     'engine_other_model',
     `the engine serves ${served === '' ? 'no model' : served}, not ${wanted ?? 'any'}: start it with the model of the runtime's settings, or change model there`,

@@ -1,6 +1,6 @@
 /** Token ids and log-probabilities as an engine reported them: complete and finite, or nobody may learn from the answer. */
 import { upstream, type AdapterSpan, type Json, type Refusal } from '../../../src/contract/index.ts'
-import { isList } from './json.ts'
+import { isList } from '../../../src/dialects/index.ts'
 
 export function idsOf(value: Json | undefined, what: string): readonly number[] {
   if (!isList(value)) throw broken(`it came without ${what}`)

@@ -1,6 +1,6 @@
 /** A chat completions request as the engine takes it: what to say it about, what may be called, and how to sample. */
 import { isObject, type Json, type JsonObject, type Sampling } from '../../../src/contract/index.ts'
-import { isList, listOf, objectOf } from '../common/json.ts'
+import { isList, listOf, objectOf } from '../../../src/dialects/index.ts'
 
 export interface ChatRequest {
   /** As templates know them: texts alone, arguments as objects. */

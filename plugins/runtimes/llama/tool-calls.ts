@@ -1,6 +1,6 @@
 /** Calls in what a model wrote, in the shapes that models are taught: between tags, or as JSON and nothing else. */
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { isList, objectOf } from '../common/json.ts'
+import { isList, objectOf } from '../../../src/dialects/index.ts'
 
 export interface Said {
   /** What is no call; null when nothing else was said. */

@@ -1,7 +1,7 @@
 /** The adapters that an SGLang server holds: loaded, unloaded, and counted by its own account. */
 import { unavailable, upstream, type AdapterFolder, type Refusal } from '../../../src/contract/index.ts'
+import { filledText, isList } from '../../../src/dialects/index.ts'
 import type { EngineHttp, Reply } from '../common/http.ts'
-import { isList, textOf } from '../common/json.ts'
 import type { Models } from '../common/models.ts'
 import { failed, isHeldAlready, isLost, refusedAdapter, wholeOf } from '../common/replies.ts'
 
@@ -41,7 +41,7 @@ export class SglangAdapters {
   /** `loaded_adapters` has names as keys or as a list, by version. */
   #note(reply: Reply, otherwise: (held: Set<string>) => void): void {
     const said = reply.json?.['loaded_adapters'] ?? null
-    const held = new Set(said === null ? this.#latest : isList(said) ? said.flatMap((one) => textOf(one) ?? []) : Object.keys(said))
+    const held = new Set(said === null ? this.#latest : isList(said) ? said.flatMap((one) => filledText(one) ?? []) : Object.keys(said))
     if (said === null) otherwise(held)
     this.#latest = held
   }

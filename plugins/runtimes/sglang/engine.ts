@@ -13,7 +13,7 @@ import type {
 } from '../../../src/contract/index.ts'
 import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
-import { listOf, objectOf, textOf, isList } from '../common/json.ts'
+import { filledText, isList, listOf, objectOf, textOf } from '../../../src/dialects/index.ts'
 import { readModels } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
 import { answerOf, failed, isLost, refusalOf, wholeOf } from '../common/replies.ts'
@@ -61,7 +61,7 @@ export class SglangEngine implements Engine {
       contextTokens: models.contextTokens,
       digest: null,
       shape: null,
-      weightVersion: textOf(info['weight_version']),
+      weightVersion: filledText(info['weight_version']),
     }
     return this.#base
   }
@@ -128,7 +128,7 @@ export class SglangEngine implements Engine {
     checkCount(prompt, meta['prompt_tokens'], 'prompt ids')
     const { tokens, logProbs } = sampledOf(meta)
     const finish = objectOf(meta['finish_reason'])['type'] === 'length' ? 'length' : 'stop'
-    return { prompt, tokens, logProbs, spans: oneSpan(tokens, producerOf(meta, adapter, base)), text: textOf(answer['text']) ?? '', finish }
+    return { prompt, tokens, logProbs, spans: oneSpan(tokens, producerOf(meta, adapter, base)), text: textOf(answer['text']), finish }
   }
 
   async score(tokens: readonly number[], adapter: string | null, signal: AbortSignal): Promise<readonly number[]> {
@@ -174,7 +174,7 @@ export class SglangEngine implements Engine {
 
 /** Somebody changed the base under the adapters: the answer is named by that, which no scenario serves, and so is never taken for one of its own. */
 function producerOf(meta: JsonObject, adapter: string | null, base: Base): string | null {
-  const version = textOf(meta['weight_version'])
+  const version = filledText(meta['weight_version'])
   return version === base.weightVersion ? adapter : `weight-version:${version ?? 'none'}`
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../../../src/contract/index.ts'
 import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
-import { listOf, objectOf, objectsOf, textOf } from '../common/json.ts'
+import { filledText, listOf, objectOf, objectsOf, textOf } from '../../../src/dialects/index.ts'
 import { readModels } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
 import { answerOf, failed, refusalOf, wholeOf, isHeldAlready, isLost, refusedAdapter } from '../common/replies.ts'
@@ -123,7 +123,7 @@ export class VllmEngine implements Engine {
       tokens,
       logProbs,
       spans: oneSpan(tokens, producerOf(answer, asked, adapter)),
-      text: textOf(choice['text']) ?? '',
+      text: textOf(choice['text']),
       finish,
     }
   }
@@ -167,7 +167,7 @@ export class VllmEngine implements Engine {
 
 /** By what the engine says it was. Another name than the one asked for is never an adapter of the scenario's. */
 function producerOf(answer: JsonObject, asked: string, adapter: string | null): string | null {
-  const said = textOf(answer['model'])
+  const said = filledText(answer['model'])
   return said === asked ? adapter : (said ?? 'model:none')
 }
 

@@ -1,7 +1,7 @@
 /** Exchanges that mean harm, or are of no shape at all. */
 import { describe, expect, it } from 'vitest'
 import { exchangeOf } from './exchange.ts'
-import type { Data } from '../../data/json.ts'
+import type { UnknownRecord } from '../../../../src/presentation/index.ts'
 
 const partsOfAnswer = (response: unknown) => exchangeOf({ response }).answers[0]?.parts
 const partsOfContent = (content: unknown) => exchangeOf({ messages: [{ role: 'user', content }] }).asked[0]?.parts
@@ -41,7 +41,7 @@ describe('shapes that are none', () => {
   ]
 
   it.each(odd)('%j breaks nothing, wherever it stands', (value) => {
-    const payloads: readonly Data[] = [
+    const payloads: readonly UnknownRecord[] = [
       { response: value },
       { messages: value, system: value, instructions: value, input: value, tools: value, metadata: value, response: {} },
       {

@@ -7,7 +7,7 @@ import {
   type DialectReader,
   type Turn,
 } from '../../../../src/dialects/readers/index.ts'
-import { dataAt, isData, pretty, textAt, type Data } from '../../data/json.ts'
+import { objectAt, isRecord, pretty, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
 import { shownParts, type ShownPart } from './parts.ts'
 
 export interface ShownTurn {
@@ -34,7 +34,7 @@ export interface ShownExchange {
 }
 type Fact = readonly [name: string, value: string]
 
-export function exchangeOf(payload: Data): ShownExchange {
+export function exchangeOf(payload: UnknownRecord): ShownExchange {
   const request = isObject(payload) ? payload : {}
   const response = payload['response']
   const answer = isObject(response) ? response : {}
@@ -46,7 +46,7 @@ export function exchangeOf(payload: Data): ShownExchange {
     answers: answersIn(reader, response),
     tools: tools.map(({ name, description }) => ({ name, description: description === '' ? null : description })),
     settings: settingsIn(payload),
-    usage: usageIn(dataAt(answer, reader.usage)),
+    usage: usageIn(objectAt(answer, reader.usage)),
     isStreamed: answer['stream'] === true,
     trouble: troubleIn(answer),
   }
@@ -67,7 +67,7 @@ const SETTING_CHARACTERS_MAX = 200
 const FACTS_MAX = 40
 const NOT_SETTINGS: ReadonlySet<string> = new Set(['system', 'instructions', 'input', 'response', 'score'])
 
-function settingsIn(payload: Data): readonly Fact[] {
+function settingsIn(payload: UnknownRecord): readonly Fact[] {
   const settings = Object.entries(payload).filter(([name, value]) => isSetting(value) && !NOT_SETTINGS.has(name))
   return settings.slice(0, FACTS_MAX).map(([name, value]) => [name, String(value)])
 }
@@ -76,14 +76,14 @@ const isSetting = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= SETTING_CHARACTERS_MAX)
 
 /** Counts, those of one level below too: what was cached and what was thought is counted there. */
-function usageIn(usage: Data): readonly Fact[] {
-  const counts = Object.entries(usage).flatMap(([name, value]) => (isData(value) ? Object.entries(value) : [[name, value] as const]))
+function usageIn(usage: UnknownRecord): readonly Fact[] {
+  const counts = Object.entries(usage).flatMap(([name, value]) => (isRecord(value) ? Object.entries(value) : [[name, value] as const]))
   const numbers = counts.filter(([, count]) => typeof count === 'number')
   return numbers.slice(0, FACTS_MAX).map(([name, count]) => [name, String(count)])
 }
 
-function troubleIn(answer: Data): string | null {
+function troubleIn(answer: UnknownRecord): string | null {
   const { error } = answer
-  const words = textAt(answer, 'cause') ?? (isData(error) ? (textAt(error, 'message') ?? pretty(error)) : textAt(answer, 'error'))
+  const words = textAt(answer, 'cause') ?? (isRecord(error) ? (textAt(error, 'message') ?? pretty(error)) : textAt(answer, 'error'))
   return words ?? (answer['complete'] === false ? 'The answer broke off.' : null)
 }

@@ -1,6 +1,6 @@
 /** The parts of a turn as a page shows them: JSON laid out, pictures told from addresses. */
 import type { Part } from '../../../../src/dialects/readers/index.ts'
-import { pretty, prettyText } from '../../data/json.ts'
+import { pretty, prettyText } from '../../../../src/presentation/index.ts'
 
 export type ShownPart =
   | { readonly kind: 'text' | 'thinking' | 'refusal'; readonly text: string }

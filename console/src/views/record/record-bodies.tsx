@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact'
 import { Badge } from '../../ui/badge.tsx'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'
-import { dataAt, isData, listAt, pretty, textAt, type Data } from '../../data/json.ts'
+import { objectAt, isRecord, listAt, pretty, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
 
-export function ReportBody({ payload }: { readonly payload: Data }) {
+export function ReportBody({ payload }: { readonly payload: UnknownRecord }) {
   const { score, feedback } = payload
-  const { task, ...metadata } = dataAt(payload, 'metadata')
+  const { task, ...metadata } = objectAt(payload, 'metadata')
   return (
     <>
       {typeof score === 'number' && (
@@ -30,9 +30,9 @@ export function ReportBody({ payload }: { readonly payload: Data }) {
   )
 }
 
-export function TrainBody({ payload }: { readonly payload: Data }) {
+export function TrainBody({ payload }: { readonly payload: UnknownRecord }) {
   const { client } = payload
-  const requires = listAt(payload, 'requires').filter(isData)
+  const requires = listAt(payload, 'requires').filter(isRecord)
   return (
     <>
       <Part title="Asked for">
@@ -67,7 +67,7 @@ export function TrainBody({ payload }: { readonly payload: Data }) {
           </ul>
         </Part>
       )}
-      {isData(client) && (
+      {isRecord(client) && (
         <Part title="Asking machine">
           <Value value={client} />
         </Part>

@@ -1,5 +1,5 @@
 /** One record, readable: what it is, what it quotes, and its exchange, report or instruction. */
-import { duration, whole } from '../../../../src/presentation/index.ts'
+import { duration, pretty, whole } from '../../../../src/presentation/index.ts'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
@@ -15,7 +15,6 @@ import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 import { Conversation } from './conversation.tsx'
 import { exchangeOf } from './exchange.ts'
-import { pretty } from '../../data/json.ts'
 import { ReportBody, TrainBody } from './record-bodies.tsx'
 import './record.css'
 

@@ -1,5 +1,5 @@
 /** The files of a step's record, as the service lists them. Pure. */
-import { isData, listAt, textAt } from '../../data/json.ts'
+import { isRecord, listAt, textAt } from '../../../../src/presentation/index.ts'
 
 export interface RecordFile {
   readonly path: string
@@ -9,9 +9,9 @@ export interface RecordFile {
 /** Files of the whole step come first, then its episodes in the order of their numbers. */
 export function listedIn(answer: string): { readonly status: string; readonly files: readonly RecordFile[] } {
   const value: unknown = JSON.parse(answer)
-  const data = isData(value) ? value : {}
+  const data = isRecord(value) ? value : {}
   const files = listAt(data, 'files')
-    .filter(isData)
+    .filter(isRecord)
     .flatMap((file) => {
       const path = textAt(file, 'path')
       return path === null ? [] : [{ path, bytes: Number(file['bytes'] ?? 0) }]
@@ -26,7 +26,7 @@ const byDepth = (one: RecordFile, other: RecordFile): number =>
 
 export function textIn(answer: string): string {
   const value: unknown = JSON.parse(answer)
-  return isData(value) ? (textAt(value, 'text') ?? '') : ''
+  return isRecord(value) ? (textAt(value, 'text') ?? '') : ''
 }
 
 /** Why there is nothing to read. */
