@@ -1,4 +1,5 @@
 /** What a provider's format says about itself, so that no other room needs to compare its name. */
+import type { z } from 'zod'
 import type { Dialect, Json, JsonObject } from '../contract/index.ts'
 import type { ModelQuestion } from './conversation.ts'
 import type { RequestFault } from './faults.ts'
@@ -28,6 +29,7 @@ export interface DialectSpec {
   /** Where an answer says what served it and what that took. */
   readonly answer: AnswerMembers
   finishReasons(answer: JsonObject): readonly Json[]
+  readonly openApi: OpenApiEntry
   writeError(status: number, fault: ErrorFields): JsonObject
   /** Whether a client of the format finds in an upstream's error what it looks for. */
   isError(said: JsonObject): boolean
@@ -62,6 +64,15 @@ export const flatSettings: Pick<DialectSpec, 'facts' | 'settingsIn'> = {
     maxTokens: max_tokens ?? max_completion_tokens ?? max_output_tokens,
     temperature,
   }),
+}
+
+/** How the OpenAPI document describes a format. */
+interface OpenApiEntry {
+  /** In names of operations. */
+  readonly name: string
+  readonly words: string
+  readonly body: z.ZodType
+  readonly error: z.ZodType
 }
 
 interface RequestSettings {

@@ -1,5 +1,6 @@
 /**
  * Dialects: a folder for each provider format, and here the one table of them; other rooms look up what they need to know of a format.
+ * A new format is its folder, its name and schemas in the contract, and a row here and in `readers`; the compiler names what is missing.
  * Does not serve, record or ask anything.
  */
 import type { Dialect, JsonObject, ModelApi } from '../contract/index.ts'
@@ -28,6 +29,11 @@ export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) =
 
 /** The format of a stream that was recorded as text: each says in its first event which it is. */
 export const dialectOfEvent = (event: JsonObject): DialectSpec | null => all.find((dialect) => dialect.isEvent(event)) ?? null
+
+/** The headers, besides authorization, that clients of some format send their key in. */
+export const keyHeaderNames: readonly string[] = [...new Set(all.flatMap(({ keyHeaders }) => Object.keys(keyHeaders(''))))].filter(
+  (name) => name !== 'authorization',
+)
 
 /** The members of a request that some format has facts in. */
 export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => facts)

@@ -2,6 +2,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, PAGE_KEY_CONTEXT, unauthorized } from '../contract/index.ts'
+import { keyHeaderNames } from '../dialects/index.ts'
 import { decodeHeader } from './request-fields.ts'
 
 /** Which credentials a route accepts. 'page' also accepts a page key, 'evaluation' also the evaluation token, 'open' needs none. */
@@ -81,7 +82,7 @@ function pageKeyOf(tokenDigest: Buffer, scenario: string): string {
   return createHmac('sha256', tokenDigest).update(`${PAGE_KEY_CONTEXT}${scenario}`).digest('hex')
 }
 
-/** A present Authorization header alone is judged; only without one does x-api-key count, or x-goog-api-key. */
+/** A present Authorization header alone is judged; only without one does the key header of a format count, such as x-api-key. */
 function tokenIn({ authorization, apiKey }: Credentials): string | null {
   if (authorization === undefined) return apiKey === undefined || apiKey === '' ? null : apiKey
   const [, credential] = /^bearer +(.+)$/i.exec(authorization.trim()) ?? []
@@ -105,7 +106,7 @@ export function credentialsOf(query: string, headers: IncomingHttpHeaders): Cred
   return {
     query,
     authorization,
-    apiKey: single(headers['x-api-key'] ?? headers['x-goog-api-key']),
+    apiKey: single(headers[keyHeaderNames.find((name) => headers[name] !== undefined) ?? '']),
     scenarioHeader: single(headers[HEADER.scenario]),
   }
 }

@@ -1,5 +1,6 @@
 /** Chat completions. */
 import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { chatBodySchema, errorSchema } from '../../contract/wire/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai } from '../openai.ts'
@@ -15,6 +16,7 @@ export const chat: DialectSpec = {
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },
+  openApi: { name: 'ChatCompletion', words: 'a chat completion', body: chatBodySchema, error: errorSchema },
   finishReasons: ({ choices }) =>
     Array.isArray(choices) ? choices.flatMap((choice: Json) => (isObject(choice) ? (choice['finish_reason'] ?? []) : [])) : [],
   isEvent: ({ choices, object }) => Array.isArray(choices) || object === 'chat.completion.chunk',

@@ -1,5 +1,6 @@
 /** Gemini's generateContent, and the count of its tokens. The model and whether the answer is streamed stand in the path. */
 import { PRODUCT, type JsonObject } from '../../contract/index.ts'
+import { countContentBodySchema, geminiErrorSchema, generateContentBodySchema } from '../../contract/wire/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import { errorIn, isText, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
@@ -50,6 +51,7 @@ export const gemini: DialectSpec = {
     inputTokens: ['promptTokenCount', 'toolUsePromptTokenCount'],
     outputTokens: ['candidatesTokenCount', 'thoughtsTokenCount'],
   },
+  openApi: { name: 'Content', words: 'generated content', body: generateContentBodySchema, error: geminiErrorSchema },
   finishReasons: (answer) => geminiReader.readAnswer(answer).map(({ stop }) => stop),
   // The shape has room for a code of ours in its details.
   writeError: (status, { message, code = null }) => ({
@@ -85,6 +87,7 @@ export const geminiCount: DialectSpec = {
   name: 'gemini_count_tokens',
   paths: [`${MODELS}/:model:countTokens`],
   operation: 'count_tokens',
+  openApi: { ...gemini.openApi, name: 'ContentCount', words: 'a token count', body: countContentBodySchema },
   isStreamed: () => false,
   faultIn: (body, model) => faultIn(objectOf(memberOf(body, 'generateContentRequest') ?? body), model),
   chatRequest: (body) => chatPromptOf(geminiReader.read(body)),

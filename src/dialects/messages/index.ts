@@ -1,5 +1,6 @@
 /** Messages, and the count of their tokens. */
 import type { JsonObject } from '../../contract/index.ts'
+import { countTokensBodySchema, messagesBodySchema, messagesErrorSchema } from '../../contract/wire/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import { errorIn, errorType, flatSettings, isText, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
@@ -28,6 +29,7 @@ export const messages: DialectSpec = {
     inputTokens: ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
     outputTokens: ['output_tokens'],
   },
+  openApi: { name: 'Message', words: 'a message', body: messagesBodySchema, error: messagesErrorSchema },
   finishReasons: ({ stop_reason }) => [stop_reason ?? null],
   writeError: (status, { message, requestId }) => ({
     type: 'error',
@@ -59,6 +61,7 @@ export const messagesCount: DialectSpec = {
   name: 'count_tokens',
   paths: [`${PATH}/count_tokens`],
   operation: 'count_tokens',
+  openApi: { ...messages.openApi, name: 'TokenCount', words: 'a token count', body: countTokensBodySchema },
   faultIn: promptFault,
   chatRequest: (body) => chatPromptOf(messagesReader.read(body)),
   writeCount: (tokens) => ({ input_tokens: tokens }),

@@ -2,12 +2,20 @@
 import { chatReader } from '../chat/read.ts'
 import { geminiReader } from '../gemini/read.ts'
 import { messagesReader } from '../messages/read.ts'
-import type { JsonObject } from '../../contract/index.ts'
+import type { Dialect, JsonObject } from '../../contract/index.ts'
 import type { DialectReader } from '../reader.ts'
 import { objectOf } from '../values.ts'
 import { responsesReader } from '../responses/read.ts'
 
-const readers: readonly DialectReader[] = [chatReader, responsesReader, messagesReader, geminiReader]
+/** Token counts are asked in the words of the format that they belong to. */
+type ReadableDialect = Exclude<Dialect, `${string}count_tokens`>
+
+const readers: Readonly<Record<ReadableDialect, DialectReader>> = {
+  chat: chatReader,
+  responses: responsesReader,
+  messages: messagesReader,
+  gemini: geminiReader,
+}
 
 /** The reader of a stored exchange, its answer under `response`. What no format claims is read as messages, whose requests hold all that those of chat do. */
 export function readerOf(payload: JsonObject): DialectReader {
@@ -17,7 +25,7 @@ export function readerOf(payload: JsonObject): DialectReader {
 /** Null where no format claims the exchange. */
 export function claimingReader(payload: JsonObject): DialectReader | null {
   const answer = objectOf(payload['response'])
-  return readers.find((reader) => reader.isExchange(payload, answer)) ?? null
+  return Object.values(readers).find((reader) => reader.isExchange(payload, answer)) ?? null
 }
 
 export type { AnswerTurn, Part, Turn } from '../conversation.ts'

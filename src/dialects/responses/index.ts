@@ -1,5 +1,6 @@
 /** Responses. */
 import { isObject, type JsonObject } from '../../contract/index.ts'
+import { errorSchema, responsesBodySchema } from '../../contract/wire/index.ts'
 import { chatRequestOf } from '../chat-request.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
@@ -16,6 +17,7 @@ export const responses: DialectSpec = {
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },
+  openApi: { name: 'Response', words: 'a response', body: responsesBodySchema, error: errorSchema },
   finishReasons: ({ incomplete_details, status }) => [
     (isObject(incomplete_details) ? incomplete_details['reason'] : undefined) ?? status ?? null,
   ],

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
 import { HEADER, PRODUCT } from '../../contract/index.ts'
-import { errorSchema, geminiErrorSchema, messagesErrorSchema } from '../../contract/wire/index.ts'
 import { dialectOfPath } from '../../dialects/index.ts'
 import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
@@ -124,15 +123,9 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
   503: ['retry-after'],
 }
 
-/** By the provider whose format the route speaks. */
-const ERRORS: Readonly<Record<string, z.ZodType>> = {
-  anthropic: messagesErrorSchema,
-  'gcp.gemini': geminiErrorSchema,
-}
-
 function refusalsOf({ path, access }: HttpRoute, own: RouteSpec['refusals']): object {
   const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)
-  const schema = refTo(ERRORS[dialectOfPath(path).provider] ?? errorSchema)
+  const schema = refTo(dialectOfPath(path).openApi.error)
   const other = access === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
     Object.entries(all).map(([status, codes]) => [

@@ -1,5 +1,5 @@
 /** The inference, evaluation and multimodal routes. */
-import { HEADER, type Dialect } from '../../contract/index.ts'
+import { HEADER } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import { dialects, type DialectSpec } from '../../dialects/index.ts'
 import type { HttpRoute } from '../context.ts'
@@ -19,25 +19,13 @@ type RowSpec = Omit<RouteSpec, 'tag'>
 interface Format {
   readonly dialect: DialectSpec
   readonly path: string
-  /** In names of operations. */
   readonly name: string
-  readonly words: string
-  readonly body: NonNullable<RouteSpec['body']>
-}
-
-const WORDS: Readonly<Record<Dialect, Omit<Format, 'dialect' | 'path'>>> = {
-  chat: { name: 'ChatCompletion', words: 'a chat completion', body: wire.chatBodySchema },
-  responses: { name: 'Response', words: 'a response', body: wire.responsesBodySchema },
-  messages: { name: 'Message', words: 'a message', body: wire.messagesBodySchema },
-  count_tokens: { name: 'TokenCount', words: 'a token count', body: wire.countTokensBodySchema },
-  gemini: { name: 'Content', words: 'generated content', body: wire.generateContentBodySchema },
-  gemini_count_tokens: { name: 'ContentCount', words: 'a token count', body: wire.countContentBodySchema },
 }
 
 /** A format with a route of its own for streams has one operation for each. */
 const FORMATS: readonly Format[] = Object.values(dialects).flatMap((dialect) => {
-  const words = WORDS[dialect.name]
-  return dialect.paths.map((path, at) => ({ ...words, dialect, path, name: at === 0 ? words.name : `Streamed${words.name}` }))
+  const { name } = dialect.openApi
+  return dialect.paths.map((path, at) => ({ dialect, path, name: at === 0 ? name : `Streamed${name}` }))
 })
 
 const RACE = { 503: ['weight_update_race'] }
@@ -110,7 +98,8 @@ export const inferenceRoutes: readonly HttpRoute[] = [
   multimodalRows.post('/v1/decisions', multimodal.relay('decisions'), relayed('createDecision', 'Relays a request for a decision')),
 ]
 
-function traffic({ dialect, name, words, body }: Format): RowSpec {
+function traffic({ dialect, name }: Format): RowSpec {
+  const { words, body } = dialect.openApi
   return {
     operationId: `create${name}`,
     summary: `Answers with ${words} of the provider, and stores the exchange`,
@@ -131,7 +120,8 @@ function answerIn({ openStream }: DialectSpec, headers: RouteAnswer['headers']):
   return { description: "The provider's answer, byte for byte.", content: { 'application/json': null, ...stream }, headers }
 }
 
-function evaluation({ dialect, name, words, body }: Format): RowSpec & Pick<HttpRoute, 'access'> {
+function evaluation({ dialect, name }: Format): RowSpec & Pick<HttpRoute, 'access'> {
+  const { words, body } = dialect.openApi
   return {
     access: 'evaluation',
     operationId: `evaluate${name}`,

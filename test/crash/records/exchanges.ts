@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, type Dialect, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { dialects } from '../../../src/dialects/index.ts'
 import { data, DONE, named } from '../../support/frames.ts'
 import { sendJson, type Received, type Script } from '../../support/upstream.ts'
 import { textIn } from '../http.ts'
@@ -10,16 +11,7 @@ import { randomOf } from '../random.ts'
 /** Every body carries one, in a field that no format knows: it is how a stored record is told from all others. */
 export const MARK = 'mark'
 
-const PATHS: Readonly<Record<Dialect, string>> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-  count_tokens: '/v1/messages/count_tokens',
-  gemini: '/v1beta/models/m:generateContent',
-  gemini_count_tokens: '/v1beta/models/m:countTokens',
-}
-
-export const pathOf = (dialect: Dialect): string => PATHS[dialect]
+export const pathOf = (dialect: Dialect): string => (dialects[dialect].paths[0] ?? '').replace(':model', 'm')
 
 export function requestOf(dialect: Dialect, stream: boolean, mark: string): JsonObject {
   const asked = { model: 'm', [MARK]: mark, ...(stream && { stream }) }
@@ -78,9 +70,9 @@ export function scriptOf(onAnswered: () => void): Script {
 }
 
 function dialectOf({ url }: Received): Dialect {
-  if (url.startsWith(PATHS.count_tokens)) return 'count_tokens'
-  if (url.startsWith(PATHS.messages)) return 'messages'
-  return url.startsWith(PATHS.responses) ? 'responses' : 'chat'
+  if (url.startsWith(pathOf('count_tokens'))) return 'count_tokens'
+  if (url.startsWith(pathOf('messages'))) return 'messages'
+  return url.startsWith(pathOf('responses')) ? 'responses' : 'chat'
 }
 
 /** A pause between frames, so that kills land inside streams. */
