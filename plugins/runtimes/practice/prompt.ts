@@ -29,7 +29,7 @@ export interface UserTurn {
 interface AssistantTurn {
   readonly role: 'assistant'
   readonly texts: readonly string[]
-  readonly calls: readonly Call[]
+  readonly calls: readonly EarlierCall[]
 }
 export interface ToolTurn {
   readonly role: 'tool'
@@ -39,7 +39,7 @@ export interface ToolTurn {
 }
 
 /** A call the model made earlier: the input is JSON text for a function, free text for a custom tool. */
-export interface Call {
+export interface EarlierCall {
   readonly id: string
   readonly name: string
   readonly input: string

@@ -1,7 +1,7 @@
 /** Where the conversation stands: what is asked now, what was told before, and what tools have answered since. */
 import { recognise } from './families/index.ts'
 import type { Family, Problem } from './families/index.ts'
-import type { Call, Prompt, ToolTurn, PromptTurn } from './prompt.ts'
+import type { EarlierCall, Prompt, ToolTurn, PromptTurn } from './prompt.ts'
 
 export interface Situation {
   readonly task: string
@@ -17,7 +17,7 @@ export interface Situation {
 
 /** A call made for this task, with what came back, if anything did. */
 export interface Step {
-  readonly call: Call
+  readonly call: EarlierCall
   readonly result: ToolTurn | null
 }
 
