@@ -6,7 +6,9 @@ import { prepared, rollout, scored, weightsOf } from '../common/testing.ts'
 import grouped from './index.ts'
 
 const group = 'g'
-const scores = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 2, maxLength: 30 })
+/** Scores so small that a double has few digits left for them are 0. */
+const score = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => (Math.abs(value) < 1e-9 ? 0 : value))
+const scores = fc.array(score, { minLength: 2, maxLength: 30 })
 
 describe('grouped', async () => {
   objectiveConformance({ describe, it, objective: await grouped.plugin.make({}) })
