@@ -72,7 +72,7 @@ function readPart(part: Part): SpanPart {
       return { type: 'tool_call', id: part.id, name: part.name, arguments: part.input }
     case 'result':
       return { type: 'tool_call_response', id: part.callId, response: part.value }
-    case 'other':
+    default:
       return { ...(isObject(part.value) && part.value), type: part.type }
   }
 }
