@@ -1,6 +1,6 @@
 /** For any JSON object: forwarded is what was received, and kept is what was forwarded. */
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { sendJson } from '../support/upstream.ts'
 import { sharedWorld } from '../support/shared-world.ts'
@@ -35,32 +35,28 @@ function expected(fields: JsonObject, sent: Readonly<Record<string, string>>): J
   return { ...all, metadata: { ...metadata, tags: { ...(isObject(before) ? before : {}), ...sent } } }
 }
 
-describe('any JSON object', () => {
-  it('is forwarded as received and kept with its answer and its tags [decisions.inference-bytes] [decisions.inference-payload] [inference.tags]', async () => {
-    here.upstream.answer((_received, response) => sendJson(response, 200, RESPONSE))
-    await fc.assert(
-      fc.asyncProperty(printed, tags, fc.constantFrom(...ROUTES), async ({ fields, text }, sent, path) => {
-        const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [`x-svc-tag-${name}`, value]))
-        const answer = await here.post(path, text, { 'x-svc-scenario': 'any', ...headers })
-        expect(answer.status).toBe(200)
-        expect(here.upstream.received.at(-1)?.body.toString()).toBe(text)
-        const record = await here.get(`/svc/scenarios/any/records/${String(answer.headers['x-svc-agent-record-id'])}`)
-        expect(record.json['payload']).toEqual(expected(fields, sent))
-      }),
-      { numRuns: 300 },
-    )
-  })
+it('any JSON object is forwarded as received and kept with its answer and its tags [decisions.inference-bytes] [decisions.inference-payload] [inference.tags]', async () => {
+  here.upstream.answer((_received, response) => sendJson(response, 200, RESPONSE))
+  await fc.assert(
+    fc.asyncProperty(printed, tags, fc.constantFrom(...ROUTES), async ({ fields, text }, sent, path) => {
+      const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [`x-svc-tag-${name}`, value]))
+      const answer = await here.post(path, text, { 'x-svc-scenario': 'any', ...headers })
+      expect(answer.status).toBe(200)
+      expect(here.upstream.received.at(-1)?.body.toString()).toBe(text)
+      const record = await here.get(`/svc/scenarios/any/records/${String(answer.headers['x-svc-agent-record-id'])}`)
+      expect(record.json['payload']).toEqual(expected(fields, sent))
+    }),
+    { numRuns: 300 },
+  )
 })
 
-describe('any bytes', () => {
-  it('are a 200 or a 400, and never a failure of the service', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(...ROUTES), async (bytes, path) => {
-        const answer = await here.post(path, bytes, { 'x-svc-scenario': 'bytes' })
-        expect([200, 400]).toContain(answer.status)
-      }),
-      { numRuns: 200 },
-    )
-    expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
-  })
+it('any bytes are a 200 or a 400, and never a failure of the service', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(...ROUTES), async (bytes, path) => {
+      const answer = await here.post(path, bytes, { 'x-svc-scenario': 'bytes' })
+      expect([200, 400]).toContain(answer.status)
+    }),
+    { numRuns: 200 },
+  )
+  expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
 })

@@ -55,13 +55,11 @@ describe('a stream without end', () => {
   })
 })
 
-describe('a whole answer', () => {
-  it('longer than the limit is a 502 that names the setting, and is not kept', async () => {
-    here.upstream.answer((_received, response) => sendJson(response, 200, { id: 'x', text: 'x'.repeat(LIMIT) }))
-    for (const [path] of FORMATS) {
-      const answer = await here.post(path, { model: 'm' }, { 'x-svc-scenario': 'whole' })
-      expect([answer.status, answer.text]).toEqual([502, expect.stringContaining('inference.max_answer_bytes')])
-    }
-    expect(await responsesOf(here, 'whole')).toEqual([])
-  })
+it('a whole answer longer than the limit is a 502 that names the setting, and is not kept', async () => {
+  here.upstream.answer((_received, response) => sendJson(response, 200, { id: 'x', text: 'x'.repeat(LIMIT) }))
+  for (const [path] of FORMATS) {
+    const answer = await here.post(path, { model: 'm' }, { 'x-svc-scenario': 'whole' })
+    expect([answer.status, answer.text]).toEqual([502, expect.stringContaining('inference.max_answer_bytes')])
+  }
+  expect(await responsesOf(here, 'whole')).toEqual([])
 })

@@ -149,20 +149,18 @@ describe('an upstream that', () => {
   })
 })
 
-describe('a client that leaves while the upstream is not even connected', () => {
-  it('is let go of at once', async () => {
-    // A handshake that never ends: the connection is open, but no request can be sent on it.
-    wire.answer(() => undefined)
-    await here.restart({
-      'inference.upstream_url': wire.url.replace('http:', 'https:'),
-      'inference.timeout_s': 600,
-      'svc.max_loaded_scenarios': 1,
-    })
-    const sent = sendAndListen(here.address, '/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
-    await until(() => wire.open === 1)
-    sent.drop()
-    // The only slot for a loaded scenario is free again when no request uses it.
-    await until(async () => (await here.post('/svc/scenarios', { name: `${scenario}-next` })).status < 300)
-    expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
+it('a client that leaves while the upstream is not even connected is let go of at once', async () => {
+  // A handshake that never ends: the connection is open, but no request can be sent on it.
+  wire.answer(() => undefined)
+  await here.restart({
+    'inference.upstream_url': wire.url.replace('http:', 'https:'),
+    'inference.timeout_s': 600,
+    'svc.max_loaded_scenarios': 1,
   })
+  const sent = sendAndListen(here.address, '/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
+  await until(() => wire.open === 1)
+  sent.drop()
+  // The only slot for a loaded scenario is free again when no request uses it.
+  await until(async () => (await here.post('/svc/scenarios', { name: `${scenario}-next` })).status < 300)
+  expect(here.log.filter(({ event }) => event === 'failure')).toEqual([])
 })

@@ -28,8 +28,9 @@ const PASS: readonly (readonly [string, string])[] = [
   ['objects nested 100,000 deep', `{"input":${deepObject}}`],
 ]
 
-describe('a body with', () => {
-  it.each(PASS)('%s is forwarded as it is and kept [decisions.inference-loose] [decisions.inference-bytes]', async (_what, body) => {
+it.each(PASS)(
+  'a body with %s is forwarded as it is and kept [decisions.inference-loose] [decisions.inference-bytes]',
+  async (_what, body) => {
     for (const path of ROUTES) {
       const answer = await here.post(path, body, { 'x-svc-scenario': 'loose' })
       expect(answer.status).toBe(200)
@@ -38,8 +39,8 @@ describe('a body with', () => {
       expect(record.status).toBe(200)
       expect(record.json).toMatchObject({ request_type: 'inference', payload: { response: answer.json } })
     }
-  })
-})
+  },
+)
 
 const REFUSED: readonly (readonly [string, string | Buffer])[] = [
   ['nothing', ''],
@@ -89,14 +90,12 @@ describe('a body that is', () => {
   })
 })
 
-describe('a body too deep to be printed again', () => {
-  it('is tagged and kept all the same: its own text is never printed', async () => {
-    const body = `{"metadata":{"a":1.0},"input":${deep}}`
-    const answer = await here.post('/v1/chat/completions', body, { 'x-svc-scenario': 'deep', 'x-svc-tag-task': 't' })
-    expect(answer.status).toBe(200)
-    const kept = await here.get(`/svc/scenarios/deep/records/${String(answer.headers['x-svc-agent-record-id'])}`)
-    expect(kept.text).toContain(`"input":${deep},"metadata":{"a":1.0,"tags":{"task":"t"}},"response":`)
-  })
+it('a body too deep to be printed again is tagged and kept all the same: its own text is never printed', async () => {
+  const body = `{"metadata":{"a":1.0},"input":${deep}}`
+  const answer = await here.post('/v1/chat/completions', body, { 'x-svc-scenario': 'deep', 'x-svc-tag-task': 't' })
+  expect(answer.status).toBe(200)
+  const kept = await here.get(`/svc/scenarios/deep/records/${String(answer.headers['x-svc-agent-record-id'])}`)
+  expect(kept.text).toContain(`"input":${deep},"metadata":{"a":1.0,"tags":{"task":"t"}},"response":`)
 })
 
 describe('an answer of the provider', () => {

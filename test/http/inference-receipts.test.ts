@@ -82,48 +82,44 @@ describe('a chat stream', () => {
   })
 })
 
-describe('a messages stream', () => {
-  it('passes every frame as it came and carries the receipt on message_stop [inference.receipt-messages] [events.receipt-stop]', async () => {
-    for (const { frames } of messageStreams) {
-      const answer = await streamed('/v1/messages', frames)
-      const passed = frames.slice(0, -1).join('')
-      expect(answer.text.slice(0, passed.length)).toBe(passed)
-      const [stop, ...others] = receipts(answer)
-      expect(others).toEqual([])
-      expect(stop?.data).toEqual({
-        type: 'message_stop',
-        svc: { agent_record_id: stop?.receipt },
-        'svc.agent_record_id': stop?.receipt,
-      })
-      expect(answer.text.slice(passed.length)).toBe(`event: message_stop\ndata: ${JSON.stringify(stop?.data)}\n\n`)
-      await stored(stop?.receipt)
-    }
-  })
+it('a messages stream passes every frame as it came and carries the receipt on message_stop [inference.receipt-messages] [events.receipt-stop]', async () => {
+  for (const { frames } of messageStreams) {
+    const answer = await streamed('/v1/messages', frames)
+    const passed = frames.slice(0, -1).join('')
+    expect(answer.text.slice(0, passed.length)).toBe(passed)
+    const [stop, ...others] = receipts(answer)
+    expect(others).toEqual([])
+    expect(stop?.data).toEqual({
+      type: 'message_stop',
+      svc: { agent_record_id: stop?.receipt },
+      'svc.agent_record_id': stop?.receipt,
+    })
+    expect(answer.text.slice(passed.length)).toBe(`event: message_stop\ndata: ${JSON.stringify(stop?.data)}\n\n`)
+    await stored(stop?.receipt)
+  }
 })
 
-describe('a responses stream', () => {
-  it.each(responseStreams)(
-    'carries the receipt on its last event and on a keepalive chunk, then ends with one [DONE]: $name [inference.receipt-responses] [decisions.streams-terminal] [decisions.streams-done]',
-    async ({ frames }) => {
-      const answer = await streamed('/v1/responses', frames)
-      const events = frames.filter((frame) => frame.startsWith('event:'))
-      const passed = events.slice(0, -1).join('')
-      expect(answer.text.slice(0, passed.length)).toBe(passed)
-      const [last, keepalive, ...others] = receipts(answer)
-      expect(others).toEqual([])
-      const [told] = eventsOf(Buffer.from(events.at(-1) ?? ''))
-      const twice = { svc: { agent_record_id: last?.receipt }, 'svc.agent_record_id': last?.receipt }
-      expect(last).toMatchObject({ event: told?.event, data: Object.assign({}, told?.data, twice) })
-      expect(keepalive).toMatchObject({
-        event: 'keepalive',
-        data: { type: 'keepalive', sequence_number: events.length, choices: [], ...twice },
-      })
-      expect(answer.text.split(DONE)).toHaveLength(2)
-      expect(answer.text.endsWith(`\n\n${DONE}`)).toBe(true)
-      await stored(last?.receipt)
-    },
-  )
-})
+it.each(responseStreams)(
+  'a responses stream carries the receipt on its last event and on a keepalive chunk, then ends with one [DONE]: $name [inference.receipt-responses] [decisions.streams-terminal] [decisions.streams-done]',
+  async ({ frames }) => {
+    const answer = await streamed('/v1/responses', frames)
+    const events = frames.filter((frame) => frame.startsWith('event:'))
+    const passed = events.slice(0, -1).join('')
+    expect(answer.text.slice(0, passed.length)).toBe(passed)
+    const [last, keepalive, ...others] = receipts(answer)
+    expect(others).toEqual([])
+    const [told] = eventsOf(Buffer.from(events.at(-1) ?? ''))
+    const twice = { svc: { agent_record_id: last?.receipt }, 'svc.agent_record_id': last?.receipt }
+    expect(last).toMatchObject({ event: told?.event, data: Object.assign({}, told?.data, twice) })
+    expect(keepalive).toMatchObject({
+      event: 'keepalive',
+      data: { type: 'keepalive', sequence_number: events.length, choices: [], ...twice },
+    })
+    expect(answer.text.split(DONE)).toHaveLength(2)
+    expect(answer.text.endsWith(`\n\n${DONE}`)).toBe(true)
+    await stored(last?.receipt)
+  },
+)
 
 describe('a stream', () => {
   it('holds the receipt nested and flat in one object, the same one [decisions.streams-receipt-twice]', async () => {

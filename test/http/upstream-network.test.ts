@@ -95,26 +95,24 @@ async function withWorld(options: WorldOptions, use: (here: World) => Promise<vo
   }
 }
 
-describe('an upstream that cannot be reached', () => {
-  it('is named with what to do: a name that nobody knows, a port where nothing listens, a certificate nobody trusts', async () => {
-    const gone = await freePort()
-    await withWorld({ settings: { 'inference.gateway.url': `http://127.0.0.1:${gone}/below` } }, async (here) => {
-      const said = async (url: string): Promise<string> => {
-        const name = `at ${url.replaceAll('/', ' ')}`
-        await here.post('/svc/scenarios', { name, model: { url } })
-        const answer = await here.post('/v1/chat/completions', CHAT, { 'x-svc-scenario': name })
-        expect([answer.status, answer.headers['x-svc-upstream-status']]).toEqual([502, undefined])
-        return answer.text
-      }
-      expect(await said('http://nobody.invalid/x')).toMatch(
-        /the upstream at http:\/\/nobody\.invalid could .*name is not known \(E.*check inference\.upstream_url/,
-      )
-      expect(await said(`http://127.0.0.1:${gone}`)).toMatch(/:\d+ could not be reached: nothing listens there \(ECONNREFUSED\); start it/)
-      expect(await said(`https://127.0.0.1:${tls.port}`)).toMatch(/certificate that is not trusted here \(.*NODE_EXTRA_CA_CERTS/)
-      expect(await said(here.upstream.url.replace('http:', 'https:'))).toMatch(/could not agree on TLS \(.*http or https/)
-      const gateway = await here.post('/v1/embeddings', { input: 'x' }, scenario)
-      expect(gateway.text).toMatch(/the multimodal gateway at http:\/\/127\.0\.0\.1:\d+ .*ECONNREFUSED.*inference\.gateway\.url/)
-    })
+it('an upstream that cannot be reached is named with the fix: an unknown name, a port where nothing listens, an untrusted certificate', async () => {
+  const gone = await freePort()
+  await withWorld({ settings: { 'inference.gateway.url': `http://127.0.0.1:${gone}/below` } }, async (here) => {
+    const said = async (url: string): Promise<string> => {
+      const name = `at ${url.replaceAll('/', ' ')}`
+      await here.post('/svc/scenarios', { name, model: { url } })
+      const answer = await here.post('/v1/chat/completions', CHAT, { 'x-svc-scenario': name })
+      expect([answer.status, answer.headers['x-svc-upstream-status']]).toEqual([502, undefined])
+      return answer.text
+    }
+    expect(await said('http://nobody.invalid/x')).toMatch(
+      /the upstream at http:\/\/nobody\.invalid could .*name is not known \(E.*check inference\.upstream_url/,
+    )
+    expect(await said(`http://127.0.0.1:${gone}`)).toMatch(/:\d+ could not be reached: nothing listens there \(ECONNREFUSED\); start it/)
+    expect(await said(`https://127.0.0.1:${tls.port}`)).toMatch(/certificate that is not trusted here \(.*NODE_EXTRA_CA_CERTS/)
+    expect(await said(here.upstream.url.replace('http:', 'https:'))).toMatch(/could not agree on TLS \(.*http or https/)
+    const gateway = await here.post('/v1/embeddings', { input: 'x' }, scenario)
+    expect(gateway.text).toMatch(/the multimodal gateway at http:\/\/127\.0\.0\.1:\d+ .*ECONNREFUSED.*inference\.gateway\.url/)
   })
 })
 

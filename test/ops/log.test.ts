@@ -1,7 +1,7 @@
 /** What an operator reads: one line per request, numbers a monitor understands, and never a secret. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { runCommand, serveCommand } from '../support/command.ts'
 import { makePlace } from '../support/place.ts'
@@ -57,65 +57,61 @@ const visits: readonly Asked[] = [
   { method: 'DELETE', path: '/svc/status', headers: pass, route: 'unknown', status: 405 },
 ]
 
-describe('the log', () => {
-  it('holds one JSON line per request with its id, route, status, time, scenario and receipt [decisions.errors-request-id]', async () => {
-    const place = await makePlace()
-    const { command, address } = await serveCommand(place.args(), environment)
-    const answers: Answer[] = []
-    for (const { method, path, headers = {}, body } of visits)
-      answers.push(await send(address, method, path, { headers, ...(body !== undefined && { body }) }))
-    const streamed = await send(address, 'POST', '/v1/chat/completions', { headers: named, body: { ...chat, stream: true } })
-    command.signal('SIGTERM')
-    const lines = requestLines((await command.ended).err)
-    expect(lines).toHaveLength(visits.length + 1)
-    for (const [index, { method, route, status, scenario }] of visits.entries()) {
-      const receipt = answers[index]?.headers['x-svc-agent-record-id']
-      const id = answers[index]?.headers['x-request-id']
-      const line = lines.find((one) => one['id'] === id)
-      expect(line).toMatchObject({
-        method,
-        route,
-        status,
-        ms: expect.any(Number) as unknown,
-        ...(scenario !== undefined && { scenario }),
-        ...(receipt !== undefined && { receipt }),
-      })
-    }
-    const receipt = /"svc.agent_record_id":"(\w+)"/.exec(streamed.text)?.[1]
-    expect(lines.find((line) => line['id'] === streamed.headers['x-request-id'])).toMatchObject({ receipt, status: 200 })
-  })
+it('the log holds one JSON line per request with its id, route, status, time, scenario and receipt [decisions.errors-request-id]', async () => {
+  const place = await makePlace()
+  const { command, address } = await serveCommand(place.args(), environment)
+  const answers: Answer[] = []
+  for (const { method, path, headers = {}, body } of visits)
+    answers.push(await send(address, method, path, { headers, ...(body !== undefined && { body }) }))
+  const streamed = await send(address, 'POST', '/v1/chat/completions', { headers: named, body: { ...chat, stream: true } })
+  command.signal('SIGTERM')
+  const lines = requestLines((await command.ended).err)
+  expect(lines).toHaveLength(visits.length + 1)
+  for (const [index, { method, route, status, scenario }] of visits.entries()) {
+    const receipt = answers[index]?.headers['x-svc-agent-record-id']
+    const id = answers[index]?.headers['x-request-id']
+    const line = lines.find((one) => one['id'] === id)
+    expect(line).toMatchObject({
+      method,
+      route,
+      status,
+      ms: expect.any(Number) as unknown,
+      ...(scenario !== undefined && { scenario }),
+      ...(receipt !== undefined && { receipt }),
+    })
+  }
+  const receipt = /"svc.agent_record_id":"(\w+)"/.exec(streamed.text)?.[1]
+  expect(lines.find((line) => line['id'] === streamed.headers['x-request-id'])).toMatchObject({ receipt, status: 200 })
 })
 
-describe('a secret', () => {
-  it('appears in no log line, answer, record, error, status, metric or printed configuration [decisions.errors-message] [config.print]', async () => {
-    const place = await makePlace()
-    const { command, address } = await serveCommand(place.args(), environment)
-    const spoken: string[] = []
-    const ask = async (method: string, path: string, headers: Readonly<Record<string, string>> = named, body?: object): Promise<void> => {
-      const answer = await send(address, method, path, { headers, ...(body !== undefined && { body }) })
-      spoken.push(JSON.stringify(answer.headers), answer.text)
-    }
-    await ask('POST', '/svc/scenarios', pass, { name: 'seen', model: { url: place.upstream.url, api_key: SCENARIO_KEY } })
-    for (const { method, path, headers, body } of visits) if (typeof body !== 'string') await ask(method, path, headers, body)
-    await ask('POST', '/v1/chat/completions', { ...pass, 'x-svc-scenario': 'other' }, { ...chat, stream: true })
-    place.upstream.answer((_received, response) => sendJson(response, 500, { error: { message: 'broken' } }))
-    await ask('POST', '/v1/responses', named, { model: 'm', input: 'x' })
-    place.upstream.answer((_received, response) => void response.destroy())
-    await ask('POST', '/v1/responses', named, { model: 'm', input: 'x' })
-    await ask('POST', '/svc/scenarios/seen/update', pass, { model: { url: `http://user:${SCENARIO_KEY}@127.0.0.1` } })
-    for (const path of ['/svc/scenarios', '/svc/status', '/metrics', '/svc/scenarios/seen/releases', '/svc/scenarios/seen/contract'])
-      await ask('GET', path)
-    command.signal('SIGTERM')
-    const { out, err, code } = await command.ended
-    const printed = await runCommand(['serve', ...place.args(), '--print-config'], environment)
-    const json = await runCommand(['config', 'print', '--json', ...place.args()], environment)
-    expect([code, printed.code, json.code]).toEqual([0, 0, 0])
-    const everything = [out, err, ...spoken, printed.out, printed.err, json.out, ...databaseFiles(place.records)]
-    for (const secret of secrets) expect(everything.filter((text) => text.includes(secret))).toEqual([])
-    const sentUpstream = place.upstream.received.map(({ headers }) => JSON.stringify(headers))
-    expect(sentUpstream.some((text) => text.includes(SCENARIO_KEY)) && sentUpstream.some((text) => text.includes(UPSTREAM_KEY))).toBe(true)
-    expect(sentUpstream.filter((text) => text.includes(TOKEN))).toEqual([])
-  })
+it('a secret appears in no log line, answer, record, error, status, metric or printed configuration [decisions.errors-message] [config.print]', async () => {
+  const place = await makePlace()
+  const { command, address } = await serveCommand(place.args(), environment)
+  const spoken: string[] = []
+  const ask = async (method: string, path: string, headers: Readonly<Record<string, string>> = named, body?: object): Promise<void> => {
+    const answer = await send(address, method, path, { headers, ...(body !== undefined && { body }) })
+    spoken.push(JSON.stringify(answer.headers), answer.text)
+  }
+  await ask('POST', '/svc/scenarios', pass, { name: 'seen', model: { url: place.upstream.url, api_key: SCENARIO_KEY } })
+  for (const { method, path, headers, body } of visits) if (typeof body !== 'string') await ask(method, path, headers, body)
+  await ask('POST', '/v1/chat/completions', { ...pass, 'x-svc-scenario': 'other' }, { ...chat, stream: true })
+  place.upstream.answer((_received, response) => sendJson(response, 500, { error: { message: 'broken' } }))
+  await ask('POST', '/v1/responses', named, { model: 'm', input: 'x' })
+  place.upstream.answer((_received, response) => void response.destroy())
+  await ask('POST', '/v1/responses', named, { model: 'm', input: 'x' })
+  await ask('POST', '/svc/scenarios/seen/update', pass, { model: { url: `http://user:${SCENARIO_KEY}@127.0.0.1` } })
+  for (const path of ['/svc/scenarios', '/svc/status', '/metrics', '/svc/scenarios/seen/releases', '/svc/scenarios/seen/contract'])
+    await ask('GET', path)
+  command.signal('SIGTERM')
+  const { out, err, code } = await command.ended
+  const printed = await runCommand(['serve', ...place.args(), '--print-config'], environment)
+  const json = await runCommand(['config', 'print', '--json', ...place.args()], environment)
+  expect([code, printed.code, json.code]).toEqual([0, 0, 0])
+  const everything = [out, err, ...spoken, printed.out, printed.err, json.out, ...databaseFiles(place.records)]
+  for (const secret of secrets) expect(everything.filter((text) => text.includes(secret))).toEqual([])
+  const sentUpstream = place.upstream.received.map(({ headers }) => JSON.stringify(headers))
+  expect(sentUpstream.some((text) => text.includes(SCENARIO_KEY)) && sentUpstream.some((text) => text.includes(UPSTREAM_KEY))).toBe(true)
+  expect(sentUpstream.filter((text) => text.includes(TOKEN))).toEqual([])
 })
 
 /** Everything the store wrote; a scenario's own key lies in a file beside, which only the owner may read. */

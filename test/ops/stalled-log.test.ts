@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePlace } from '../support/place.ts'
 import { send } from '../support/world.ts'
 
@@ -42,42 +42,40 @@ const KINDS: readonly (readonly [string, () => Promise<Stalled>])[] = [
   ],
 ]
 
-describe('a log that nobody reads', () => {
-  it.each(KINDS)('stops nobody, and tells its next reader what was dropped: %s', async (_, open) => {
-    const place = await makePlace()
-    const { stdio, read } = await open()
-    const { PATH = '', HOME = '' } = process.env
-    const child = spawn(process.execPath, [ENTRY, 'serve', ...place.args()], { stdio: ['ignore', 'pipe', stdio], env: { PATH, HOME } })
-    const ended = once(child, 'exit')
-    const address = await readyAt(child.stdout)
-    const asking = Array.from({ length: AT_ONCE }, async () => {
-      for (let count = 0; count < REQUESTS / AT_ONCE; count += 1) {
-        const answer = await fetch(`${address}/svc/report`, { method: 'POST', headers: { 'x-svc-scenario': LONG_NAME }, body: '{' })
-        await answer.text()
-        expect(answer.status).toBe(400)
-      }
-    })
-    await Promise.all(asking)
-    const metrics = await send(address, 'GET', '/metrics', {})
-    const counted = Number(/svc_log_lines_dropped_total (\d+)/.exec(metrics.text)?.[1])
-    expect(counted).toBeGreaterThan(0)
-    const log = read(child.stderr)
-    let text = ''
-    const told = Promise.withResolvers<void>()
-    log.on('data', (part: Buffer) => {
-      text += part.toString()
-      if (text.includes('"event":"log_dropped"')) told.resolve()
-    })
-    await told.promise
-    const dropped = Number(/"event":"log_dropped","lines":(\d+)/.exec(text)?.[1])
-    expect(dropped).toBeGreaterThanOrEqual(counted)
-    const lines = text.split('\n').filter((line) => line.includes('"route":"/svc/report"'))
-    expect(lines.length + dropped).toBeGreaterThanOrEqual(REQUESTS)
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-    await expect.poll(() => text).toContain('stopping: calls in flight may finish')
-    log.destroy()
+it.each(KINDS)('a log that no process reads blocks no request, and reports what was dropped when it is read again: %s', async (_, open) => {
+  const place = await makePlace()
+  const { stdio, read } = await open()
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [ENTRY, 'serve', ...place.args()], { stdio: ['ignore', 'pipe', stdio], env: { PATH, HOME } })
+  const ended = once(child, 'exit')
+  const address = await readyAt(child.stdout)
+  const asking = Array.from({ length: AT_ONCE }, async () => {
+    for (let count = 0; count < REQUESTS / AT_ONCE; count += 1) {
+      const answer = await fetch(`${address}/svc/report`, { method: 'POST', headers: { 'x-svc-scenario': LONG_NAME }, body: '{' })
+      await answer.text()
+      expect(answer.status).toBe(400)
+    }
   })
+  await Promise.all(asking)
+  const metrics = await send(address, 'GET', '/metrics', {})
+  const counted = Number(/svc_log_lines_dropped_total (\d+)/.exec(metrics.text)?.[1])
+  expect(counted).toBeGreaterThan(0)
+  const log = read(child.stderr)
+  let text = ''
+  const told = Promise.withResolvers<void>()
+  log.on('data', (part: Buffer) => {
+    text += part.toString()
+    if (text.includes('"event":"log_dropped"')) told.resolve()
+  })
+  await told.promise
+  const dropped = Number(/"event":"log_dropped","lines":(\d+)/.exec(text)?.[1])
+  expect(dropped).toBeGreaterThanOrEqual(counted)
+  const lines = text.split('\n').filter((line) => line.includes('"route":"/svc/report"'))
+  expect(lines.length + dropped).toBeGreaterThanOrEqual(REQUESTS)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  await expect.poll(() => text).toContain('stopping: calls in flight may finish')
+  log.destroy()
 })
 
 async function readyAt(out: Readable | null): Promise<string> {

@@ -170,31 +170,30 @@ const DOUBTFUL_PATHS = [
   '/',
 ]
 
-describe('a path that is no route', () => {
-  it.each(DOUBTFUL_PATHS)('%s is as closed as a route, and unknown to a token [decisions.auth-unknown-route]', async (path) => {
+it.each(DOUBTFUL_PATHS)(
+  'a path that is no route is 401 without a token and 404 with one: %s [decisions.auth-unknown-route]',
+  async (path) => {
     const key = keyQuery(MINE, pageKey(TOKEN, MINE))
     for (const headers of [{}, bearer('wrong'), bearer(evaluation)]) expect((await here.get(path, headers)).status).toBe(401)
     expect((await here.get(`${path}?${key}`)).status).toBe(401)
     expect((await here.get(path, bearer(TOKEN))).status).toBe(404)
-  })
-})
+  },
+)
 
-describe('with authentication off', () => {
-  it('everyone is let in, but a token or a stray key in the address is still 401 [auth.6]', async () => {
-    const open = await world()
-    const wrong: string[] = []
-    for (const { method, path, access } of openRoutes) {
-      const [plain, keyed, tokened] = [
-        await open.ask(method, path, { headers: bearer('whatever') }),
-        await open.get(`${path}?key=x&scenario=${MINE}`),
-        await open.ask(method, `${path}?token=x`),
-      ]
-      const isRight = plain.status !== 401 && (keyed.status === 401) === (access !== 'page') && tokened.status === 401
-      if (!isRight) wrong.push(`${method} ${path}: ${plain.status} ${keyed.status} ${tokened.status}`)
-    }
-    await open.close()
-    expect(wrong).toEqual([])
-  })
+it('with authentication off every route is open, but a token or a stray key in the address is still 401 [auth.6]', async () => {
+  const open = await world()
+  const wrong: string[] = []
+  for (const { method, path, access } of openRoutes) {
+    const [plain, keyed, tokened] = [
+      await open.ask(method, path, { headers: bearer('whatever') }),
+      await open.get(`${path}?key=x&scenario=${MINE}`),
+      await open.ask(method, `${path}?token=x`),
+    ]
+    const isRight = plain.status !== 401 && (keyed.status === 401) === (access !== 'page') && tokened.status === 401
+    if (!isRight) wrong.push(`${method} ${path}: ${plain.status} ${keyed.status} ${tokened.status}`)
+  }
+  await open.close()
+  expect(wrong).toEqual([])
 })
 
 describe('tokens', () => {

@@ -26,15 +26,13 @@ const preflight = (origin: string, method = 'POST', headers = 'authorization, co
     headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': headers },
   })
 
-describe('without console origins', () => {
-  it('no answer carries CORS headers, whatever the origin [cors.off]', async () => {
-    const answer = await plain.get('/svc/status', { origin: LISTED })
-    expect(answer.status).toBe(200)
-    expect(corsHeaders(answer)).toEqual([])
-    expect(
-      corsHeaders(await plain.ask('OPTIONS', '/svc/report', { headers: { origin: LISTED, 'access-control-request-method': 'POST' } })),
-    ).toEqual([])
-  })
+it('without console origins no answer carries CORS headers, whatever the origin [cors.off]', async () => {
+  const answer = await plain.get('/svc/status', { origin: LISTED })
+  expect(answer.status).toBe(200)
+  expect(corsHeaders(answer)).toEqual([])
+  expect(
+    corsHeaders(await plain.ask('OPTIONS', '/svc/report', { headers: { origin: LISTED, 'access-control-request-method': 'POST' } })),
+  ).toEqual([])
 })
 
 describe('a web page of another site', () => {
@@ -169,22 +167,20 @@ describe('a preflight', () => {
   })
 })
 
-describe('an origin that is not listed', () => {
-  it.each(['https://evil.example.com', `${LISTED}:8443`, 'http://console.example.com', 'null', `${LISTED}/`, LISTED.toUpperCase()])(
-    '%s is refused before any route runs, without CORS headers [cors.unlisted]',
-    async (origin) => {
-      for (const answer of [
-        await here.post('/svc/report', {}, { origin, ...bearer(TOKEN), ...named('never') }),
-        await here.get('/healthz', { origin }),
-        await preflight(origin),
-      ]) {
-        expectRefusal(answer, 401, 'unauthorized')
-        expect(corsHeaders(answer)).toEqual([])
-      }
-      expect(await scenarioNames(here, bearer(TOKEN))).not.toContain('never')
-    },
-  )
-})
+it.each(['https://evil.example.com', `${LISTED}:8443`, 'http://console.example.com', 'null', `${LISTED}/`, LISTED.toUpperCase()])(
+  'an unlisted origin is refused before any route runs, without CORS headers: %s [cors.unlisted]',
+  async (origin) => {
+    for (const answer of [
+      await here.post('/svc/report', {}, { origin, ...bearer(TOKEN), ...named('never') }),
+      await here.get('/healthz', { origin }),
+      await preflight(origin),
+    ]) {
+      expectRefusal(answer, 401, 'unauthorized')
+      expect(corsHeaders(answer)).toEqual([])
+    }
+    expect(await scenarioNames(here, bearer(TOKEN))).not.toContain('never')
+  },
+)
 
 describe('a request from a listed origin', () => {
   it('keeps bearer authentication [cors.actual]', async () => {
@@ -213,23 +209,19 @@ describe('a request from a listed origin', () => {
   })
 })
 
-describe('a client without an origin', () => {
-  it('sees no change [cors.no-origin]', async () => {
-    const answer = await here.get('/svc/status', bearer(TOKEN))
-    expect(answer.status).toBe(200)
-    expect(corsHeaders(answer)).toEqual([])
-  })
+it('a client without an origin sees no change [cors.no-origin]', async () => {
+  const answer = await here.get('/svc/status', bearer(TOKEN))
+  expect(answer.status).toBe(200)
+  expect(corsHeaders(answer)).toEqual([])
 })
 
-describe('the list of origins', () => {
-  it.each([
-    'https://a.example.com/',
-    'https://a.example.com/path',
-    'https://user:pass@a.example.com',
-    '*',
-    'https://*.example.com',
-    'a.example.com',
-  ])('takes explicit origins alone: %s is refused at the start [cors.origins]', async (origin) => {
-    await expect(world({ settings: { 'svc.console_origins': `["${origin}"]` } })).rejects.toThrow(/svc\.console_origins/)
-  })
+it.each([
+  'https://a.example.com/',
+  'https://a.example.com/path',
+  'https://user:pass@a.example.com',
+  '*',
+  'https://*.example.com',
+  'a.example.com',
+])('the list of origins takes explicit origins alone: %s is refused at the start [cors.origins]', async (origin) => {
+  await expect(world({ settings: { 'svc.console_origins': `["${origin}"]` } })).rejects.toThrow(/svc\.console_origins/)
 })

@@ -54,21 +54,19 @@ describe('a body that was evicted', () => {
   })
 })
 
-describe('what was lost', () => {
-  it('is warned about in the log, and counted in the status for good [record.capacity-warns] [record.capacity-totals] [status.losses]', async () => {
-    const { json } = await here.get('/svc/status')
-    const lost = lossesInLog()
-    expect(lost).toBeGreaterThanOrEqual(2)
-    expect(here.log.find(({ event }) => event === 'records_evicted')).toMatchObject({ level: 'warn', scenario: SCENARIO })
-    expect(json).toMatchObject({
-      storage: { capacity_bytes: CAPACITY, lost_records: lost },
-      scenarios: { [SCENARIO]: { processor: { record_data_incomplete: true, evicted_record_count: lost } } },
-    })
-    await here.restart()
-    await here.get(`/svc/scenarios/${SCENARIO}/contract`)
-    expect((await here.get('/svc/status')).json).toMatchObject({
-      storage: { lost_records: lost },
-      scenarios: { [SCENARIO]: { processor: { evicted_record_count: lost } } },
-    })
+it('what was lost is warned about in the log, and counted in the status for good [record.capacity-warns] [record.capacity-totals] [status.losses]', async () => {
+  const { json } = await here.get('/svc/status')
+  const lost = lossesInLog()
+  expect(lost).toBeGreaterThanOrEqual(2)
+  expect(here.log.find(({ event }) => event === 'records_evicted')).toMatchObject({ level: 'warn', scenario: SCENARIO })
+  expect(json).toMatchObject({
+    storage: { capacity_bytes: CAPACITY, lost_records: lost },
+    scenarios: { [SCENARIO]: { processor: { record_data_incomplete: true, evicted_record_count: lost } } },
+  })
+  await here.restart()
+  await here.get(`/svc/scenarios/${SCENARIO}/contract`)
+  expect((await here.get('/svc/status')).json).toMatchObject({
+    storage: { lost_records: lost },
+    scenarios: { [SCENARIO]: { processor: { evicted_record_count: lost } } },
   })
 })

@@ -104,17 +104,15 @@ describe('review', () => {
   })
 })
 
-describe('modes', () => {
-  it('that take requests need a proposer that does: else 501, and nothing changes [mode.proposer]', async () => {
-    await open({ 'data.training_mode': 'auto', 'evolution.proposer': `${join(FIXTURES, 'word-proposer.ts')}#deaf` })
-    const s = await fresh(here)
-    for (const mode of ['manual', 'hybrid'] as const) {
-      const answer = await s.useMode(mode)
-      expect(answer.status).toBe(501)
-      expect(textAt(errorOf(answer), 'message')).toContain(mode)
-    }
-    expect(await s.status()).toMatchObject({ training_mode: 'auto' })
-  })
+it('modes that take requests need a proposer that does: else 501, and nothing changes [mode.proposer]', async () => {
+  await open({ 'data.training_mode': 'auto', 'evolution.proposer': `${join(FIXTURES, 'word-proposer.ts')}#deaf` })
+  const s = await fresh(here)
+  for (const mode of ['manual', 'hybrid'] as const) {
+    const answer = await s.useMode(mode)
+    expect(answer.status).toBe(501)
+    expect(textAt(errorOf(answer), 'message')).toContain(mode)
+  }
+  expect(await s.status()).toMatchObject({ training_mode: 'auto' })
 })
 
 describe('a request', () => {

@@ -123,31 +123,27 @@ describe('a script', () => {
   })
 })
 
-describe('an agent that cannot be told its model', () => {
-  it('gets no script and makes no scenario: the refusal names the setting', async () => {
-    const { 'inference.upstream_model': _, ...unnamed } = settings
-    const here = await world({ settings: unnamed })
-    try {
-      const answer = await here.get(INSTALL, AS_JSON)
-      expectRefusal(answer, 400, 'model_missing')
-      expect(errorOf(answer)['message']).toContain('inference.upstream_model')
-      expect(await scenarioNames(here)).toEqual([])
-    } finally {
-      await here.close()
-    }
-  })
+it('an agent without a configured model gets no script and creates no scenario: the refusal names the setting', async () => {
+  const { 'inference.upstream_model': _, ...unnamed } = settings
+  const here = await world({ settings: unnamed })
+  try {
+    const answer = await here.get(INSTALL, AS_JSON)
+    expectRefusal(answer, 400, 'model_missing')
+    expect(errorOf(answer)['message']).toContain('inference.upstream_model')
+    expect(await scenarioNames(here)).toEqual([])
+  } finally {
+    await here.close()
+  }
 })
 
-describe('without implicit creation', () => {
-  it('a script without a scenario is 404 and no scenario is made [harness.install-3]', async () => {
-    const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
-    try {
-      expectRefusal(await here.get(INSTALL, AS_JSON), 404, 'unknown_scenario')
-      expect(await scenarioNames(here)).toEqual([])
-    } finally {
-      await here.close()
-    }
-  })
+it('without implicit creation a script without a scenario is 404, and no scenario is created [harness.install-3]', async () => {
+  const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
+  try {
+    expectRefusal(await here.get(INSTALL, AS_JSON), 404, 'unknown_scenario')
+    expect(await scenarioNames(here)).toEqual([])
+  } finally {
+    await here.close()
+  }
 })
 
 const recipes = (one: string, other: string) => ({

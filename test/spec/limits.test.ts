@@ -76,31 +76,27 @@ describe('bodies of our own routes', () => {
   })
 })
 
-describe('a body of millions of small values', () => {
-  it('is checked in little more memory than it takes itself', () => {
-    const module = new URL('../../src/http/bodies/strict-json.ts', import.meta.url).href
-    const code = `import { parseStrictObject } from '${module}'
+it('a body of millions of small values is checked in little more memory than it takes itself', () => {
+  const module = new URL('../../src/http/bodies/strict-json.ts', import.meta.url).href
+  const code = `import { parseStrictObject } from '${module}'
       parseStrictObject(Buffer.from('{"metadata":{"a":[' + '0,'.repeat(4e6) + '0]}}'))`
-    const run = spawnSync(process.execPath, ['--max-old-space-size=192', '--input-type=module', '-e', code])
-    expect(run.status).toBe(0)
-  })
+  const run = spawnSync(process.execPath, ['--max-old-space-size=192', '--input-type=module', '-e', code])
+  expect(run.status).toBe(0)
 })
 
 const sendBatch = (records: number): Promise<Answer> =>
   here.post('/svc/records/batch', { records: Array.from({ length: records }, (_, index) => inference(`batch-${index}`)) }, named('batch'))
 
-describe('a batch', () => {
-  it.each([
-    [0, 400],
-    [1, 200],
-    [1000, 200],
-    [1001, 400],
-  ])('of %i records is %i [limits.batch-size]', async (records, status) => {
-    const answer = await sendBatch(records)
-    expect(answer.status).toBe(status)
-    if (status === 200) expect(rowsOf(answer, 'records')).toHaveLength(records)
-    else expect(errorOf(answer)['message']).toContain('1 to 1000')
-  })
+it.each([
+  [0, 400],
+  [1, 200],
+  [1000, 200],
+  [1001, 400],
+])('a batch of %i records is %i [limits.batch-size]', async (records, status) => {
+  const answer = await sendBatch(records)
+  expect(answer.status).toBe(status)
+  if (status === 200) expect(rowsOf(answer, 'records')).toHaveLength(records)
+  else expect(errorOf(answer)['message']).toContain('1 to 1000')
 })
 
 describe('a page', () => {
@@ -125,32 +121,28 @@ describe('a page', () => {
 const filterBy = (ids: readonly string[]): Promise<Answer> =>
   here.get(`/svc/scenarios/limits/commits?${ids.map((id) => `record_id=${encodeURIComponent(id)}`).join('&')}`)
 
-describe('the commit filter', () => {
-  it.each([
-    ['100 ids', 200, Array.from({ length: 100 }, (_, index) => `id-${index}`)],
-    ['101 ids', 400, Array.from({ length: 101 }, (_, index) => `id-${index}`)],
-    ['an id of 256 characters', 200, ['🐟'.repeat(256)]],
-    ['an id of 257 characters', 400, ['🐟'.repeat(257)]],
-    ['an empty id', 400, ['']],
-  ])('with %s is %i [limits.commit-filter] [decisions.code-points]', async (_title, status, ids) => {
-    expect((await filterBy(ids)).status).toBe(status)
-  })
+it.each([
+  ['100 ids', 200, Array.from({ length: 100 }, (_, index) => `id-${index}`)],
+  ['101 ids', 400, Array.from({ length: 101 }, (_, index) => `id-${index}`)],
+  ['an id of 256 characters', 200, ['🐟'.repeat(256)]],
+  ['an id of 257 characters', 400, ['🐟'.repeat(257)]],
+  ['an empty id', 400, ['']],
+])('the commit filter with %s is %i [limits.commit-filter] [decisions.code-points]', async (_title, status, ids) => {
+  expect((await filterBy(ids)).status).toBe(status)
 })
 
-describe('a record id', () => {
-  it.each([
-    ['one character', 'x', 200],
-    ['256 code points', '🐟'.repeat(256), 200],
-    ['257 code points', '🐟'.repeat(257), 400],
-    ['nothing', '', 400],
-    ['blanks alone', ' \t ', 400],
-  ])('of %s: import, report and reference [decisions.record-id-supplied] [decisions.code-points]', async (_title, id, status) => {
-    const answer = await here.post('/svc/records', inference(id), named('ids'))
-    expect(answer.status).toBe(status)
-    expect((await here.post('/svc/report', { references: [id] }, named('ids'))).status).toBe(status)
-    expect((await here.post('/svc/report', { agent_record_id: id }, named('report-ids'))).status).toBe(status)
-    if (status !== 200) expect(errorOf(answer)['message']).toMatch(/^agent_record_id: .*1 to 256/)
-  })
+it.each([
+  ['one character', 'x', 200],
+  ['256 code points', '🐟'.repeat(256), 200],
+  ['257 code points', '🐟'.repeat(257), 400],
+  ['nothing', '', 400],
+  ['blanks alone', ' \t ', 400],
+])('a record id of %s: import, report and reference [decisions.record-id-supplied] [decisions.code-points]', async (_title, id, status) => {
+  const answer = await here.post('/svc/records', inference(id), named('ids'))
+  expect(answer.status).toBe(status)
+  expect((await here.post('/svc/report', { references: [id] }, named('ids'))).status).toBe(status)
+  expect((await here.post('/svc/report', { agent_record_id: id }, named('report-ids'))).status).toBe(status)
+  if (status !== 200) expect(errorOf(answer)['message']).toMatch(/^agent_record_id: .*1 to 256/)
 })
 
 describe('a scenario name', () => {
@@ -183,15 +175,13 @@ const sendTagged = (tags: Readonly<Record<string, string>>): Promise<Answer> =>
 const manyTags = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-svc-tag-t${index}`, 'v']))
 
-describe('tags', () => {
-  it('may be 64 of 1024 characters each [decisions.code-points]', async () => {
-    const wide = Buffer.from('é'.repeat(1024)).toString('latin1')
-    const wider = Buffer.from('é'.repeat(1025)).toString('latin1')
-    expect((await sendTagged(manyTags(64))).status).toBe(200)
-    expectRefusal(await sendTagged(manyTags(65)), 400, 'too_many_tags')
-    expect((await sendTagged({ 'x-svc-tag-wide': wide })).status).toBe(200)
-    expectRefusal(await sendTagged({ 'x-svc-tag-wide': wider }), 400, 'tag_too_long')
-  })
+it('tags may be 64 of 1024 characters each [decisions.code-points]', async () => {
+  const wide = Buffer.from('é'.repeat(1024)).toString('latin1')
+  const wider = Buffer.from('é'.repeat(1025)).toString('latin1')
+  expect((await sendTagged(manyTags(64))).status).toBe(200)
+  expectRefusal(await sendTagged(manyTags(65)), 400, 'too_many_tags')
+  expect((await sendTagged({ 'x-svc-tag-wide': wide })).status).toBe(200)
+  expectRefusal(await sendTagged({ 'x-svc-tag-wide': wider }), 400, 'tag_too_long')
 })
 
 const nested = (depth: number): string => `{"metadata":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}}`

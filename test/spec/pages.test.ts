@@ -154,32 +154,30 @@ describe('the page of a version', () => {
   })
 })
 
-describe('the page of a step that evolved a harness', () => {
-  it('shows what it changed against the release it ran on, and the proposal it came from [page.version]', async () => {
-    const there = await ownWorld({ backend: 'sqlite' })
-    await there.restart({
-      recipe: 'harness',
-      'evolution.adapter': join(EVOLUTION, 'parrot-adapter.ts'),
-      'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Answer in one short sentence. Say nothing' } }]),
-      'evolution.binary': process.execPath,
-      'evolution.executor': 'local',
-      'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word that your rules tell you.', answer: 'magic' }]),
-      'evolution.selection': 'score_comparison',
-      'evolution.proposer': join(EVOLUTION, 'word-proposer.ts'),
-      'evolution.proposals_dir': join(there.directory, 'proposals'),
-    })
-    const s = await fresh(there)
-    const mutations = [{ op: 'update', id: 'tone', options: { config: { text: 'Answer in one short sentence. Say magic' } } }]
-    const proposal = { mutations, reason: 'the word was <missing>', session: 's', release_id: 'r' }
-    expect((await there.post('/svc/harness/proposals', proposal, named(s.name))).json).toMatchObject({ admitted: true })
-    const [, report] = await s.reported({ score: 0 })
-    await s.consumer(report)
-    const { text: page } = await version(s, 1, there)
-    expect(textIn(page)).toContain('An agent proposed this in session s : the word was <missing>')
-    expect(page).toContain('<del>- Answer in one short sentence. Say <mark>nothing</mark></del>')
-    expect(page).toContain('<ins>+ Answer in one short sentence. Say <mark>magic</mark></ins>')
-    expect(textIn(page)).toMatch(/Pairs won 1 .*Candidate score 1 .*Decided because 1 won, 0 lost and 0 tied/)
+it('the page of a step that evolved a harness shows what it changed against the release it ran on, and the proposal it came from [page.version]', async () => {
+  const there = await ownWorld({ backend: 'sqlite' })
+  await there.restart({
+    recipe: 'harness',
+    'evolution.adapter': join(EVOLUTION, 'parrot-adapter.ts'),
+    'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Answer in one short sentence. Say nothing' } }]),
+    'evolution.binary': process.execPath,
+    'evolution.executor': 'local',
+    'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word that your rules tell you.', answer: 'magic' }]),
+    'evolution.selection': 'score_comparison',
+    'evolution.proposer': join(EVOLUTION, 'word-proposer.ts'),
+    'evolution.proposals_dir': join(there.directory, 'proposals'),
   })
+  const s = await fresh(there)
+  const mutations = [{ op: 'update', id: 'tone', options: { config: { text: 'Answer in one short sentence. Say magic' } } }]
+  const proposal = { mutations, reason: 'the word was <missing>', session: 's', release_id: 'r' }
+  expect((await there.post('/svc/harness/proposals', proposal, named(s.name))).json).toMatchObject({ admitted: true })
+  const [, report] = await s.reported({ score: 0 })
+  await s.consumer(report)
+  const { text: page } = await version(s, 1, there)
+  expect(textIn(page)).toContain('An agent proposed this in session s : the word was <missing>')
+  expect(page).toContain('<del>- Answer in one short sentence. Say <mark>nothing</mark></del>')
+  expect(page).toContain('<ins>+ Answer in one short sentence. Say <mark>magic</mark></ins>')
+  expect(textIn(page)).toMatch(/Pairs won 1 .*Candidate score 1 .*Decided because 1 won, 0 lost and 0 tied/)
 })
 
 let known: Promise<Trainee> | null = null

@@ -185,15 +185,13 @@ describe('a proposal', () => {
   })
 })
 
-describe('a crash', () => {
-  it('loses nothing that waits, and gives back what a step had taken without coming to a row [proposal.rule-2]', async () => {
-    const s = await fresh(here)
-    const id = textAt((await propose(s, [rule('kept')])).json, 'proposal_id')
-    const [pending = ''] = globSync(join(folder, 'proposals', '*', `${id}.json`))
-    await mkdir(join(dirname(pending), 'claimed'))
-    await rename(pending, join(dirname(pending), 'claimed', `${id}.json`))
-    await here.restart()
-    await s.consumer((await s.reported())[1])
-    expect(await s.release()).toMatchObject({ result: 'published', proposal: { id } })
-  })
+it('a crash loses no waiting proposal, and returns one that a step had claimed without a row [proposal.rule-2]', async () => {
+  const s = await fresh(here)
+  const id = textAt((await propose(s, [rule('kept')])).json, 'proposal_id')
+  const [pending = ''] = globSync(join(folder, 'proposals', '*', `${id}.json`))
+  await mkdir(join(dirname(pending), 'claimed'))
+  await rename(pending, join(dirname(pending), 'claimed', `${id}.json`))
+  await here.restart()
+  await s.consumer((await s.reported())[1])
+  expect(await s.release()).toMatchObject({ result: 'published', proposal: { id } })
 })

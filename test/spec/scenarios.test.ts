@@ -110,26 +110,22 @@ describe('a release header', () => {
   })
 })
 
-describe('the list', () => {
-  it('is sorted by name, with identity, mode and model once loaded [scenario.list] [decisions.scenario-list]', async () => {
-    const there = await ownWorld()
-    for (const name of ['b', 'a', 'C']) await there.post('/svc/scenarios', { name })
-    const rows = rowsOf(await there.get('/svc/scenarios'), 'scenarios')
-    expect(rows.map(({ scenario }) => scenario)).toEqual(['C', 'a', 'b'])
-    expect(Object.keys(rows[0] ?? {})).toEqual(['scenario', 'loaded', 'recipe', 'release_id', 'content_id', 'training_mode', 'model'])
-  })
+it('the list is sorted by name, with identity, mode and model once loaded [scenario.list] [decisions.scenario-list]', async () => {
+  const there = await ownWorld()
+  for (const name of ['b', 'a', 'C']) await there.post('/svc/scenarios', { name })
+  const rows = rowsOf(await there.get('/svc/scenarios'), 'scenarios')
+  expect(rows.map(({ scenario }) => scenario)).toEqual(['C', 'a', 'b'])
+  expect(Object.keys(rows[0] ?? {})).toEqual(['scenario', 'loaded', 'recipe', 'release_id', 'content_id', 'training_mode', 'model'])
 })
 
-describe('the contract', () => {
-  it('shows what the scenario accepts and how its processor is [scenario.contract]', async () => {
-    await here.post('/svc/scenarios', { name: 'open', recipe: 'open' })
-    expect((await here.get('/svc/scenarios/open/contract')).json).toEqual({
-      scenario: 'open',
-      processor: 'idle',
-      required_request_types: ['inference', 'report'],
-      training_mode: 'manual',
-      status: { buffered_requests: 0 },
-    })
+it('the contract shows what the scenario accepts and how its processor is [scenario.contract]', async () => {
+  await here.post('/svc/scenarios', { name: 'open', recipe: 'open' })
+  expect((await here.get('/svc/scenarios/open/contract')).json).toEqual({
+    scenario: 'open',
+    processor: 'idle',
+    required_request_types: ['inference', 'report'],
+    training_mode: 'manual',
+    status: { buffered_requests: 0 },
   })
 })
 

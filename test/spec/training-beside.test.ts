@@ -69,26 +69,24 @@ describe('while a step runs', () => {
   })
 })
 
-describe('the catalog of the files that a scenario serves', () => {
-  it('has every row, oldest first, with the numbers of the step and the path of its page [harness.catalog] [release.lifted]', async () => {
-    const s = await fresh(here, 'manual')
-    for (const word of ['won', 'reject', 'hold']) await s.consumer(await s.ask(word))
-    const rows = await s.listed()
-    expect(rows.map(({ step, result }) => [step, result])).toEqual([
-      [0, 'published'],
-      [1, 'published'],
-      [2, 'rejected'],
-      [3, 'pending'],
-    ])
-    expect(rows[1]).toMatchObject({ wins: 3, losses: 1, current_score: 1, candidate_score: 3, current: true })
-    expect(rows.map(({ page_path }) => page_path)).toEqual(rows.map((_, at) => `/svc/harness/releases/${at}/page?scenario=${s.name}`))
-    const page = async (query: string) => (await here.get(`/svc/harness/releases?${query}`, named(s.name))).json
-    expect(await page('limit=2')).toEqual({ scenario: s.name, releases: rows.slice(0, 2), next_after_step: 1 })
-    expect(await page('after_step=1')).toEqual({ scenario: s.name, releases: rows.slice(2), next_after_step: null })
-    expect(await page('after_step=99')).toEqual({ scenario: s.name, releases: [], next_after_step: null })
-    expectRefusal(await here.get('/svc/harness/releases?limit=0', named(s.name)), 400, 'invalid_query')
-    expect(rows).toMatchObject((await s.releases()).toReversed())
-  })
+it('the catalog of the files that a scenario serves has every row, oldest first, with the numbers of the step and the path of its page [harness.catalog] [release.lifted]', async () => {
+  const s = await fresh(here, 'manual')
+  for (const word of ['won', 'reject', 'hold']) await s.consumer(await s.ask(word))
+  const rows = await s.listed()
+  expect(rows.map(({ step, result }) => [step, result])).toEqual([
+    [0, 'published'],
+    [1, 'published'],
+    [2, 'rejected'],
+    [3, 'pending'],
+  ])
+  expect(rows[1]).toMatchObject({ wins: 3, losses: 1, current_score: 1, candidate_score: 3, current: true })
+  expect(rows.map(({ page_path }) => page_path)).toEqual(rows.map((_, at) => `/svc/harness/releases/${at}/page?scenario=${s.name}`))
+  const page = async (query: string) => (await here.get(`/svc/harness/releases?${query}`, named(s.name))).json
+  expect(await page('limit=2')).toEqual({ scenario: s.name, releases: rows.slice(0, 2), next_after_step: 1 })
+  expect(await page('after_step=1')).toEqual({ scenario: s.name, releases: rows.slice(2), next_after_step: null })
+  expect(await page('after_step=99')).toEqual({ scenario: s.name, releases: [], next_after_step: null })
+  expectRefusal(await here.get('/svc/harness/releases?limit=0', named(s.name)), 400, 'invalid_query')
+  expect(rows).toMatchObject((await s.releases()).toReversed())
 })
 
 /** The steps that the archive of a deleted scenario holds. */
@@ -133,23 +131,21 @@ describe('a scenario deleted under its step', () => {
   })
 })
 
-describe('with a remote artifact repository', () => {
-  it('a scenario cannot be deleted: 501, and its step goes on as if nobody had asked [delete.rule-4] [errors.501]', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-remote-'))
-    execFileSync('git', ['init', '--bare', '--quiet', folder])
-    const remote = await world({
-      backend: 'sqlite',
-      settings: { recipe: LEDGER_RECIPE, 'storage.artifact_repository': pathToFileURL(folder).href },
-    })
-    const { s, gate, asked } = await running(remote)
-    expectRefusal(await s.remove(), 501, 'remote_repository')
-    expect(await scenarioNames(remote)).toEqual([s.name])
-    await gate.open()
-    expect(await s.row(2)).toMatchObject({ consumed_ids: [asked] })
-    expect(await s.head()).toMatchObject({ step: 2 })
-    await remote.close()
-    await rm(folder, { recursive: true, force: true })
+it('with a remote artifact repository a scenario cannot be deleted: 501, and its step continues [delete.rule-4] [errors.501]', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-remote-'))
+  execFileSync('git', ['init', '--bare', '--quiet', folder])
+  const remote = await world({
+    backend: 'sqlite',
+    settings: { recipe: LEDGER_RECIPE, 'storage.artifact_repository': pathToFileURL(folder).href },
   })
+  const { s, gate, asked } = await running(remote)
+  expectRefusal(await s.remove(), 501, 'remote_repository')
+  expect(await scenarioNames(remote)).toEqual([s.name])
+  await gate.open()
+  expect(await s.row(2)).toMatchObject({ consumed_ids: [asked] })
+  expect(await s.head()).toMatchObject({ step: 2 })
+  await remote.close()
+  await rm(folder, { recursive: true, force: true })
 })
 
 describe('after a restart', () => {

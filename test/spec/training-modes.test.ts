@@ -71,8 +71,9 @@ describe('a step under way when the mode changes', () => {
   })
 })
 
-describe('an instruction that was accepted', () => {
-  it.each(['manual', 'hybrid'] as const)('waits in auto, over a restart too, and runs in %s [mode.instructions-wait]', async (later) => {
+it.each(['manual', 'hybrid'] as const)(
+  'an instruction that was accepted waits in auto, over a restart too, and runs in %s [mode.instructions-wait]',
+  async (later) => {
     const s = await fresh(here, 'manual')
     const gate = gateIn(here)
     await s.ask(`wait ${gate.path}`)
@@ -89,8 +90,8 @@ describe('an instruction that was accepted', () => {
     await s.useMode(later)
     expect(await s.row(3)).toMatchObject({ consumed_ids: [waiting], metrics: { training_request: { id: waiting } } })
     expect(await s.processor()).toMatchObject({ pending_instructions: 0 })
-  })
-})
+  },
+)
 
 describe('a chosen mode', () => {
   it('is kept after a failed step [mode.kept]', async () => {

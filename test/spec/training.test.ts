@@ -97,13 +97,11 @@ describe('what starts a step', () => {
   })
 })
 
-describe('traffic collected in manual', () => {
-  it.each(['auto', 'hybrid'] as const)('is batched in %s [mode.buffer-shared]', async (mode) => {
-    const s = await fresh(here, 'manual')
-    const [receipt, report] = await s.reported()
-    await s.useMode(mode)
-    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort(), metrics: { saw: { samples: 1 } } })
-  })
+it.each(['auto', 'hybrid'] as const)('traffic collected in manual is batched in %s [mode.buffer-shared]', async (mode) => {
+  const s = await fresh(here, 'manual')
+  const [receipt, report] = await s.reported()
+  await s.useMode(mode)
+  expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report].sort(), metrics: { saw: { samples: 1 } } })
 })
 
 const stopped = async (s: Trainee): Promise<unknown> => (await s.processor())['automatic_steps_stopped']
