@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { trainee } from '../../test/spec/support/trainee.ts'
 import { program } from '../../test/support/programs.ts'
 import { until } from '../../test/support/wait.ts'
-import { sharedWorld } from '../../test/support/shared-world.ts'
+import { sharedWorld } from '../../test/support/world.ts'
 import { HOLDING, typeCommand } from './testing/service.ts'
 
 const SVC = join(import.meta.dirname, '../../test/support/svc.ts')

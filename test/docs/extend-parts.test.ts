@@ -28,7 +28,7 @@ import {
 import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
 import { startUpstream, type Script, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld } from '../support/shared-world.ts'
+import { ownWorld } from '../support/world.ts'
 
 const scenario = { 'x-svc-scenario': 'examples' }
 

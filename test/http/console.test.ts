@@ -1,6 +1,6 @@
 /** The console's files: open to everybody, guarded against everything they will show. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld({ settings: { 'svc.token': 'a-token-nobody-sends' } })
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld()
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { responsesOf } from '../support/kept.ts'
 import { sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const LIMIT = 200_000
 const here = sharedWorld({ settings: { 'inference.max_answer_bytes': String(LIMIT) } })

@@ -5,7 +5,7 @@ import { openStream, sendAndListen, type Open } from '../support/client.ts'
 import { recordsOf, responsesOf } from '../support/kept.ts'
 import { answerPlainly, chatFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const WAVES = 10
 const CLIENTS_PER_WAVE = 100

@@ -5,7 +5,7 @@ import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames, sendJson } from '../support/upstream.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld()
 beforeAll(async () => {

@@ -2,8 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { answerPlainly, type Received } from '../support/upstream.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
-import { world } from '../support/world.ts'
+import { ownWorld, sharedWorld, world } from '../support/world.ts'
 
 const TOKEN = 'the-service-token'
 const KEY = 'the-upstream-key'

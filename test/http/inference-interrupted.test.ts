@@ -6,7 +6,7 @@ import { data, DONE, named } from '../support/frames.ts'
 import { responsesOf } from '../support/kept.ts'
 import { answerPlainly, framesOf, sendFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld()
 

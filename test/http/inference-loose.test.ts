@@ -1,6 +1,6 @@
 /** Bodies are the provider's to judge: whatever is a JSON object passes, whatever is not is a 400, and nothing is ever a 500. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld({ backend: 'sqlite' })
 

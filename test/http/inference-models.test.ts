@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld({ settings: { 'svc.token': 'service-token', 'inference.upstream_api_key': 'up-key' } })
 beforeEach(() => here.upstream.answer(answerPlainly))

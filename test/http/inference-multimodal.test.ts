@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { sendJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld } from '../support/shared-world.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld, world, type World } from '../support/world.ts'
 
 const ROUTES = ['/v1/images', '/v1/embeddings', '/v1/audio/speech', '/v1/decisions']
 const KEY = 'gateway-key'

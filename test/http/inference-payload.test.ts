@@ -6,8 +6,7 @@ import { recordsOf } from '../support/kept.ts'
 import { messageStreams } from '../support/message-streams.ts'
 import { responseStreams } from '../support/response-streams.ts'
 import { answerPlainly, sendFrames } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 
 const here = sharedWorld({ backend: 'sqlite' })
 

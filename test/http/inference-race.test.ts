@@ -4,8 +4,7 @@ import { races } from '../fixtures/racing-runtime.ts'
 import { sendAndListen } from '../support/client.ts'
 import { recordsOf } from '../support/kept.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { sharedWorld, type World } from '../support/world.ts'
 
 const here = sharedWorld({ settings: { 'inference.runtime': './test/fixtures/racing-runtime.ts', 'inference.retry_timeout_s': 0.5 } })
 beforeEach(() => {

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 
 const here = sharedWorld()
 

@@ -1,7 +1,7 @@
 /** The inference routes end to end: what is forwarded, what comes back, what is kept. */
 import { expect, it } from 'vitest'
 import { chatFrames, sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 
 const here = sharedWorld()
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { chatFrames } from '../support/upstream.ts'
 import { textAt } from '../spec/support/helpers.ts'
-import { ownWorld } from '../support/shared-world.ts'
+import { ownWorld } from '../support/world.ts'
 
 it('a stream that the upstream cuts is logged with its cause and its receipt', async () => {
   const here = await ownWorld()

@@ -1,7 +1,6 @@
 /** One large body blocks no other request: others are answered while it is read, checked, forwarded and stored. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 
 const MIB = 1024 * 1024
 const here = sharedWorld({ backend: 'sqlite' })

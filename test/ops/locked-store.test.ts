@@ -5,8 +5,7 @@ import { expect, it } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { fakeSurroundings } from '../../src/cli/testing/surroundings.ts'
 import { holdLock } from '../support/lock.ts'
-import { ownWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 
 const impatient = fileURLToPath(new URL('../fixtures/impatient-store.ts', import.meta.url))
 const scenario = { 'x-svc-scenario': 'locked' }

@@ -3,8 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { ownWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 
 const store = fileURLToPath(new URL('../fixtures/stalling-store.ts', import.meta.url))
 const scenario = { 'x-svc-scenario': 'slow' }

@@ -9,8 +9,7 @@ import { makePlace } from '../support/place.ts'
 import type { Settings } from '../support/settings.ts'
 import { traced } from '../support/traced.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld } from '../support/shared-world.ts'
-import { send, world } from '../support/world.ts'
+import { ownWorld, send, world } from '../support/world.ts'
 
 const scenario = { 'x-svc-scenario': 'traced' }
 const chat = '/v1/chat/completions'

@@ -1,8 +1,7 @@
 /** Requests as reef's own clients send them, against a real service. */
 import { describe, expect, it } from 'vitest'
 import type { Settings } from '../support/settings.ts'
-import { ownWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 
 const TOKEN = 'a-token-of-the-test'
 

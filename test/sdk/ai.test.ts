@@ -5,8 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, jsonSchema, streamText, tool, type LanguageModel, type ToolSet } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatFrames, sendJson } from '../support/upstream.ts'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { sharedWorld, type World } from '../support/world.ts'
 import { all, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const tools: ToolSet = { [TOOL.name]: tool({ description: TOOL.description, inputSchema: jsonSchema<{ at: number }>(TOOL.schema) }) }

@@ -1,6 +1,6 @@
 /** Invalid input: the right status, a message with the field and the fix, nothing stored, and never a 500. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { requestHead, sendRaw, statusOf } from './support/raw.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, recordIds, reportEnvelope, scenarioNames } from './support/helpers.ts'

@@ -1,7 +1,6 @@
 /** Browser consoles: who may ask from where, and what a browser gets to see. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ownWorld } from '../support/shared-world.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { ownWorld, world, type Answer, type World } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, named, scenarioNames } from './support/helpers.ts'
 

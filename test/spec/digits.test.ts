@@ -1,7 +1,6 @@
 /** What a client sends as a number or as text is kept as it was sent: stored, read back, exported, imported again and compared. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named } from './support/helpers.ts'
 

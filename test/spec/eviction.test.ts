@@ -1,7 +1,6 @@
 /** Past its capacity the store forgets bodies, oldest first, and nothing else. */
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, recordIds, reportEnvelope } from './support/helpers.ts'
 

@@ -1,6 +1,6 @@
 /** The three formats: each in its own words, whole or as events, and counting beside them. */
 import { describe, expect, it } from 'vitest'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 import { named, recordIds } from './support/helpers.ts'
 
 const HERE = named('formats')

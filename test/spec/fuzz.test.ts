@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { importInference } from './support/helpers.ts'
 
 /** What the table of errors and the wire allow; 501 and 503 are answers of the table, 500 and 502 would be ours to explain. */

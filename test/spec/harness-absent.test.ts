@@ -1,6 +1,6 @@
 /** What the harness, train and movement routes answer for a scenario that only records. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
 

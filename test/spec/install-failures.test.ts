@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ownWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 import { named, scenarioNames } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 

@@ -2,8 +2,7 @@
 import { readdir, stat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named } from './support/helpers.ts'
 

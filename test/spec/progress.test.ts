@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { bearer, named, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'

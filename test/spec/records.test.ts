@@ -1,7 +1,6 @@
 /** Records on their way in: one, many, and reports; what is the same, what is a conflict, what may be quoted. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { errorOf, importInference, inference, named, OPEN_RECIPE, recordIds, reportEnvelope, rowsOf, textAt } from './support/helpers.ts'
 

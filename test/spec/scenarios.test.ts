@@ -1,8 +1,7 @@
 /** Scenarios: creation, settings, and limits. */
 import { describe, expect, it, vi } from 'vitest'
 import { answerPlainly } from '../support/upstream.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, sharedWorld, type World } from '../support/world.ts'
 import { PLANTED, plantHistory } from './support/planted.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/helpers.ts'

@@ -1,7 +1,7 @@
 /** Status routes: readiness, the status object, metrics, and the table of routes. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { until } from '../support/wait.ts'
 import { errorOf, importInference, named, textAt } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf } from './support/trainee.ts'

@@ -1,8 +1,7 @@
 /** Train requests on their way in: who may send one, what it must say, what is screened, and what is answered. */
 import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
-import type { Answer } from '../support/world.ts'
+import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
 import { bearer, errorOf, named, OPEN_RECIPE, rowsOf, textAt } from './support/helpers.ts'
 
 const TOKEN = 'train-token'

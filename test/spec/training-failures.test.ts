@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { fresh, gateIn, LEDGER_RECIPE } from './support/trainee.ts'
 
 const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')

@@ -1,7 +1,7 @@
 /** The training mode of a scenario: from any to any its processor runs in, what a change leaves alone, and how long it lasts. */
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { named, rowsOf } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'

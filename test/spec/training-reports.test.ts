@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld, sharedWorld } from '../support/shared-world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 import { expectRefusal } from './support/refusal.ts'
 import { importInference, inference, named, reportEnvelope, textAt } from './support/helpers.ts'
 import { fresh, LEDGER_RECIPE, memberOf, trainee, type Trainee } from './support/trainee.ts'

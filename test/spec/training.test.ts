@@ -1,6 +1,6 @@
 /** What starts a step in each mode, which samples accompany an instruction, and the budgets of automatic steps. */
 import { describe, expect, it } from 'vitest'
-import { sharedWorld } from '../support/shared-world.ts'
+import { sharedWorld } from '../support/world.ts'
 import { errorOf, named } from './support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
 

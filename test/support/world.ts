@@ -1,8 +1,9 @@
-/** A whole service for one test: real sockets, SQLite and git in a temporary folder, and a scripted provider. */
+/** A whole service for tests: real sockets, SQLite and git in a temporary folder, and a scripted provider. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { startService, type RunningService } from '../../src/main.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from './settings.ts'
@@ -82,6 +83,29 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** One service for all tests of a file or a group: started before the first of them, closed after the last. */
+export function sharedWorld(options: WorldOptions = {}): World {
+  let current: World | null = null
+  beforeAll(async () => {
+    current = await world(options)
+  })
+  afterAll(() => current?.close())
+  const notStarted: World = Object.create(null)
+  return new Proxy(notStarted, {
+    get(_, name) {
+      if (current === null) throw new Error('the service of these tests starts with the first of them')
+      return Reflect.get(current, name)
+    },
+  })
+}
+
+/** A service for one test, closed when the test is over, however it ends. */
+export async function ownWorld(options: WorldOptions = {}): Promise<World> {
+  const here = await world(options)
+  onTestFinished(() => here.close())
+  return here
 }
 
 async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<RunningService> {

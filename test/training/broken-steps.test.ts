@@ -9,8 +9,7 @@ import { POISON } from '../fixtures/training/broken.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 
 const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
 

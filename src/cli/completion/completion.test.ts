@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
-import { sharedWorld } from '../../../test/support/shared-world.ts'
+import { sharedWorld } from '../../../test/support/world.ts'
 import { runCli } from '../program.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
 

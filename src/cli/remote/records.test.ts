@@ -1,7 +1,7 @@
 /** What was stored: listed, read one by one, and written to a file. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { importInference, named } from '../../../test/spec/support/helpers.ts'
-import { sharedWorld } from '../../../test/support/shared-world.ts'
+import { sharedWorld } from '../../../test/support/world.ts'
 import { typeCommand } from '../testing/service.ts'
 
 const HOSTILE = 'clear\u001b[2J\u001b]52;c;cm0gLXJm\u0007\u202egnp.exe\u009b31m'

@@ -1,8 +1,7 @@
 /** Status and releases of a service that holds something for review. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
-import { sharedWorld } from '../../../test/support/shared-world.ts'
-import { world } from '../../../test/support/world.ts'
+import { sharedWorld, world } from '../../../test/support/world.ts'
 import { HOLDING, typeCommand } from '../testing/service.ts'
 
 const RUDE = 'be brief \u001b]0;owned\u0007\u202e'
