@@ -8,6 +8,8 @@ export interface DialectReader {
   /** Whether a stored exchange is of this format. */
   isExchange(request: JsonObject, answer: JsonObject): boolean
   read(request: JsonObject): Conversation
+  /** Members that hold instructions apart from the messages. They are read into the first turn. */
+  readonly instructions: readonly string[]
   /** The turns as people are shown them, where that is not how a model reads them. */
   readonly shownTurns?: (request: JsonObject) => readonly Turn[]
   /** Empty for what is no answer of this format. */

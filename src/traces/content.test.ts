@@ -1,140 +1,150 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
-import * as spans from './content.ts'
+import { inputMessages, instructionsOf, outputMessages } from './content.ts'
 
-const reader = dialects.chat.reader
-const instructionsOf = (request: JsonObject) => spans.instructionsOf(request, reader)
-const inputMessages = (request: JsonObject) => spans.inputMessages(request, reader)
-const outputMessages = (answer: JsonObject) => spans.outputMessages(answer, reader)
+const { chat, messages, responses, gemini } = dialects
+const parsed = (printed: string | null): unknown => JSON.parse(printed ?? 'null')
+const text = (content: string) => ({ type: 'text', content })
+const toolCall = (id: string, given: unknown) => ({ type: 'tool_call', id, name: 'f', arguments: given })
+const toolResult = (id: string) => ({ type: 'tool_call_response', id, response: 'done' })
+const geminiCall = { functionCall: { name: 'f', args: { a: 1 } } }
 
-const said = (printed: string | null): unknown => JSON.parse(printed ?? 'null')
-
-describe('what was asked', () => {
-  it('in chat completions: texts, parts, tool calls and their results', () => {
-    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
-    const image = { type: 'image_url', image_url: { url: 'http://i' } }
-    const messages = [
-      { role: 'system', content: 'be brief' },
-      { role: 'user', content: [{ type: 'text', text: 'look' }, image] },
-      { role: 'assistant', content: null, tool_calls: [call] },
-      { role: 'tool', tool_call_id: 'c1', content: 'done' },
-    ]
-    expect(said(inputMessages({ messages }))).toEqual([
-      { role: 'system', parts: [{ type: 'text', content: 'be brief' }] },
-      { role: 'user', parts: [{ type: 'text', content: 'look' }, image] },
-      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'f', arguments: '{"a":1}' }] },
-      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'done' }] },
-    ])
-  })
-
-  it('in messages: blocks, and the system beside them', () => {
-    const messages = [
-      {
-        role: 'assistant',
-        content: [
-          { type: 'thinking', thinking: 'hm' },
-          { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } },
+describe('the input of a request', () => {
+  it.each([
+    {
+      format: 'chat completions: texts, images, tool calls and their results',
+      reader: chat.reader,
+      request: {
+        messages: [
+          { role: 'system', content: 'be brief' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'look' },
+              { type: 'image_url', image_url: { url: 'http://i' } },
+            ],
+          },
+          { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] },
+          { role: 'tool', tool_call_id: 'c1', content: 'done' },
         ],
       },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'done' }] },
-    ]
-    expect(said(inputMessages({ messages }))).toEqual([
-      {
-        role: 'assistant',
-        parts: [
-          { type: 'reasoning', content: 'hm' },
-          { type: 'tool_call', id: 't1', name: 'f', arguments: { a: 1 } },
+      instructions: null,
+      input: [
+        { role: 'system', parts: [text('be brief')] },
+        { role: 'user', parts: [text('look'), { type: 'uri', modality: 'image', uri: 'http://i' }] },
+        { role: 'assistant', parts: [toolCall('c1', '{"a":1}')] },
+        { role: 'tool', parts: [toolResult('c1')] },
+      ],
+    },
+    {
+      format: 'messages: blocks, and the system text apart from them',
+      reader: messages.reader,
+      request: {
+        system: [{ type: 'text', text: 'be brief' }],
+        messages: [
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'hm' },
+              { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } },
+            ],
+          },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'done' }] },
         ],
       },
-      { role: 'user', parts: [{ type: 'tool_call_response', id: 't1', response: 'done' }] },
-    ])
-    expect(said(instructionsOf({ system: [{ type: 'text', text: 'be brief' }] }))).toEqual([{ type: 'text', content: 'be brief' }])
-  })
-
-  it('in responses: a text, or items', () => {
-    expect(said(inputMessages({ input: 'hello' }))).toEqual([{ role: 'user', parts: [{ type: 'text', content: 'hello' }] }])
-    const input = [
-      { role: 'user', content: [{ type: 'input_text', text: 'go' }] },
-      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
-      { type: 'function_call_output', call_id: 'c1', output: 'done' },
-    ]
-    expect(said(inputMessages({ input }))).toEqual([
-      { role: 'user', parts: [{ type: 'text', content: 'go' }] },
-      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c1', name: 'f', arguments: '{}' }] },
-      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c1', response: 'done' }] },
-    ])
-    expect(said(instructionsOf({ instructions: 'be brief' }))).toEqual([{ type: 'text', content: 'be brief' }])
-  })
-
-  it('is nothing where nothing of the kind was sent', () => {
-    expect([inputMessages({}), inputMessages({ messages: 1 }), instructionsOf({}), outputMessages({})]).toEqual([null, null, null, null])
+      instructions: [text('be brief')],
+      input: [
+        { role: 'assistant', parts: [{ type: 'reasoning', content: 'hm' }, toolCall('t1', { a: 1 })] },
+        { role: 'user', parts: [toolResult('t1')] },
+      ],
+    },
+    {
+      format: 'responses: items',
+      reader: responses.reader,
+      request: {
+        instructions: 'be brief',
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+          { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c1', output: 'done' },
+        ],
+      },
+      instructions: [text('be brief')],
+      input: [
+        { role: 'user', parts: [text('go')] },
+        { role: 'assistant', parts: [toolCall('c1', '{}')] },
+        { role: 'tool', parts: [toolResult('c1')] },
+      ],
+    },
+    {
+      format: 'responses: a text',
+      reader: responses.reader,
+      request: { input: 'hello' },
+      instructions: null,
+      input: [{ role: 'user', parts: [text('hello')] }],
+    },
+    {
+      format: 'generateContent: parts that have no type',
+      reader: gemini.reader,
+      request: {
+        systemInstruction: { parts: [{ text: 'be brief' }] },
+        contents: [
+          {
+            role: 'user',
+            parts: [{ text: 'look' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }, { executableCode: { code: '1' } }],
+          },
+          { role: 'model', parts: [{ text: 'hm', thought: true }, geminiCall] },
+          { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 'done' } } }] },
+        ],
+      },
+      instructions: [text('be brief')],
+      input: [
+        {
+          role: 'user',
+          parts: [
+            text('look'),
+            { type: 'uri', modality: 'image', uri: 'data:image/png;base64,aGk=' },
+            { type: 'executableCode', executableCode: { code: '1' } },
+          ],
+        },
+        { role: 'assistant', parts: [{ type: 'reasoning', content: 'hm' }, toolCall('f', { a: 1 })] },
+        { role: 'user', parts: [toolResult('f')] },
+      ],
+    },
+  ])('in $format', ({ reader, request, instructions, input }) => {
+    expect(parsed(instructionsOf(request, reader))).toEqual(instructions)
+    expect(parsed(inputMessages(request, reader))).toEqual(input)
   })
 })
 
-describe('what was answered', () => {
-  const hello = { role: 'assistant', parts: [{ type: 'text', content: 'hello' }] }
-
-  it('is one message per choice, with the reason it ended', () => {
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }]
-    expect(said(outputMessages({ choices }))).toEqual([{ ...hello, finish_reason: 'stop' }])
-    expect(said(outputMessages({ content: [{ type: 'text', text: 'hello' }], stop_reason: 'end_turn' }))).toEqual([
-      { ...hello, finish_reason: 'end_turn' },
-    ])
-    const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hello' }] }]
-    expect(said(outputMessages({ output, status: 'completed' }))).toEqual([{ ...hello, finish_reason: 'completed' }])
-  })
+it.each([
+  ['chat completions', chat, { choices: [{ message: { content: 'hello' }, finish_reason: 'stop' }] }, text('hello'), 'stop'],
+  ['messages', messages, { content: [{ type: 'text', text: 'hello' }], stop_reason: 'end_turn' }, text('hello'), 'end_turn'],
+  ['responses', responses, { output: [{ role: 'assistant', content: 'hello' }], status: 'completed' }, text('hello'), 'completed'],
+  [
+    'generateContent',
+    gemini,
+    { candidates: [{ content: { parts: [geminiCall] }, finishReason: 'STOP' }] },
+    toolCall('f', { a: 1 }),
+    'STOP',
+  ],
+])('the output in %s is one message per choice, with the reason it ended', (_format, { reader }, answer, part, finish_reason) => {
+  expect(parsed(outputMessages(answer, reader))).toEqual([{ role: 'assistant', parts: [part], finish_reason }])
 })
 
-describe('a format whose parts say no type', () => {
-  const gemini = dialects.gemini.reader
-  const call = { functionCall: { name: 'f', args: { a: 1 } } }
-  const request = {
-    systemInstruction: { parts: [{ text: 'be brief' }] },
-    contents: [
-      {
-        role: 'user',
-        parts: [{ text: 'look' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }, { executableCode: { code: '1' } }],
-      },
-      { role: 'model', parts: [{ text: 'hm', thought: true }, call] },
-      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 'done' } } }] },
-    ],
-  }
-
-  it('is shown as its dialect reads it', () => {
-    expect(said(spans.instructionsOf(request, gemini))).toEqual([{ type: 'text', content: 'be brief' }])
-    const toolCall = { type: 'tool_call', id: 'f', name: 'f', arguments: { a: 1 } }
-    expect(said(spans.inputMessages(request, gemini))).toEqual([
-      {
-        role: 'user',
-        parts: [
-          { type: 'text', content: 'look' },
-          { type: 'uri', modality: 'image', uri: 'data:image/png;base64,aGk=' },
-          { type: 'executableCode', executableCode: { code: '1' } },
-        ],
-      },
-      { role: 'assistant', parts: [{ type: 'reasoning', content: 'hm' }, toolCall] },
-      { role: 'user', parts: [{ type: 'tool_call_response', id: 'f', response: 'done' }] },
-    ])
-    const candidates = [{ content: { role: 'model', parts: [call] }, finishReason: 'STOP' }]
-    expect(said(spans.outputMessages({ candidates }, gemini))).toEqual([{ role: 'assistant', parts: [toolCall], finish_reason: 'STOP' }])
-  })
-
-  it('is nothing where nothing was sent', () => {
-    expect([spans.instructionsOf({}, gemini), spans.inputMessages({}, gemini), spans.outputMessages({}, gemini)]).toEqual([
-      null,
-      null,
-      null,
-    ])
-  })
+it.each([chat, messages, responses, gemini])('$name: nothing is printed where nothing was sent', ({ reader }) => {
+  for (const print of [instructionsOf, inputMessages, outputMessages]) expect(print({}, reader)).toBeNull()
+  expect(inputMessages({ messages: 1, input: 1 }, reader)).toBeNull()
 })
 
-describe('whatever is sent', () => {
+describe('content of any size and shape', () => {
+  const printed = (request: JsonObject) => inputMessages(request, chat.reader)
+
   it('is cut: long texts each, and of many messages the newest stay', () => {
-    const messages = Array.from({ length: 1000 }, (_, at) => ({ role: 'user', content: `${at} ${'x'.repeat(100_000)}` }))
-    const printed = inputMessages({ messages })
-    expect(printed?.length).toBeLessThanOrEqual(8192)
-    expect(said(printed)).toMatchObject([
+    const said = printed({ messages: Array.from({ length: 1000 }, (_, at) => ({ role: 'user', content: `${at} ${'x'.repeat(100_000)}` })) })
+    expect(said?.length).toBeLessThanOrEqual(8192)
+    expect(parsed(said)).toMatchObject([
       { parts: [{ content: expect.stringMatching(/^997 x{2044}$/) }] },
       {},
       { parts: [{ content: expect.stringMatching(/^999 /) }] },
@@ -143,15 +153,15 @@ describe('whatever is sent', () => {
 
   it('shows the newest message in any case: of many texts in it, each is cut shorter', () => {
     const content = Array.from({ length: 20 }, (_, at) => ({ type: 'text', text: `${at} ${'x'.repeat(100_000)}` }))
-    const printed = inputMessages({ messages: [{ role: 'user', content }] })
-    expect(printed?.length).toBeLessThanOrEqual(8192)
-    expect(said(printed)).toMatchObject([{ parts: content.map((_, at) => ({ content: expect.stringMatching(new RegExp(`^${at} x+$`)) })) }])
+    const said = printed({ messages: [{ role: 'user', content }] })
+    expect(said?.length).toBeLessThanOrEqual(8192)
+    expect(parsed(said)).toMatchObject([{ parts: content.map((_, at) => ({ content: expect.stringMatching(new RegExp(`^${at} x+$`)) })) }])
   })
 
   it('has no half characters in it, also where a text was cut', () => {
-    const messages = [{ role: 'user', content: `\ud800${'a'.repeat(2046)}😀` }]
-    expect(inputMessages({ messages })?.isWellFormed()).toBe(true)
-    expect(inputMessages({ messages })).not.toMatch(/\\ud[89a-f]/i)
+    const said = printed({ messages: [{ role: 'user', content: `\ud800${'a'.repeat(2046)}😀` }] })
+    expect(said?.isWellFormed()).toBe(true)
+    expect(said).not.toMatch(/\\ud[89a-f]/i)
   })
 
   it.each([
@@ -160,9 +170,9 @@ describe('whatever is sent', () => {
     [[{ role: 1, content: 2 }]],
     [[{ tool_calls: [null, {}] }]],
     [[{ type: 'odd', type2: null }]],
-  ])('has the shape of messages: %j', (messages) => {
-    const printed = said(inputMessages({ messages, input: [] }))
-    for (const message of Array.isArray(printed) ? printed : []) {
+  ])('has the shape of messages: %j', (odd) => {
+    const said = parsed(printed({ messages: odd, input: [] }))
+    for (const message of Array.isArray(said) ? said : []) {
       expect(message).toMatchObject({ role: expect.any(String), parts: expect.any(Array) })
       for (const part of message.parts) expect(part).toMatchObject({ type: expect.any(String) })
     }

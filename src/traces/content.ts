@@ -1,7 +1,4 @@
-/**
- * Prompts and answers for spans: roles and parts as the GenAI conventions define them, cut to size. Messages whose parts say their type stay
- * close to what was sent; any other format is shown as its dialect reads it.
- */
+/** Prompts and answers for spans, as their dialect reads them: roles and parts as the GenAI conventions define them, cut to size. */
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { isInstruction, type DialectReader, type Part, type Turn } from '../dialects/index.ts'
 import { shortened } from './attributes.ts'
@@ -18,48 +15,33 @@ interface SpanPart {
   readonly [member: string]: Json
 }
 
+/** Instructions that the request has apart from its messages; others are messages. */
 export function instructionsOf(request: JsonObject, reader: DialectReader): string | null {
-  const said = request['system'] ?? request['instructions']
-  if (said !== undefined) return printNewest(partsOf(said))
-  if (isTyped(request)) return null
-  const [first] = reader.read(request).turns
-  return first !== undefined && isInstruction(first.role) ? printNewest(first.parts.map(readPart)) : null
+  const { apart } = turnsIn(request, reader)
+  return printAll(apart.flatMap(({ parts }) => parts.map(spanPart)))
 }
 
 export function inputMessages(request: JsonObject, reader: DialectReader): string | null {
-  if (!isTyped(request))
-    return printTurns(
-      reader
-        .read(request)
-        .turns.filter(({ role }) => !isInstruction(role))
-        .map(readTurn),
-    )
-  const said = request['messages'] ?? request['input']
-  if (typeof said === 'string') return printNewest([{ role: 'user', parts: partsOf(said) }])
-  return Array.isArray(said) ? printNewest(said.map((one: Json) => messageOf(one, 'user'))) : null
+  return printAll(turnsIn(request, reader).messages.map(spanTurn))
 }
 
-/** One message per choice. An answer made of items is one choice. */
+/** One message per choice. */
 export function outputMessages(answer: JsonObject, reader: DialectReader): string | null {
-  const { choices, content, output, stop_reason, status } = answer
-  if (Array.isArray(choices)) return printNewest(choices.filter(isObject).map(choiceOf))
-  if (content !== undefined) return printNewest([{ role: 'assistant', parts: partsOf(content), finish_reason: stop_reason ?? '' }])
-  if (!Array.isArray(output))
-    return printTurns(reader.readAnswer(answer).map((turn) => ({ ...readTurn(turn), finish_reason: turn.stop ?? '' })))
-  const parts = output.flatMap((item: Json) => messageOf(item, 'assistant').parts)
-  return printNewest([{ role: 'assistant', parts, finish_reason: status ?? '' }])
+  return printAll(reader.readAnswer(answer).map((turn) => ({ ...spanTurn(turn), finish_reason: turn.stop ?? '' })))
 }
 
-const isTyped = ({ messages, input }: JsonObject): boolean => messages !== undefined || input !== undefined
+function turnsIn(request: JsonObject, { read, instructions }: DialectReader): { apart: readonly Turn[]; messages: readonly Turn[] } {
+  const { turns } = read(request)
+  const isApart = instructions.some((member) => request[member] !== undefined) && isInstruction(turns[0]?.role ?? '')
+  return { apart: turns.slice(0, isApart ? 1 : 0), messages: turns.slice(isApart ? 1 : 0) }
+}
 
-const printTurns = (turns: readonly object[]): string | null => (turns.length === 0 ? null : printNewest(turns))
-
-const readTurn = ({ role, parts }: Turn): { readonly role: string; readonly parts: readonly SpanPart[] } => ({
+const spanTurn = ({ role, parts }: Turn): { readonly role: string; readonly parts: readonly SpanPart[] } => ({
   role,
-  parts: parts.map(readPart),
+  parts: parts.map(spanPart),
 })
 
-function readPart(part: Part): SpanPart {
+function spanPart(part: Part): SpanPart {
   switch (part.kind) {
     case 'text':
     case 'refusal':
@@ -77,53 +59,8 @@ function readPart(part: Part): SpanPart {
   }
 }
 
-function choiceOf({ message, finish_reason }: JsonObject): JsonObject {
-  return { ...messageOf(message ?? null, 'assistant'), finish_reason: finish_reason ?? '' }
-}
-
-/** A message, or an item between messages: a tool call or its result. */
-function messageOf(said: Json, usualRole: string): { readonly role: string; readonly parts: readonly SpanPart[] } {
-  if (!isObject(said)) return { role: usualRole, parts: partsOf(said) }
-  const { role, content, tool_calls, tool_call_id, type } = said
-  if (role === 'tool') return { role, parts: [{ type: 'tool_call_response', id: tool_call_id ?? null, response: content ?? null }] }
-  if (typeof type === 'string' && type !== 'message')
-    return { role: type.endsWith('_output') ? 'tool' : 'assistant', parts: [partOf(said)] }
-  const calls = Array.isArray(tool_calls) ? tool_calls.filter(isObject).map(toolCallOf) : []
-  return { role: typeof role === 'string' ? role : usualRole, parts: [...partsOf(content ?? null), ...calls] }
-}
-
-function toolCallOf({ id, function: called }: JsonObject): SpanPart {
-  const { name, arguments: given } = isObject(called) ? called : {}
-  return { type: 'tool_call', id: id ?? null, name: name ?? '', arguments: given ?? null }
-}
-
-function partsOf(content: Json): readonly SpanPart[] {
-  if (content === null || content === '') return []
-  if (Array.isArray(content)) return content.map((part: Json) => (isObject(part) ? partOf(part) : textPart(part)))
-  return [isObject(content) ? partOf(content) : textPart(content)]
-}
-
-const textPart = (said: Json): SpanPart => ({ type: 'text', content: typeof said === 'string' ? said : JSON.stringify(said) })
-
-/** A part of a kind unknown to the conventions stays as the provider sent it. */
-function partOf(part: JsonObject): SpanPart {
-  const type = typeof part['type'] === 'string' ? part['type'] : 'unknown'
-  if (typeof part['text'] === 'string') return { type: 'text', content: part['text'] }
-  const [id, name] = [part['call_id'] ?? part['id'] ?? null, part['name'] ?? '']
-  switch (type) {
-    case 'thinking':
-      return { type: 'reasoning', content: part['thinking'] ?? '' }
-    case 'tool_use':
-      return { type: 'tool_call', id, name, arguments: part['input'] ?? null }
-    case 'function_call':
-      return { type: 'tool_call', id, name, arguments: part['arguments'] ?? null }
-    case 'tool_result':
-      return { type: 'tool_call_response', id: part['tool_use_id'] ?? null, response: part['content'] ?? null }
-    case 'function_call_output':
-      return { type: 'tool_call_response', id, response: part['output'] ?? null }
-    default:
-      return { ...part, type }
-  }
+function printAll(members: readonly object[]): string | null {
+  return members.length === 0 ? null : printNewest(members)
 }
 
 function printNewest(members: readonly object[]): string {

@@ -8,6 +8,7 @@ import { isObject, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.
 export const chatReader: DialectReader = {
   title: 'chat completions',
   usage: 'usage',
+  instructions: [],
   isExchange: (_request, { choices }) => Array.isArray(choices),
   read(body) {
     const format = objectOf(body['response_format'])

@@ -12,6 +12,7 @@ export const memberOf = (value: JsonObject, name: string): Json | undefined =>
 export const geminiReader: DialectReader = {
   title: 'generateContent',
   usage: 'usageMetadata',
+  instructions: ['systemInstruction', 'system_instruction'],
   isExchange: ({ contents }, { candidates }) => Array.isArray(candidates) || contents !== undefined,
   read: (body) => readConversation(objectOf(memberOf(body, 'generateContentRequest') ?? body)),
   readAnswer(answer) {

@@ -8,6 +8,7 @@ import { isObject, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.
 export const messagesReader: DialectReader = {
   title: 'messages',
   usage: 'usage',
+  instructions: ['system'],
   isExchange: (_request, { type, content }) => type === 'message' || Array.isArray(content),
   read(body) {
     const format = objectOf(objectOf(body['output_config'])['format'] ?? body['output_format'])

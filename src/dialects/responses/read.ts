@@ -8,6 +8,7 @@ import { isObject, listOf, objectOf, objectsOf, pick, textOf, wordsAt } from '..
 export const responsesReader: DialectReader = {
   title: 'responses',
   usage: 'usage',
+  instructions: ['instructions'],
   isExchange: ({ input }, { output, object }) => Array.isArray(output) || object === 'response' || input !== undefined,
   read(body) {
     const format = objectOf(objectOf(body['text'])['format'])
