@@ -81,8 +81,8 @@ function allowedFor(room: string): readonly string[] {
   return MAY_IMPORT[room] ?? []
 }
 
-/** Files of the contract that the console bundles with the presentation; its index would bring Node along. */
-const IN_BROWSERS = ['src/contract/limits.ts', 'src/contract/outcomes.ts']
+/** Files of the contract that the console bundles; its index would bring Node along. */
+const IN_BROWSERS = ['src/contract/json.ts', 'src/contract/limits.ts', 'src/contract/outcomes.ts']
 
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(root, file), 'utf8')
@@ -91,7 +91,9 @@ function importsOf(file: string): readonly string[] {
 }
 
 /** The part of the dialects that the console bundles. */
-const READERS = /^src\/dialects\/(?:[^/]+\/read|readers\/index|reader|conversation|typed-parts|values)\.ts$/
+const READERS = /^src\/dialects\/(?:[^/]+\/read|readers\/index|conversation|typed-parts|values)\.ts$/
+
+const isInBrowsers = (file: string): boolean => roomOf(file) === 'src/presentation' || READERS.test(file)
 
 const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native,console}/src/**/*.{ts,tsx}'], {
   cwd: root,
@@ -113,14 +115,14 @@ describe('rooms', () => {
     const strays = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => roomOf(target) !== roomOf(file) && target.startsWith('src/') && !/\/index\.ts$|^src\/main\.ts$/.test(target))
-        .filter((target) => roomOf(file) !== 'src/presentation' || !IN_BROWSERS.includes(target))
+        .filter((target) => !isInBrowsers(file) || !IN_BROWSERS.includes(target))
         .map((target) => `${file} imports ${target}`),
     )
     expect(strays).toEqual([])
   })
 
   it('of the presentation, and the readers of the dialects, run in a browser: none of their files imports Node', () => {
-    const shared = [...files.filter((file) => roomOf(file) === 'src/presentation' || READERS.test(file)), ...IN_BROWSERS]
+    const shared = [...files.filter(isInBrowsers), ...IN_BROWSERS]
     expect(shared.filter((file) => /from 'node:/.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 

@@ -1,11 +1,7 @@
 /** What makes two values, and two records, the same, for every store alike. */
 import { hash } from 'node:crypto'
-import type { Json, JsonObject } from './json.ts'
+import type { Json } from './json.ts'
 import type { NewRecord } from './nouns.ts'
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** JSON with keys sorted at every depth and no white space: equal values, equal text. */
 export function canonicalJson(value: Json): string {

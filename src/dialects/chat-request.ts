@@ -31,7 +31,7 @@ export function chatRequestOf(conversation: Conversation): JsonObject {
 /** What becomes the prompt, and so what is counted. */
 export function chatPromptOf({ turns, tools, choice, hasParallelCalls }: Conversation): JsonObject {
   const messages = withResultsApart(turns).flatMap(messagesOf)
-  // Hosted tools run at a provider: nobody here could run them, so the model is not offered them.
+  // Hosted tools run at a provider and cannot run here, so the model is not offered them.
   const offered = tools.filter(({ shape }) => shape !== 'hosted').map(toolOf)
   if (offered.length === 0) return { messages }
   return {

@@ -78,6 +78,56 @@ export interface ModelQuestion {
   readonly tokensMax: number | null
 }
 
+/** Reads exchanges of a format, as far as a browser needs it too. */
+export interface DialectReader {
+  /** What the format is called where people read it. */
+  readonly title: string
+  /** Whether a stored exchange is of this format. */
+  isExchange(request: JsonObject, answer: JsonObject): boolean
+  read(request: JsonObject): Conversation
+  /** Members that hold instructions apart from the messages. They are read into the first turn. */
+  readonly instructions: readonly string[]
+  /** The turns as people are shown them, where that is not how a model reads them. */
+  readonly shownTurns?: (request: JsonObject) => readonly Turn[]
+  /** Empty for what is no answer of this format. */
+  readAnswer(answer: JsonObject): readonly AnswerTurn[]
+  /** Where an answer counts its tokens. */
+  readonly usage: string
+}
+
+/** An answer as models inside this process give it. */
+export interface ModelReply {
+  /** What the answer's ids are made of. */
+  readonly id: string
+  readonly model: string
+  /** Whole seconds since the epoch. */
+  readonly createdSeconds: number
+  readonly text: string
+  readonly calls: readonly ReplyCall[]
+  readonly ending: { readonly kind: 'end' | 'length' | 'call' | 'refusal' } | { readonly kind: 'stop'; readonly sequence: string }
+  readonly usage: { readonly input: number; readonly output: number }
+  /** The chat completion that the reply was read from, where there is one: the chat format gives it on as it is. */
+  readonly completion?: JsonObject
+}
+
+export interface ReplyCall {
+  /** Null: one that the format makes up. */
+  readonly id: string | null
+  readonly name: string
+  /** JSON text, or the free text of a custom tool. */
+  readonly input: string
+  readonly shape: 'function' | 'custom'
+  readonly namespace: string | null
+}
+
+const CALL_ID_CHARACTERS = 24
+
+export const callId = ({ id }: ReplyCall, replyId: string, at: number, prefix = 'call'): string =>
+  id ?? `${prefix}_${replyId.slice(0, CALL_ID_CHARACTERS)}${at || ''}`
+
+/** How a stream cuts a text; put together, the pieces are the text again. */
+export type Pieces = (text: string) => readonly string[]
+
 export const isInstruction = (role: string): boolean => role === 'system' || role === 'developer'
 
 export const textsIn = (parts: readonly Part[]): readonly string[] =>
@@ -99,4 +149,15 @@ export function withResultsApart(turns: readonly Turn[]): readonly Turn[] {
     const rest = turn.parts.filter((part) => part.kind !== 'result')
     return [...results.map((part) => ({ role: 'tool', parts: [part] })), ...(rest.length === 0 ? [] : [{ role: turn.role, parts: rest }])]
   })
+}
+
+/** Neighbours of one role become one. */
+export function joinNeighbours<T extends { readonly role: string }>(turns: readonly T[], join: (last: T, next: T) => T): readonly T[] {
+  const all: T[] = []
+  for (const turn of turns) {
+    const last = all.at(-1)
+    if (last?.role === turn.role) all[all.length - 1] = join(last, turn)
+    else all.push(turn)
+  }
+  return all
 }

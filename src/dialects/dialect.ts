@@ -1,11 +1,10 @@
 /** What a provider's format says about itself, so that no other room needs to compare its name. */
 import type { z } from 'zod'
 import type { Dialect, Json, JsonObject } from '../contract/index.ts'
-import type { ModelQuestion } from './conversation.ts'
+import type { DialectReader, ModelQuestion, ModelReply, Pieces } from './conversation.ts'
 import type { RequestFault } from './faults.ts'
-import type { DialectReader } from './reader.ts'
-import type { ModelReply, Pieces } from './reply.ts'
 import type { StreamReader } from './stream.ts'
+import { filledText, objectOf, textOf } from './values.ts'
 
 export interface DialectSpec {
   readonly name: Dialect
@@ -25,11 +24,12 @@ export interface DialectSpec {
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Members of a request that the request line and its traces read, also where the body is too large to be parsed. */
   readonly facts: readonly string[]
-  settingsIn(facts: JsonObject): RequestSettings
+  settingsIn(facts: JsonObject): { readonly maxTokens: Json | undefined; readonly temperature: Json | undefined }
   /** Where an answer says what served it and what that took. */
   readonly answer: AnswerMembers
   finishReasons(answer: JsonObject): readonly Json[]
-  readonly openApi: OpenApiEntry
+  /** How the OpenAPI document describes the format; `name` is used in names of operations. */
+  readonly openApi: { readonly name: string; readonly words: string; readonly body: z.ZodType; readonly error: z.ZodType }
   writeError(status: number, fault: ErrorFields): JsonObject
   /** Whether a client of the format finds in an upstream's error what it looks for. */
   isError(said: JsonObject): boolean
@@ -57,28 +57,16 @@ export interface DialectSpec {
   writeRequest(question: ModelQuestion): JsonObject
 }
 
-/** Settings in the formats of OpenAI and Anthropic. Upstreams take each other's names for the limit, so all are read. */
-export const flatSettings: Pick<DialectSpec, 'facts' | 'settingsIn'> = {
+/** Requests in the formats of OpenAI and Anthropic. Upstreams take each other's names for the limit, so all are read. */
+export const flatRequest = {
   facts: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature'],
   settingsIn: ({ max_tokens, max_completion_tokens, max_output_tokens, temperature }) => ({
     maxTokens: max_tokens ?? max_completion_tokens ?? max_output_tokens,
     temperature,
   }),
-}
-
-/** How the OpenAPI document describes a format. */
-interface OpenApiEntry {
-  /** In names of operations. */
-  readonly name: string
-  readonly words: string
-  readonly body: z.ZodType
-  readonly error: z.ZodType
-}
-
-interface RequestSettings {
-  readonly maxTokens: Json | undefined
-  readonly temperature: Json | undefined
-}
+  modelIn: (_path, { model }) => textOf(model),
+  isStreamed: (_path, { stream }) => stream === true,
+} satisfies Partial<DialectSpec>
 
 interface AnswerMembers {
   readonly model: string
@@ -89,7 +77,7 @@ interface AnswerMembers {
   readonly outputTokens: readonly string[]
 }
 
-export interface ErrorFields {
+interface ErrorFields {
   readonly message: string
   /** Absent: what the status says. */
   readonly type?: string
@@ -116,9 +104,6 @@ export function errorType(status: number): string {
 
 /** The error object of an answer, where it has a message. */
 export function errorIn(said: JsonObject): JsonObject | null {
-  const error = said['error']
-  const isError = typeof error === 'object' && error !== null && 'message' in error && isText(error['message'])
-  return isError ? error : null
+  const error = objectOf(said['error'])
+  return filledText(error['message']) === null ? null : error
 }
-
-export const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''

@@ -3,12 +3,14 @@
  * A new format is its folder, its name and schemas in the contract, and a row here and in `readers`; the compiler names what is missing.
  * Does not serve, record or ask anything.
  */
-import type { Dialect, JsonObject, ModelApi } from '../contract/index.ts'
+import type { ChatTurn, Dialect, JsonObject, ModelApi } from '../contract/index.ts'
 import { chat } from './chat/index.ts'
+import { callsIn } from './conversation.ts'
 import type { DialectSpec } from './dialect.ts'
 import { gemini, geminiCount } from './gemini/index.ts'
 import { messages, messagesCount } from './messages/index.ts'
 import { responses } from './responses/index.ts'
+import { countOf, objectOf, written } from './values.ts'
 
 export const dialects: Readonly<Record<Dialect, DialectSpec>> = {
   chat,
@@ -38,7 +40,25 @@ export const keyHeaderNames: readonly string[] = [...new Set(all.flatMap(({ keyH
 /** The members of a request that some format has facts in. */
 export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => facts)
 
-export { readModelAnswer, type ModelAnswer } from './model-answer.ts'
+export interface ModelAnswer extends ChatTurn {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** Null when it is no answer of this format. */
+export function readModelAnswer({ reader, answer: members }: DialectSpec, body: JsonObject): ModelAnswer | null {
+  const [first] = reader.readAnswer(body)
+  if (first === undefined) return null
+  const usage = objectOf(body[members.usage])
+  const sum = (names: readonly string[]): number => names.reduce((total, name) => total + countOf(usage[name]), 0)
+  return {
+    text: first.parts.map((part) => (part.kind === 'text' ? part.text : '')).join(''),
+    calls: callsIn(first.parts).map(({ id, name, input }) => ({ id: id ?? '', name, arguments: written(input) })),
+    inputTokens: sum(members.inputTokens),
+    outputTokens: sum(members.outputTokens),
+  }
+}
+
 export {
   callsIn,
   isInstruction,
@@ -46,15 +66,16 @@ export {
   textsIn,
   withResultsApart,
   type CallPart,
+  type DialectReader,
+  type ModelReply,
   type Part,
+  type ReplyCall,
   type Tool,
   type ToolChoice,
   type Turn,
 } from './conversation.ts'
 export { readerOf } from './readers/index.ts'
-export type { DialectReader } from './reader.ts'
 export type { RequestFault } from './faults.ts'
-export type { ModelReply, ReplyCall } from './reply.ts'
 export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'
 export { readObject, type StreamReader } from './stream.ts'

@@ -1,35 +1,19 @@
 /** What the two formats of OpenAI have in common. */
-import type { JsonObject } from '../contract/index.ts'
-import { textOf } from './values.ts'
-import { errorIn, errorType, flatSettings, isText, type DialectSpec, type ErrorFields } from './dialect.ts'
+import { errorIn, errorType, flatRequest, type DialectSpec } from './dialect.ts'
+import { filledText } from './values.ts'
 
-type Common =
-  | 'facts'
-  | 'settingsIn'
-  | 'modelIn'
-  | 'isStreamed'
-  | 'provider'
-  | 'operation'
-  | 'requestIdHeader'
-  | 'keyHeaders'
-  | 'defaultHeaders'
-  | 'writeError'
-  | 'isError'
-
-export const openai: Pick<DialectSpec, Common> = {
-  ...flatSettings,
+export const openai = {
+  ...flatRequest,
   provider: 'openai',
   operation: 'chat',
   requestIdHeader: 'x-request-id',
   defaultHeaders: {},
   keyHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  writeError: (status, { message, type = errorType(status), param, code = null }: ErrorFields) => ({
+  writeError: (status, { message, type = errorType(status), param, code = null }) => ({
     error: { message, type, ...(param !== undefined && { param }), code },
   }),
-  modelIn: (_path, { model }) => textOf(model),
-  isStreamed: (_path, { stream }) => stream === true,
-  isError(said: JsonObject) {
+  isError(said) {
     const error = errorIn(said)
-    return error !== null && (isText(error['type']) || isText(error['code']) || typeof error['code'] === 'number')
+    return error !== null && (filledText(error['type']) !== null || filledText(error['code']) !== null || typeof error['code'] === 'number')
   },
-}
+} satisfies Partial<DialectSpec>

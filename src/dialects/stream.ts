@@ -6,7 +6,7 @@ import { readEvent } from '../kit/index.ts'
 export interface StreamReader {
   /** Takes a frame in; true when the stream ends with it. */
   take(frame: Buffer): boolean
-  /** The provider's answer as far as the frames told it, in the shape it has when it is not streamed. */
+  /** The provider's answer as far as the frames have it, in the shape it has when it is not streamed. */
   answer(): JsonObject
   /** Set where a frame that may be the last is so only when the stream ends after it. */
   readonly endsWithStream?: true
@@ -40,16 +40,6 @@ export function failureOf(error: Json | undefined): string {
   return (isObject(error) ? stringAt(error, 'message') : null) ?? 'the upstream reported an error without saying which'
 }
 
-export function objectAt(value: JsonObject | undefined, key: string): JsonObject | null {
-  const member = value?.[key]
-  return isObject(member) ? member : null
-}
-
-export function listAt(value: JsonObject, key: string): readonly Json[] {
-  const member = value[key]
-  return Array.isArray(member) ? member : []
-}
-
 /** The reader's own list, in place: copied for every piece, a list as long as the stream would cost the square of its length. */
 export function grownList(before: Json | undefined, more: readonly Json[]): Json {
   const list: Json[] = Array.isArray(before) ? before : []
@@ -57,12 +47,8 @@ export function grownList(before: Json | undefined, more: readonly Json[]): Json
   return list
 }
 
-export function stringAt(value: JsonObject, key: string): string | null {
-  const member = value[key]
-  return typeof member === 'string' ? member : null
-}
+export const objectAt = (value: JsonObject, key: string): JsonObject | null => (isObject(value[key]) ? value[key] : null)
 
-export function numberAt(value: JsonObject, key: string): number | null {
-  const member = value[key]
-  return typeof member === 'number' ? member : null
-}
+export const stringAt = (value: JsonObject, key: string): string | null => (typeof value[key] === 'string' ? value[key] : null)
+
+export const numberAt = (value: JsonObject, key: string): number | null => (typeof value[key] === 'number' ? value[key] : null)

@@ -1,7 +1,7 @@
 /** Looking into JSON that anyone may have sent: every reader answers with a usable value and none throws. It runs in browsers too. */
-import type { Json, JsonObject } from '../contract/index.ts'
+import { isObject, type Json, type JsonObject } from '../contract/json.ts'
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isObject }
 
 /** `Array.isArray` does not narrow read-only lists. */
 export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)

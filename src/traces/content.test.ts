@@ -8,6 +8,7 @@ const parsed = (printed: string | null): unknown => JSON.parse(printed ?? 'null'
 const text = (content: string) => ({ type: 'text', content })
 const toolCall = (id: string, given: unknown) => ({ type: 'tool_call', id, name: 'f', arguments: given })
 const toolResult = (id: string) => ({ type: 'tool_call_response', id, response: 'done' })
+const printed = (request: JsonObject) => inputMessages(request, chat.reader)
 const geminiCall = { functionCall: { name: 'f', args: { a: 1 } } }
 
 describe('the input of a request', () => {
@@ -139,8 +140,6 @@ it.each([chat, messages, responses, gemini])('$name: nothing is printed where no
 })
 
 describe('content of any size and shape', () => {
-  const printed = (request: JsonObject) => inputMessages(request, chat.reader)
-
   it('is cut: long texts each, and of many messages the newest stay', () => {
     const said = printed({ messages: Array.from({ length: 1000 }, (_, at) => ({ role: 'user', content: `${at} ${'x'.repeat(100_000)}` })) })
     expect(said?.length).toBeLessThanOrEqual(8192)

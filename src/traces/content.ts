@@ -30,9 +30,9 @@ export function outputMessages(answer: JsonObject, reader: DialectReader): strin
   return printAll(reader.readAnswer(answer).map((turn) => ({ ...spanTurn(turn), finish_reason: turn.stop ?? '' })))
 }
 
-function turnsIn(request: JsonObject, { read, instructions }: DialectReader): { apart: readonly Turn[]; messages: readonly Turn[] } {
-  const { turns } = read(request)
-  const isApart = instructions.some((member) => request[member] !== undefined) && isInstruction(turns[0]?.role ?? '')
+function turnsIn(request: JsonObject, reader: DialectReader): { apart: readonly Turn[]; messages: readonly Turn[] } {
+  const { turns } = reader.read(request)
+  const isApart = reader.instructions.some((member) => request[member] !== undefined) && isInstruction(turns[0]?.role ?? '')
   return { apart: turns.slice(0, isApart ? 1 : 0), messages: turns.slice(isApart ? 1 : 0) }
 }
 

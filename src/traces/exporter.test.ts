@@ -24,6 +24,11 @@ function open(endpoint: string, pace: Partial<ExportPace>, headers: Readonly<Rec
   return { exporter, said }
 }
 
+async function opened(pace: Partial<ExportPace>, headers?: Readonly<Record<string, string>>) {
+  const there = await collector()
+  return { there, desk: open(there.url, pace, headers) }
+}
+
 async function collector(): Promise<Collector> {
   const started = await startCollector()
   onTestFinished(() => started.close())
@@ -54,8 +59,7 @@ const numbered = (count: number): readonly string[] => Array.from({ length: coun
 
 describe('a collector that takes what comes', () => {
   it('gets spans that came together in one batch, with the headers, at the address for traces', async () => {
-    const there = await collector()
-    const desk = open(there.url, QUICK, { authorization: 'Basic eDp5', 'Content-Type': 'text/plain' })
+    const { there, desk } = await opened(QUICK, { authorization: 'Basic eDp5', 'Content-Type': 'text/plain' })
     add(desk, 'a', 'b')
     await until(() => there.spans.length === 2)
     expect(there.posts).toMatchObject([
@@ -66,8 +70,7 @@ describe('a collector that takes what comes', () => {
   })
 
   it('gets wall-clock times, also after the machine slept', async () => {
-    const there = await collector()
-    const desk = open(there.url, QUICK)
+    const { there, desk } = await opened(QUICK)
     const morning = Date.UTC(2100, 0, 1)
     vi.useFakeTimers({ toFake: ['Date'], now: morning })
     onTestFinished(() => void vi.useRealTimers())
@@ -86,8 +89,7 @@ describe('a collector that takes what comes', () => {
   })
 
   it('gets no batch larger than the largest, and a full one without waiting for the hour', async () => {
-    const there = await collector()
-    const desk = open(there.url, { ...WAITING, batchMax: 3 })
+    const { there, desk } = await opened({ ...WAITING, batchMax: 3 })
     add(desk, ...numbered(7))
     await until(() => there.spans.length === 6)
     await desk.exporter.close()
@@ -96,17 +98,15 @@ describe('a collector that takes what comes', () => {
   })
 
   it('gets no batch that is too large in print, but every span, however large', async () => {
-    const there = await collector()
-    const desk = open(there.url, { ...WAITING, batchCharactersMax: 1 })
+    const { there, desk } = await opened({ ...WAITING, batchCharactersMax: 1 })
     add(desk, ...numbered(3))
     await desk.exporter.close()
     expect([there.posts.length, names(there)]).toEqual([3, numbered(3)])
   })
 
   it('is believed when it says that it left some out', async () => {
-    const there = await collector()
+    const { there, desk } = await opened(QUICK)
     there.answer((response) => void response.end('{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}'))
-    const desk = open(there.url, QUICK)
     add(desk, 'a', 'b')
     await until(() => desk.exporter.counts.dropped === 1)
     expect(desk.exporter.counts.exported).toBe(1)
@@ -114,9 +114,8 @@ describe('a collector that takes what comes', () => {
   })
 
   it('may answer with any nonsense, at any length', async () => {
-    const there = await collector()
+    const { there, desk } = await opened(QUICK)
     there.answer((response) => void response.end('x'.repeat(1_000_000)))
-    const desk = open(there.url, QUICK)
     add(desk, 'a')
     await until(() => desk.exporter.counts.exported === 1)
   })
@@ -124,12 +123,11 @@ describe('a collector that takes what comes', () => {
 
 describe('a collector in trouble', () => {
   it.each([429, 502, 503, 504])('is asked again after a %i, and nothing is lost', async (status) => {
-    const there = await collector()
+    const { there, desk } = await opened(QUICK)
     there.answer((response, take) => {
       if (there.posts.length > 2) take()
       response.writeHead(there.posts.length > 2 ? 200 : status, { 'retry-after': '0' }).end()
     })
-    const desk = open(there.url, QUICK)
     add(desk, 'a')
     await until(() => desk.exporter.counts.exported === 1)
     expect([there.posts.length, names(there), desk.said]).toEqual([3, ['a'], []])
@@ -154,9 +152,8 @@ describe('a collector in trouble', () => {
   })
 
   it.each([400, 401, 404, 500])('is not asked again after a %i, and what was lost is said once', async (status) => {
-    const there = await collector()
+    const { there, desk } = await opened({ ...QUICK, batchMax: 1 })
     there.answer((response) => void response.writeHead(status).end())
-    const desk = open(there.url, { ...QUICK, batchMax: 1 })
     add(desk, 'a', 'b')
     await until(() => desk.exporter.counts.dropped === 2)
     expect([there.posts.length, desk.said]).toEqual([2, [`1 span was dropped: the collector answered with status ${status}`]])
@@ -172,22 +169,20 @@ describe('a collector in trouble', () => {
   })
 
   it('that never answers is given up after its time, and asked again', async () => {
-    const there = await collector()
+    const { there, desk } = await opened({ ...QUICK, timeoutMs: 500 })
     there.answer((response, take) => {
       if (there.posts.length === 1) return
       take()
       response.end()
     })
-    const desk = open(there.url, { ...QUICK, timeoutMs: 500 })
     add(desk, 'a')
     await until(() => desk.exporter.counts.exported === 1)
     expect(there.posts.length).toBeGreaterThan(1)
   })
 
   it('that is not there costs the spans, after a few tries', async () => {
-    const there = await collector()
+    const { there, desk } = await opened(QUICK)
     await there.close()
-    const desk = open(there.url, QUICK)
     add(desk, 'a')
     await until(() => desk.exporter.counts.dropped === 1)
     expect(desk.said[0]).toMatch(/^1 span was dropped: the collector could not be reached \(.*ECONNREFUSED/)
@@ -198,13 +193,12 @@ const unmade = (): never => expect.fail('there is no room for it, and so it is n
 
 describe('a queue that is full', () => {
   it('takes no more, counts what it did not take, and makes none of it', async () => {
-    const there = await collector()
+    const { there, desk } = await opened({ ...QUICK, waitingMax: 3 })
     const held = Promise.withResolvers<void>()
     there.answer((response, take) => {
       take()
       void held.promise.then(() => response.end())
     })
-    const desk = open(there.url, { ...QUICK, waitingMax: 3 })
     add(desk, 'first')
     await until(() => there.posts.length === 1)
     add(desk, 'a', 'b')
@@ -219,8 +213,7 @@ describe('a queue that is full', () => {
   })
 
   it('loses a span that cannot be printed, and no other', async () => {
-    const there = await collector()
-    const desk = open(there.url, QUICK)
+    const { there, desk } = await opened(QUICK)
     add(desk, 'a')
     desk.exporter.add(1, () => {
       throw new Error('nested too deep')
@@ -233,17 +226,15 @@ describe('a queue that is full', () => {
 
 describe('at the end', () => {
   it('everything that waits is sent, batch by batch', async () => {
-    const there = await collector()
-    const desk = open(there.url, { ...WAITING, batchMax: 2 })
+    const { there, desk } = await opened({ ...WAITING, batchMax: 2 })
     add(desk, 'a')
     await desk.exporter.close()
     expect([names(there), desk.exporter.counts]).toEqual([['a'], { exported: 1, dropped: 0 }])
   })
 
   it('a collector that hangs is waited for so long and no longer', async () => {
-    const there = await collector()
+    const { there, desk } = await opened({ ...WAITING, batchMax: 2, closeMs: 20 })
     there.answer(() => undefined)
-    const desk = open(there.url, { ...WAITING, batchMax: 2, closeMs: 20 })
     add(desk, ...numbered(5))
     await until(() => there.posts.length === 1)
     await desk.exporter.close()
@@ -251,17 +242,15 @@ describe('at the end', () => {
   })
 
   it('a collector that is not there is not waited for', async () => {
-    const there = await collector()
+    const { there, desk } = await opened(WAITING)
     await there.close()
-    const desk = open(there.url, WAITING)
     add(desk, 'a')
     await desk.exporter.close()
     expect(desk.exporter.counts).toEqual({ exported: 0, dropped: 1 })
   })
 
   it('may come twice', async () => {
-    const there = await collector()
-    const desk = open(there.url, WAITING)
+    const { there, desk } = await opened(WAITING)
     add(desk, 'a')
     await Promise.all([desk.exporter.close(), desk.exporter.close()])
     expect(names(there)).toEqual(['a'])

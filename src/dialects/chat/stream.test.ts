@@ -59,7 +59,7 @@ describe('a chat stream', () => {
     ['an object with a message', { message: 'overloaded', code: 529 }, 'overloaded'],
     ['plain text', 'overloaded', 'overloaded'],
     ['an object without words', { code: 1 }, 'the upstream reported an error without saying which'],
-  ])('that reports an error keeps it and says so: %s [decisions.streams-broken]', (_shape, error, failure) => {
+  ])('that reports an error keeps it and reports it: %s [decisions.streams-broken]', (_shape, error, failure) => {
     const { reader } = read(chat, bytesOf([data({ id: 'x', choices: [] }), data({ error })]))
     expect(reader.failure).toBe(failure)
     expect(reader.answer()).toEqual({ id: 'x', object: 'chat.completion', choices: [], error })

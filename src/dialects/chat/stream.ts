@@ -1,7 +1,8 @@
 /** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, grownList, listAt, numberAt, readObject, receiptFields, type StreamReader } from '../stream.ts'
+import { failureOf, grownList, numberAt, readObject, receiptFields, type StreamReader } from '../stream.ts'
+import { listOf } from '../values.ts'
 
 /** Members of a chunk that are not members of the answer: choices are put together apart, padding says nothing. */
 const NOT_OF_THE_ANSWER = new Set(['choices', 'obfuscation'])
@@ -23,7 +24,7 @@ export class ChatReader implements StreamReader {
     const chunk = readObject(frame)
     if (chunk === null) return readEvent(frame)?.data.trim() === '[DONE]'
     this.#takeHead(chunk)
-    for (const choice of listAt(chunk, 'choices')) if (isObject(choice)) this.#takeChoice(choice)
+    for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#takeChoice(choice)
     return false
   }
 
@@ -78,7 +79,7 @@ function finishChoice(index: number, choice: Choice): JsonObject {
 function takeDelta(choice: Choice, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key !== 'tool_calls') joinMember(choice.message, key, value)
-    else for (const call of listAt(delta, key)) if (isObject(call)) takeToolCall(choice.toolCalls, call)
+    else for (const call of listOf(value)) if (isObject(call)) takeToolCall(choice.toolCalls, call)
   }
 }
 

@@ -1,8 +1,7 @@
 /** Writes chat completions: answers, whole or as chunks, and requests. */
 import type { ChatMessage, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import type { ModelQuestion } from '../conversation.ts'
-import { callId, type ModelReply, type Pieces, type ReplyCall } from '../reply.ts'
+import { type ModelQuestion, callId, type ModelReply, type Pieces, type ReplyCall } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, textOf } from '../values.ts'
 
 export function writeChat(reply: ModelReply): JsonObject {

@@ -2,9 +2,9 @@
 import { PRODUCT, type JsonObject } from '../../contract/index.ts'
 import { countContentBodySchema, geminiErrorSchema, generateContentBodySchema } from '../../contract/wire/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
-import { errorIn, isText, type DialectSpec } from '../dialect.ts'
+import { errorIn, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
-import { isObject, listOf, objectOf } from '../values.ts'
+import { filledText, isObject, listOf, objectOf } from '../values.ts'
 import { geminiReader, memberOf } from './read.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
@@ -59,12 +59,14 @@ export const gemini: DialectSpec = {
       code: status,
       message,
       status: STATUSES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL'),
-      ...(isText(code) && { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: PRODUCT }] }),
+      ...(filledText(code) !== null && {
+        details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: PRODUCT }],
+      }),
     },
   }),
   isError(said) {
     const error = errorIn(said)
-    return error !== null && typeof error['code'] === 'number' && isText(error['status'])
+    return error !== null && typeof error['code'] === 'number' && filledText(error['status']) !== null
   },
   isEvent: ({ candidates, promptFeedback }) => Array.isArray(candidates) || isObject(promptFeedback),
   openStream: () => new GeminiReader(),

@@ -1,7 +1,6 @@
 /** Reads Gemini's generateContent. Its JSON is a protocol buffer's: every member may be spelt in camel or in snake case. */
 import type { Json, JsonObject } from '../../contract/index.ts'
-import type { AnswerTurn, Conversation, Part, Tool, ToolChoice, Turn } from '../conversation.ts'
-import type { DialectReader } from '../reader.ts'
+import type { AnswerTurn, Conversation, Part, Tool, ToolChoice, Turn, DialectReader } from '../conversation.ts'
 import { dataAddress, readLimit, readStops } from '../typed-parts.ts'
 import { isList, isObject, listOf, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
 

@@ -1,7 +1,8 @@
 /** generateContent streamed: chunks that are answers of their own, without a terminal event; the receipt is on the last chunk. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import { failureOf, listAt, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { failureOf, numberAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { listOf, objectOf } from '../values.ts'
 
 interface Candidate {
   readonly parts: Record<string, Json>[]
@@ -22,8 +23,8 @@ export class GeminiReader implements StreamReader {
     const { candidates: _candidates, ...head } = chunk
     this.#head = { ...this.#head, ...head }
     if (chunk['error'] !== undefined) this.failure = failureOf(chunk['error'])
-    let isEnd = stringAt(objectAt(chunk, 'promptFeedback') ?? {}, 'blockReason') !== null
-    for (const candidate of listAt(chunk, 'candidates')) if (isObject(candidate) && this.#takeCandidate(candidate)) isEnd = true
+    let isEnd = stringAt(objectOf(chunk['promptFeedback']), 'blockReason') !== null
+    for (const candidate of listOf(chunk['candidates'])) if (isObject(candidate) && this.#takeCandidate(candidate)) isEnd = true
     return isEnd
   }
 
@@ -36,7 +37,7 @@ export class GeminiReader implements StreamReader {
     candidate.rest = { ...candidate.rest, ...rest }
     if (isObject(content)) {
       candidate.role = stringAt(content, 'role') ?? candidate.role
-      for (const part of listAt(content, 'parts')) if (isObject(part)) addPart(candidate.parts, part)
+      for (const part of listOf(content['parts'])) if (isObject(part)) addPart(candidate.parts, part)
     }
     return stringAt(given, 'finishReason') !== null
   }

@@ -1,8 +1,7 @@
 /** Writes generateContent: answers, whole or as chunks, and requests. */
 import type { ChatMessage, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import type { ModelQuestion } from '../conversation.ts'
-import type { ModelReply, Pieces, ReplyCall } from '../reply.ts'
+import { joinNeighbours, type ModelQuestion, type ModelReply, type Pieces, type ReplyCall } from '../conversation.ts'
 import { isObject, objectOf, objectsOf, parsed, textOf } from '../values.ts'
 
 export function writeGemini({ id, model, text, calls, ending, usage }: ModelReply): JsonObject {
@@ -43,7 +42,11 @@ export function writeGeminiRequest({ messages, tools, tokensMax }: ModelQuestion
   )
   return {
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
-    contents: joined(messages.filter(({ role }) => role !== 'system').map((message) => contentOf(message, names))),
+    // The answers to several calls are one content.
+    contents: joinNeighbours(
+      messages.filter(({ role }) => role !== 'system').map((message) => contentOf(message, names)),
+      (last, { role, parts }) => ({ role, parts: [...last.parts, ...parts] }),
+    ),
     ...(tools.length > 0 && {
       tools: [
         {
@@ -55,7 +58,7 @@ export function writeGeminiRequest({ messages, tools, tokensMax }: ModelQuestion
   }
 }
 
-interface Content {
+type Content = {
   readonly role: 'user' | 'model'
   readonly parts: readonly JsonObject[]
 }
@@ -71,15 +74,4 @@ function contentOf(message: ChatMessage, names: ReadonlyMap<string, string>): Co
     functionCall: { id, name, args: objectOf(parsed(given)) },
   }))
   return { role: 'model', parts: [...said, ...calls] }
-}
-
-/** The answers to several calls are one content. */
-function joined(contents: readonly Content[]): readonly JsonObject[] {
-  const all: Content[] = []
-  for (const content of contents) {
-    const last = all.at(-1)
-    if (last?.role === content.role) all[all.length - 1] = { role: last.role, parts: [...last.parts, ...content.parts] }
-    else all.push(content)
-  }
-  return all.map(({ role, parts }) => ({ role, parts }))
 }

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../contract/index.ts'
 import { countTokensBodySchema, messagesBodySchema, messagesErrorSchema } from '../../contract/wire/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
-import { errorIn, errorType, flatSettings, isText, type DialectSpec } from '../dialect.ts'
+import { errorIn, errorType, flatRequest, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
-import { isObject, listOf, textOf } from '../values.ts'
+import { filledText, isObject, listOf } from '../values.ts'
 import { messagesReader } from './read.ts'
 import { MessagesReader } from './stream.ts'
 import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
@@ -12,7 +12,7 @@ import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
 const PATH = '/v1/messages'
 
 export const messages: DialectSpec = {
-  ...flatSettings,
+  ...flatRequest,
   name: 'messages',
   paths: [PATH],
   ownsPath: (path) => /\/v1\/messages(?:\/|$)/.test(path),
@@ -38,13 +38,11 @@ export const messages: DialectSpec = {
   }),
   isError(said) {
     const error = errorIn(said)
-    return error !== null && isText(error['type']) && said['type'] === 'error'
+    return error !== null && filledText(error['type']) !== null && said['type'] === 'error'
   },
   isEvent: ({ type }) => typeof type === 'string' && /^(?:message|content_block)_/.test(type),
   openStream: () => new MessagesReader(),
   reader: messagesReader,
-  modelIn: (_path, { model }) => textOf(model),
-  isStreamed: (_path, { stream }) => stream === true,
   faultIn,
   chatRequest: (body) => chatRequestOf(messagesReader.read(body)),
   idCharacters: 24,

@@ -1,7 +1,6 @@
 /** Reads messages. */
 import type { JsonObject } from '../../contract/index.ts'
-import type { Tool } from '../conversation.ts'
-import type { DialectReader } from '../reader.ts'
+import type { Tool, DialectReader } from '../conversation.ts'
 import { messageTurn, messageTurns, readChoice, readLimit, readStops, schemaFormat, systemTurns } from '../typed-parts.ts'
 import { isObject, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.ts'
 

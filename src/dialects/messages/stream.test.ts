@@ -44,13 +44,13 @@ describe('a messages stream', () => {
     expect(reader.answer()['content']).toEqual([{ type: 'tool_use', id: 't', name: 'n', input: '{"a":' }])
   })
 
-  it('keeps a delta of a kind nobody knows yet', () => {
+  it('keeps a delta of an unknown kind', () => {
     const odd = { type: 'hologram_delta', hologram: 'x' }
     const { reader } = read(messages, bytesOf([start, open({ type: 'hologram' }), grow(odd)]))
     expect(reader.answer()['content']).toEqual([{ type: 'hologram', deltas: [odd] }])
   })
 
-  it('that reports an error keeps it and says so [decisions.streams-broken]', () => {
+  it('that reports an error keeps it and reports it [decisions.streams-broken]', () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     const { reader, terminal } = read(messages, bytesOf([start, named({ type: 'error', error })]))
     expect(terminal).toBeNull()

@@ -1,8 +1,7 @@
 /** Writes messages: answers, whole or as events, and requests. */
 import type { ChatMessage, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import type { ModelQuestion } from '../conversation.ts'
-import { callId, type ModelReply, type Pieces } from '../reply.ts'
+import { callId, joinNeighbours, type ModelQuestion, type ModelReply, type Pieces } from '../conversation.ts'
 import { objectOf, objectsOf, parsed, textOf, written } from '../values.ts'
 
 export function writeMessage({ id, model, text, calls, ending, usage }: ModelReply): JsonObject {
@@ -64,12 +63,16 @@ export function writeMessagesRequest({ model, messages, tools, tokensMax }: Mode
     model,
     max_tokens: tokensMax ?? TOKENS_UNSAID,
     ...(system.length > 0 && { system: system.join('\n\n') }),
-    messages: joined(messages.filter(({ role }) => role !== 'system').map(turnOf)),
+    // The answers to several calls are one turn here, and two turns of one side may not follow each other.
+    messages: joinNeighbours(messages.filter(({ role }) => role !== 'system').map(turnOf), (last, { role, content }) => ({
+      role,
+      content: [...last.content, ...content],
+    })),
     ...(tools.length > 0 && { tools: tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })) }),
   }
 }
 
-interface BlockTurn {
+type BlockTurn = {
   readonly role: 'user' | 'assistant'
   readonly content: readonly JsonObject[]
 }
@@ -79,7 +82,7 @@ function turnOf(message: ChatMessage): BlockTurn {
     return { role: 'user', content: [{ type: 'tool_result', tool_use_id: message.call_id, content: message.content }] }
   const said = message.content === '' ? [] : [{ type: 'text', text: message.content }]
   if (message.role !== 'assistant') return { role: 'user', content: said }
-  // What a model wrote as arguments need not be JSON; the tool's answer says so.
+  // Arguments of a model may be no JSON: they become an empty object, and the tool reports what is missing.
   const calls = (message.calls ?? []).map((call) => ({
     type: 'tool_use',
     id: call.id,
@@ -87,15 +90,4 @@ function turnOf(message: ChatMessage): BlockTurn {
     input: objectOf(parsed(call.arguments)),
   }))
   return { role: 'assistant', content: [...said, ...calls] }
-}
-
-/** The answers to several calls are one turn here, and two turns of one side may not follow each other. */
-function joined(turns: readonly BlockTurn[]): readonly JsonObject[] {
-  const all: BlockTurn[] = []
-  for (const turn of turns) {
-    const last = all.at(-1)
-    if (last?.role === turn.role) all[all.length - 1] = { role: turn.role, content: [...last.content, ...turn.content] }
-    else all.push(turn)
-  }
-  return all.map(({ role, content }) => ({ role, content }))
 }

@@ -3,7 +3,7 @@ import { chatReader } from '../chat/read.ts'
 import { geminiReader } from '../gemini/read.ts'
 import { messagesReader } from '../messages/read.ts'
 import type { Dialect, JsonObject } from '../../contract/index.ts'
-import type { DialectReader } from '../reader.ts'
+import type { DialectReader } from '../conversation.ts'
 import { objectOf } from '../values.ts'
 import { responsesReader } from '../responses/read.ts'
 
@@ -28,6 +28,5 @@ export function claimingReader(payload: JsonObject): DialectReader | null {
   return Object.values(readers).find((reader) => reader.isExchange(payload, answer)) ?? null
 }
 
-export type { AnswerTurn, Part, Turn } from '../conversation.ts'
-export type { DialectReader } from '../reader.ts'
+export type { AnswerTurn, DialectReader, Part, Turn } from '../conversation.ts'
 export { isObject } from '../values.ts'

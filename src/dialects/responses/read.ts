@@ -1,7 +1,6 @@
 /** Reads responses. */
 import type { Json, JsonObject } from '../../contract/index.ts'
-import type { Part, Tool, Turn } from '../conversation.ts'
-import type { DialectReader } from '../reader.ts'
+import type { Part, Tool, Turn, DialectReader } from '../conversation.ts'
 import { partsOf, readChoice, readLimit, schemaFormat, systemTurns } from '../typed-parts.ts'
 import { isObject, listOf, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.ts'
 

@@ -42,7 +42,7 @@ describe('a responses stream', () => {
   it.each([
     ['under error', { type: 'error', error: { code: 'server_error', message: 'broken' } }],
     ['as the event itself', { type: 'error', code: 'server_error', message: 'broken', param: null }],
-  ])('that reports an error keeps it and says so: %s [decisions.streams-broken]', (_shape, event) => {
+  ])('that reports an error keeps it and reports it: %s [decisions.streams-broken]', (_shape, event) => {
     const { reader, terminal } = read(responses, Buffer.from(named(event)))
     expect(terminal).toBeNull()
     expect(reader.failure).toBe('broken')

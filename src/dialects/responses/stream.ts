@@ -1,7 +1,8 @@
 /** Responses: items that open and close, ended by an event that repeats the whole answer; the receipt stands on it and in one chunk after. */
 import type { Json, JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, listAt, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { listOf } from '../values.ts'
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 const DONE = Buffer.from('data: [DONE]\n\n')
@@ -55,7 +56,7 @@ export class ResponsesReader implements StreamReader {
 
   /** The last event repeats everything; until then, and where it left the items out, they are what was seen of them. */
   answer(): JsonObject {
-    if (listAt(this.#response, 'output').length >= this.#items.size) return this.#response
+    if (listOf(this.#response['output']).length >= this.#items.size) return this.#response
     const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
     return { ...this.#response, output }
   }
@@ -96,7 +97,7 @@ function grow(
 function changePart(item: Record<string, Json>, event: JsonObject, change: (before: JsonObject | null) => JsonObject): void {
   const summaryIndex = numberAt(event, 'summary_index')
   const list = summaryIndex === null ? 'content' : 'summary'
-  const parts = [...listAt(item, list)]
+  const parts = [...listOf(item[list])]
   const at = Math.min(summaryIndex ?? numberAt(event, 'content_index') ?? 0, parts.length)
   parts[at] = change(objectAt({ part: parts[at] ?? null }, 'part'))
   item[list] = parts

@@ -1,8 +1,7 @@
 /** Writes responses: answers, whole or as numbered events, and requests. */
 import type { ChatMessage, Json, JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import type { ModelQuestion } from '../conversation.ts'
-import { callId, type ModelReply, type Pieces, type ReplyCall } from '../reply.ts'
+import { type ModelQuestion, callId, type ModelReply, type Pieces, type ReplyCall } from '../conversation.ts'
 import { objectOf, objectsOf, textOf } from '../values.ts'
 
 /** What a response repeats of its request, with the provider's default where the request is silent. */
