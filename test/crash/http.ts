@@ -1,6 +1,6 @@
 /** A client that keeps whatever reached it, also of an answer that broke off: a receipt that was seen counts. */
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
+import { isObject, type Json, type JsonObject, type RequestType } from '../../src/contract/index.ts'
 
 export interface Heard {
   /** 0 when nothing came back. */
@@ -77,9 +77,19 @@ export function listIn(object: JsonObject, key: string): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 
+export function memberIn(object: JsonObject, key: string): JsonObject {
+  const member: JsonObject = Object(object[key])
+  return member
+}
+
 export function textIn(object: JsonObject | undefined, key: string): string {
   const text = object?.[key]
   return typeof text === 'string' ? text : ''
+}
+
+export function requestTypeIn(record: JsonObject): RequestType {
+  const type = textIn(record, 'request_type')
+  return type === 'train' || type === 'report' ? type : 'inference'
 }
 
 export function textsIn(object: JsonObject, key: string): readonly string[] {

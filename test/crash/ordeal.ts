@@ -1,9 +1,19 @@
 /** One service, killed and started again on the same data: each round is a start, a check of everything, traffic, and a kill. */
-import type { Child, Place } from './child.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Child, Place, Victim } from './child.ts'
 import { examine } from './examine.ts'
-import { describe, Trigger, type Kill } from './kills.ts'
 import { violation, type Oracle, type Trial, type Violation } from './oracle.ts'
 import { randomOf, type Random } from './random.ts'
+
+/** When the service is killed: some time into its start, or some time after something happened for the nth time. */
+export interface Kill {
+  readonly who: Victim
+  /** The event that is counted; 'starting' for the start itself. */
+  readonly when: string
+  /** 0 for a kill while the service starts. */
+  readonly count: number
+  readonly afterMs: number
+}
 
 /** One life of the service, from a start to a kill. */
 export interface Life {
@@ -20,7 +30,7 @@ export interface World {
   readonly never: readonly string[]
   /** The rule that damage to the store breaks, and the one that damage to the releases breaks. */
   readonly rules: { readonly store: string; readonly releases: string }
-  drawKill(random: Random): Kill
+  drawKill(random: Random): Omit<Kill, 'who'>
   /** Counts events beside those that the service and the clients report. Returns what ends it. */
   watch?(trigger: Trigger): () => void
   start(onSaid: (line: string) => void): Child
@@ -28,7 +38,7 @@ export interface World {
   live(address: string, life: Life): Promise<void>
   afterKill?(random: Random): Promise<void>
   /** The last start: settles and checks everything. */
-  conclude(address: string): Promise<void>
+  conclude(address: string, life: Life): Promise<void>
   afterStop?(): void
   progress(): string
   outcome(): object
@@ -36,17 +46,8 @@ export interface World {
   close?(): Promise<void>
 }
 
-export function ordealOracle(
-  usual: Pick<Oracle, 'kills' | 'shortKills'>,
-  open: (directory: string, seed: string) => Promise<World>,
-): Oracle {
-  return {
-    ...usual,
-    async open(directory, { seed, kills }) {
-      const world = await open(directory, seed)
-      return new Ordeal(world, seed, kills)
-    },
-  }
+export function ordealOracle(usual: Pick<Oracle, 'kills' | 'shortKills'>, open: (directory: string) => World | Promise<World>): Oracle {
+  return { ...usual, open: async (directory, { seed, kills }) => new Ordeal(await open(directory), seed, kills) }
 }
 
 class Ordeal implements Trial {
@@ -85,7 +86,7 @@ class Ordeal implements Trial {
   async #round(round: number): Promise<string> {
     const world = this.#world
     const random = this.#random.branch(`round-${round}`)
-    const kill = world.drawKill(random)
+    const kill: Kill = { who: random.pick<Victim>(['service', 'family']), ...world.drawKill(random) }
     const trigger = new Trigger(kill)
     const stopWatching = world.watch?.(trigger)
     const child = world.start((line) => trigger.happened(line))
@@ -119,7 +120,8 @@ class Ordeal implements Trial {
     const { violations } = this.#world
     const child = this.#world.start(() => undefined)
     try {
-      await this.#world.conclude(await ready(child))
+      const trigger = new Trigger({ who: 'service', when: 'never', count: 1, afterMs: 0 })
+      await this.#world.conclude(await ready(child), { round: this.kills + 1, random: this.#random, trigger })
     } finally {
       child.stop()
     }
@@ -137,6 +139,62 @@ class Ordeal implements Trial {
       ...fsck.map((detail) => violation(rules.releases, detail)),
       ...logged.map((detail) => violation('answer', detail)),
     ]
+  }
+}
+
+/** Looks until nothing is left to do, something is broken or the life is over. What is left when patience ends counts as broken. */
+export async function waitForRest(
+  { violations }: World,
+  { looks, everyMs }: { readonly looks: number; readonly everyMs: number },
+  look: () => Promise<readonly Violation[]>,
+  isOver: () => boolean = () => false,
+): Promise<void> {
+  let left: readonly Violation[] = []
+  for (let count = 0; count < looks && !isOver(); count += 1) {
+    left = await look()
+    if (left.length === 0 || violations.length > 0) return
+    await sleep(everyMs)
+  }
+  if (!isOver()) violations.push(...left)
+}
+
+function describe({ who, when, count, afterMs }: Kill): string {
+  if (count === 0) return `(${who}) ${afterMs} ms into its start`
+  return `(${who}) ${afterMs} ms after the ${count}. ${when}`
+}
+
+/** Counts events and resolves when the moment has come. */
+export class Trigger {
+  readonly #kill: Kill
+  readonly #reached = Promise.withResolvers<void>()
+  /** Set before the kill: from then on an answer may break off. */
+  isOver = false
+  #seen = 0
+
+  constructor(kill: Kill) {
+    this.#kill = kill
+    if (kill.count === 0) this.#later()
+  }
+
+  happened(what: string): void {
+    if (this.#kill.when !== what) return
+    this.#seen += 1
+    if (this.#seen === this.#kill.count) this.#later()
+  }
+
+  #later(): void {
+    if (this.#kill.afterMs === 0) this.now()
+    else setTimeout(() => this.now(), this.#kill.afterMs)
+  }
+
+  /** Also when something is broken already, or the moment does not come. */
+  now(): void {
+    this.isOver = true
+    this.#reached.resolve()
+  }
+
+  get moment(): Promise<void> {
+    return this.#reached.promise
   }
 }
 

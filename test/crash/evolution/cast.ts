@@ -48,6 +48,6 @@ export function castSettings(scene: Scene): Settings {
       ...Object.fromEntries(Object.entries(evolution).map(([key, value]) => [`recipes.${name}.evolution.${key}`, value])),
     }
   })
-  // Nobody answers at the provider's address: the practice model does.
+  // Nothing listens at the provider's address: the built-in mock model answers.
   return Object.assign({ ...settingsOf(scene, 'http://127.0.0.1:1'), recipe: 'careful', 'inference.runtime': 'practice' }, ...recipes)
 }

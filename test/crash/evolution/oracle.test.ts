@@ -1,4 +1,4 @@
-/** The oracle of the evolution ordeal can fail: each way in which evolution may break its promises, told to it, is reported. */
+/** The oracle of the evolution ordeal can fail: each way in which evolution may break its promises is reported. */
 import { describe, expect, it } from 'vitest'
 import type { Entry, JsonObject, Mutation, RequestType } from '../../../src/contract/index.ts'
 import { Book } from './seen.ts'
@@ -9,7 +9,7 @@ const NAME = 'careful'
 const rule = (id: string): Entry => ({ id, name: 'rules', config: { text: `rule ${id}` } })
 const adds = (id: string): Mutation => ({ op: 'create', id, options: { name: 'rules', config: { text: `rule ${id}` } } })
 const rowOf = (row: Partial<Row> & Pick<Row, 'step'>): Row => {
-  const whole = { result: 'rejected', release: null, consumed: [], mutations: [], metrics: {}, ...row }
+  const whole = { operation: 'train', result: 'rejected', release: null, consumed: [], mutations: [], metrics: {}, ...row }
   return { ...whole, printed: JSON.stringify(whole) }
 }
 const evidence = (decided_before: number, selected_before: number, selected: boolean): JsonObject => ({
@@ -20,7 +20,7 @@ const evidence = (decided_before: number, selected_before: number, selected: boo
 
 /** A report is published, a proposal is turned down, another one is refused, and an instruction is published. */
 const ROWS: readonly Row[] = [
-  rowOf({ step: 0, result: 'published', release: 'r0' }),
+  rowOf({ step: 0, operation: 'create', result: 'published', release: 'r0' }),
   rowOf({ step: 1, result: 'published', release: 'r1', consumed: ['x1', 'p1'], mutations: [adds('a')], metrics: evidence(0, 0, true) }),
   rowOf({ step: 2, consumed: ['x2', 'p2'], mutations: [adds('b')], metrics: { ...evidence(1, 1, false), proposal: { id: 'i1' } } }),
   rowOf({ step: 3, result: 'skipped', consumed: ['x3', 'p3'], metrics: { proposal: { id: 'i2' }, step_record: 's' } }),
@@ -68,7 +68,7 @@ const broken = (change: Partial<Seen>): readonly string[] => judge(story(), { ..
 const ended = (change: Partial<Seen>, inbox = INBOX): readonly string[] =>
   judgeEnd(story(), [{ ...SEEN, ...change }], inbox).map(({ rule: broke }) => broke)
 
-it('a story in which every promise was kept is told without complaint', () => {
+it('a story in which every promise was kept is accepted', () => {
   expect(judge(story(ROWS), SEEN)).toEqual([])
   expect(judgeInbox(story(), INBOX)).toEqual([])
   expect(judgeEnd(story(), [SEEN], INBOX)).toEqual([])
@@ -84,7 +84,7 @@ describe('at every moment', () => {
   it.each<readonly [string, Partial<Seen>, string]>([
     ['an acknowledged report that is not stored', { records: new Map([...RECORDS].filter(([id]) => id !== 't1')) }, 'lost'],
     ['a record that two rows consumed', { rows: changed(4, { consumed: ['t1', 'p1'] }) }, 'consumed twice'],
-    ['a record that nobody sent', { rows: changed(4, { consumed: ['t1', 'x9'] }) }, 'from nowhere'],
+    ['a record that no client sent', { rows: changed(4, { consumed: ['t1', 'x9'] }) }, 'from nowhere'],
     ['a row that is missing', { rows: ROWS.filter(({ step }) => step !== 3) }, 'gap'],
     ['a step that broke', { rows: changed(3, { metrics: { error: 'no room', step_record: 's' } }) }, 'failed'],
     ['an episode without a score', { rows: changed(3, { metrics: { episode_failures: 1, step_record: 's' } }) }, 'failed'],

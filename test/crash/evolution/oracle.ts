@@ -1,10 +1,10 @@
 /** Judges what evolution made of what the clients sent. Pure: a book and what was seen in, every broken promise out. */
 import { isDeepStrictEqual } from 'node:util'
 import native from '../../../plugins/adapters/native/index.ts'
-import type { JsonObject } from '../../../src/contract/index.ts'
 import { admit } from '../../../src/harness/index.ts'
-import { textIn } from '../http.ts'
+import { memberIn, textIn } from '../http.ts'
 import { violation, type Violation } from '../oracle.ts'
+import { judgeHead, judgeSteps } from '../steps.ts'
 import { NAMES } from './cast.ts'
 import type { Book, Lying, Row, Seen } from './seen.ts'
 
@@ -13,7 +13,8 @@ export function judge(book: Book, seen: Seen): readonly Violation[] {
   return [
     ...book.surprises.map((detail) => violation('answer', detail)),
     ...judgeKept(book, seen),
-    ...judgeRows(book, seen),
+    ...judgeSteps(seen.name, seen.rows, book.lives[seen.name].rows),
+    ...judgeFailures(seen),
     ...judgeConsumed(seen),
     ...judgeProposals(seen),
     ...judgeCounts(seen),
@@ -27,16 +28,10 @@ function judgeKept({ lives }: Book, { name, records }: Seen): readonly Violation
   return lost.map(({ id }) => violation('lost', `${name}: ${id} was acknowledged and is not stored`))
 }
 
-/** On a sound machine no step breaks and every episode is scored, whoever is killed; a proposer may well have nothing to offer. */
-function judgeRows({ lives }: Book, { name, rows }: Seen): readonly Violation[] {
-  const gaps = rows.filter(({ step }, index) => step !== index)
+/** On a sound machine no step breaks and every episode is scored, whatever is killed; a proposer may well have nothing to offer. */
+function judgeFailures({ name, rows }: Seen): readonly Violation[] {
   const failed = rows.filter(({ metrics }) => metrics['error'] !== undefined || (metrics['episode_failures'] ?? 0) !== 0)
-  const changed = lives[name].rows.filter(({ printed }, index) => rows[index]?.printed !== printed)
-  return [
-    ...gaps.slice(0, 1).map(({ step }) => violation('gap', `${name}: step ${step} stands where another should`)),
-    ...failed.map(({ printed }) => violation('failed', `${name}: ${printed}`)),
-    ...changed.map(({ step, printed }) => violation('row changed', `${name}: ${printed} is now ${rows[step]?.printed}`)),
-  ]
+  return failed.map(({ printed }) => violation('failed', `${name}: ${printed}`))
 }
 
 function judgeConsumed({ name, rows, records }: Seen): readonly Violation[] {
@@ -54,12 +49,7 @@ function judgeProposals({ name, rows }: Seen): readonly Violation[] {
   return repeated(taken).map((detail) => violation('proposal', `${name}: ${detail}`))
 }
 
-const proposalOf = ({ metrics }: Row): string => textIn(memberOf(metrics, 'proposal'), 'id')
-
-function memberOf(object: JsonObject, name: string): JsonObject {
-  const member: JsonObject = Object(object[name])
-  return member
-}
+const proposalOf = ({ metrics }: Row): string => textIn(memberIn(metrics, 'proposal'), 'id')
 
 function repeated(all: readonly { readonly id: string; readonly step: number }[]): readonly string[] {
   const groups = [...Map.groupBy(all, ({ id }) => id)].filter(([, steps]) => steps.length > 1)
@@ -70,11 +60,11 @@ function repeated(all: readonly { readonly id: string; readonly step: number }[]
 function judgeCounts({ name, rows }: Seen): readonly Violation[] {
   const decided = rows.filter(({ metrics }) => metrics['training_request'] === undefined && typeof metrics['selected'] === 'boolean')
   return decided.flatMap(({ step, metrics }, before) => {
-    const { decided_before, selected_before } = memberOf(metrics, 'evidence')
+    const { decided_before, selected_before } = memberIn(metrics, 'evidence')
     const selected = decided.slice(0, before).filter((row) => row.metrics['selected'] === true).length
     const isRight = decided_before === undefined || (decided_before === before && selected_before === selected)
-    const told = JSON.stringify({ decided_before, selected_before })
-    return isRight ? [] : [violation('counts', `${name}: step ${step} went by ${told} where there were ${before} and ${selected}`)]
+    const claimed = JSON.stringify({ decided_before, selected_before })
+    return isRight ? [] : [violation('counts', `${name}: step ${step} went by ${claimed} where there were ${before} and ${selected}`)]
   })
 }
 
@@ -115,7 +105,7 @@ export function judgeInbox({ lives }: Book, inbox: readonly Lying[]): readonly V
 /** What holds once every report and instruction is settled and a last step has looked through the inbox. */
 export function judgeEnd(book: Book, all: readonly Seen[], inbox: readonly Lying[]): readonly Violation[] {
   return [
-    ...all.flatMap((seen) => [...judgeWork(book, seen), ...judgeHead(seen)]),
+    ...all.flatMap((seen) => [...judgeWork(book, seen), ...judgeHead(seen.name, seen.rows, seen.head)]),
     ...judgeInbox(book, inbox),
     ...judgePlaces(
       all.flatMap(({ rows }) => rows),
@@ -128,11 +118,6 @@ export function judgeWork({ lives }: Book, { name, rows }: Seen): readonly Viola
   const consumed = new Set(rows.flatMap((row) => row.consumed))
   const waiting = lives[name].sent.filter(({ id }) => !consumed.has(id))
   return waiting.map(({ id }) => violation('unfinished', `${name}: ${id} waits`))
-}
-
-function judgeHead({ name, rows, head }: Seen): readonly Violation[] {
-  const newest = rows.findLast(({ result }) => result === 'published')
-  return head === newest?.release ? [] : [violation('head', `${name} serves ${head}, and its newest published row is ${newest?.printed}`)]
 }
 
 /** Each proposal lies in one place, and a decided one where its row says. */
@@ -149,6 +134,6 @@ function judgePlaces(rows: readonly Row[], inbox: readonly Lying[]): readonly Vi
 
 function isWhereItBelongs({ place, file }: Lying, row: Row | undefined): boolean {
   if (row === undefined) return place !== 'settled'
-  const { step, selected } = memberOf(file ?? {}, 'settled')
+  const { step, selected } = memberIn(file ?? {}, 'settled')
   return place === 'settled' && step === row.step && selected === row.metrics['selected']
 }

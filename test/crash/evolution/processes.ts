@@ -1,4 +1,4 @@
-/** Finds what runs in sandboxes of this run: the folder of its episode, which nobody else has, is mounted there. */
+/** Finds what runs in sandboxes of this run: the folder of its episode, which no other run has, is mounted there. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Scene } from './cast.ts'

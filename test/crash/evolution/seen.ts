@@ -1,17 +1,11 @@
-/** What was read back of scenarios that evolve, and what may be wrong with it. */
+/** What was read back of scenarios that evolve, and what the clients sent: none of it may ever become untrue. */
 import type { Entry, JsonObject, Mutation, RequestType } from '../../../src/contract/index.ts'
+import type { StepRow } from '../steps.ts'
 import { NAMES, type Name } from './cast.ts'
 
-export interface Row {
-  readonly step: number
-  readonly result: string
-  /** What it published; null when it did not. */
-  readonly release: string | null
-  readonly consumed: readonly string[]
+export interface Row extends StepRow {
   readonly mutations: readonly Mutation[]
   readonly metrics: JsonObject
-  /** The whole row as it was printed. */
-  readonly printed: string
 }
 export interface Seen {
   readonly name: Name
@@ -38,19 +32,18 @@ export interface Sent {
   readonly id: string
   readonly route: '/svc/report' | '/svc/train'
   readonly body: JsonObject
-  /** False: nobody heard of it, and it is sent again after the restart. */
+  /** False: it was not answered, and is sent again after the restart. */
   isKept: boolean
 }
 
 class Life {
   readonly sent: Sent[] = []
-  /** Ids of the proposals that were admitted. One whose answer nobody heard may be in the inbox or not. */
+  /** Ids of the proposals that were admitted. One without an answer may be in the inbox or not. */
   readonly admitted: string[] = []
   /** Oldest first. */
   rows: readonly Row[] = []
 }
 
-/** What the clients sent and heard, and every row as it was first read: none of it may ever become untrue. */
 export class Book {
   readonly lives: Readonly<Record<Name, Life>> = { careful: new Life(), eager: new Life() }
   /** Answers that no client may get. */

@@ -3,10 +3,9 @@ import { watch, readFileSync, truncateSync, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { startChild, type Child } from '../child.ts'
-import { drawVictim, Trigger, type Kill } from '../kills.ts'
 import { violation, type Violation } from '../oracle.ts'
-import { ordealOracle, type Life, type World } from '../ordeal.ts'
-import { randomOf, type Random } from '../random.ts'
+import { ordealOracle, waitForRest, type Kill, type Life, type Trigger, type World } from '../ordeal.ts'
+import type { Random } from '../random.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { castSettings, NAMES, sceneIn, type Scene } from './cast.ts'
 import { judge, judgeEnd, judgeInbox, judgeWork } from './oracle.ts'
@@ -21,8 +20,8 @@ const END = /(?:null|")\]$/
 /** A moment that does not come is not waited for longer than this. */
 const ROUND_MS_MAX = 8000
 const LOOK_AGAIN_MS = 100
-/** What has not come to rest by then is stuck: a step takes seconds, and few are left over by a crash. */
-const PATIENCE_LOOKS = 1800
+/** What is not at rest by then is stuck: a step takes seconds, and few are left over by a crash. */
+const PATIENCE = { looks: 1800, everyMs: LOOK_AGAIN_MS }
 /** A sandbox dies with the service; on a busy machine it takes the kernel a moment. */
 const DYING_LOOKS = 50
 const TORN_SHARE = 0.5
@@ -30,9 +29,7 @@ const STARTING_MS_MAX = 2500
 const EPISODE_MS_MAX = 500
 const LATE_MS_MAX = 60
 
-export const oracle = ordealOracle({ kills: 60, shortKills: 6 }, (directory, seed) =>
-  Promise.resolve(new EvolutionWorld(sceneIn(directory), randomOf(seed))),
-)
+export const oracle = ordealOracle({ kills: 60, shortKills: 6 }, (directory) => new EvolutionWorld(sceneIn(directory)))
 
 class EvolutionWorld implements World {
   readonly place: Scene
@@ -40,7 +37,6 @@ class EvolutionWorld implements World {
   readonly never = ['failure', 'background_error']
   readonly rules = { store: 'lost', releases: 'tree' }
   readonly violations: Violation[] = []
-  readonly #random: Random
   readonly #book = new Book()
   readonly #reader = new Reader()
   #leftovers: readonly string[] = []
@@ -48,9 +44,8 @@ class EvolutionWorld implements World {
   /** How many kills ended episodes that were being played. */
   #midEpisode = 0
 
-  constructor(place: Scene, random: Random) {
+  constructor(place: Scene) {
     this.place = place
-    this.#random = random
   }
 
   /**
@@ -58,15 +53,14 @@ class EvolutionWorld implements World {
    * - claimed: a proposal was taken from the inbox, or left its step.
    * - settling: a step has reported everything, and its row is about to be written.
    */
-  drawKill(random: Random): Kill {
-    const who = drawVictim(random)
+  drawKill(random: Random): Omit<Kill, 'who'> {
     const chance = random.fraction()
     const afterMs = random.fraction() < 0.5 ? 0 : random.between(1, LATE_MS_MAX)
-    if (chance < 0.15) return { who, when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
-    if (chance < 0.3) return { who, when: 'acknowledged', count: random.between(1, 12), afterMs }
-    if (chance < 0.6) return { who, when: 'episode', count: random.between(1, 40), afterMs: random.between(0, EPISODE_MS_MAX) }
-    if (chance < 0.75) return { who, when: 'claimed', count: random.between(1, 6), afterMs }
-    return { who, when: 'settling', count: random.between(1, 4), afterMs }
+    if (chance < 0.15) return { when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
+    if (chance < 0.3) return { when: 'acknowledged', count: random.between(1, 12), afterMs }
+    if (chance < 0.6) return { when: 'episode', count: random.between(1, 40), afterMs: random.between(0, EPISODE_MS_MAX) }
+    if (chance < 0.75) return { when: 'claimed', count: random.between(1, 6), afterMs }
+    return { when: 'settling', count: random.between(1, 4), afterMs }
   }
 
   watch(trigger: Trigger): () => void {
@@ -90,7 +84,7 @@ class EvolutionWorld implements World {
   async live(address: string, { round, random, trigger }: Life): Promise<void> {
     this.#checkLeftovers()
     if (this.violations.length > 0) return
-    const client = this.#client(address, `${round}-0`, random.branch('0'), trigger)
+    const client = new Client(address, this.#book, { label: `${round}-0`, random: random.branch('0'), trigger })
     await client.resume()
     if (trigger.isOver) return
     await this.#look(address)
@@ -114,10 +108,9 @@ class EvolutionWorld implements World {
     if (random.fraction() < TORN_SHARE) this.#torn += tearCaches(this.place, random)
   }
 
-  async conclude(address: string): Promise<void> {
+  async conclude(address: string, { random, trigger }: Life): Promise<void> {
     this.#checkLeftovers()
-    const trigger = new Trigger({ who: 'service', when: 'never', count: 1, afterMs: 0 })
-    const client = this.#client(address, 'last', this.#random, trigger)
+    const client = new Client(address, this.#book, { label: 'last', random, trigger })
     await client.resume()
     await this.#settle(address)
     if (this.violations.length > 0) return
@@ -158,19 +151,6 @@ class EvolutionWorld implements World {
     this.violations.push(...still.map((name) => violation('folder', `${name} was left by a kill and is there after the next start`)))
   }
 
-  #client(address: string, label: string, random: Random, trigger: Trigger): Client {
-    return new Client(address, this.#book, {
-      label,
-      random,
-      isOver: () => trigger.isOver,
-      onAcknowledged: () => trigger.happened('acknowledged'),
-      onSurprise: (what) => {
-        this.#book.surprises.push(what)
-        trigger.now()
-      },
-    })
-  }
-
   /** What was read once may never be read otherwise. */
   async #look(address: string): Promise<readonly Seen[]> {
     const all = await this.#reader.read(address)
@@ -181,14 +161,8 @@ class EvolutionWorld implements World {
     return all
   }
 
-  async #settle(address: string): Promise<void> {
-    let left: readonly Violation[] = []
-    for (let look = 0; look < PATIENCE_LOOKS; look += 1) {
-      left = (await this.#look(address)).flatMap((seen) => judgeWork(this.#book, seen))
-      if (left.length === 0 || this.violations.length > 0) return
-      await sleep(LOOK_AGAIN_MS)
-    }
-    this.violations.push(...left)
+  #settle(address: string): Promise<void> {
+    return waitForRest(this, PATIENCE, async () => (await this.#look(address)).flatMap((seen) => judgeWork(this.#book, seen)))
   }
 }
 

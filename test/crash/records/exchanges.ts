@@ -8,7 +8,7 @@ import { sendJson, type Received, type Script } from '../../support/upstream.ts'
 import { textIn } from '../http.ts'
 import { randomOf } from '../random.ts'
 
-/** Every body carries one, in a field that no format knows: it is how a stored record is told from all others. */
+/** Every body carries one, in a field that no format knows: it identifies the stored record. */
 export const MARK = 'mark'
 
 export const pathOf = (dialect: Dialect): string => (dialects[dialect].paths[0] ?? '').replace(':model', 'm')

@@ -1,4 +1,4 @@
-/** What the clients sent and what they heard: the side of the story that must still be true after every crash. */
+/** What the clients sent and were answered: all of it must still be true after every crash. */
 import type { Dialect, JsonObject } from '../../../src/contract/index.ts'
 
 /**
@@ -22,56 +22,45 @@ export interface Sent {
   id: string | null
   fate: Fate
   /** Whether its receipt was seen. */
-  isTold: boolean
+  isAcknowledged: boolean
 }
 
 /** - removing: its removal was asked for and not answered; it may be there whole, or gone whole. */
-export type ScenarioFate = 'creating' | 'kept' | 'removing'
+type ScenarioFate = 'creating' | 'kept' | 'removing'
 
 /** A scenario that was set aside, with everything that must be in its archive. */
 export interface Removed {
   readonly scenario: string
   readonly sent: readonly Sent[]
-  /** Where the service said it lies; empty when nobody heard the answer. */
+  /** Where the service said it lies; empty when the answer was lost. */
   readonly archived: readonly string[]
 }
 
 export class History {
-  readonly #sent = new Map<string, Sent>()
-  readonly #scenarios = new Map<string, ScenarioFate>()
+  /** By mark. */
+  readonly sent = new Map<string, Sent>()
+  readonly scenarios = new Map<string, ScenarioFate>()
   readonly removed: Removed[] = []
   /** Answers that no client may get. */
   readonly surprises: string[] = []
   acknowledged = 0
 
-  get scenarios(): ReadonlyMap<string, ScenarioFate> {
-    return this.#scenarios
-  }
-
-  find(mark: string): Sent | undefined {
-    return this.#sent.get(mark)
-  }
-
-  all(): readonly Sent[] {
-    return [...this.#sent.values()]
-  }
-
   of(scenario: string): readonly Sent[] {
-    return this.all().filter((sent) => sent.scenario === scenario)
+    return [...this.sent.values()].filter((sent) => sent.scenario === scenario)
   }
 
   /** From here on it may be stored, and its scenario made. */
   send(sent: Sent): Sent {
-    this.#sent.set(sent.mark, sent)
+    this.sent.set(sent.mark, sent)
     sent.fate = sent.fate === 'kept' ? 'kept' : 'open'
-    if (!this.#scenarios.has(sent.scenario)) this.#scenarios.set(sent.scenario, 'creating')
+    if (!this.scenarios.has(sent.scenario)) this.scenarios.set(sent.scenario, 'creating')
     return sent
   }
 
   acknowledge(sent: Sent, id: string): void {
     if (sent.id !== null && sent.id !== id) this.surprises.push(`${sent.mark} was acknowledged as ${id} and is ${sent.id}`)
     if (sent.fate !== 'kept') this.acknowledged += 1
-    sent.isTold = true
+    sent.isAcknowledged = true
     this.#keep(sent, id)
   }
 
@@ -84,36 +73,20 @@ export class History {
   #keep(sent: Sent, id: string): void {
     sent.id = id
     sent.fate = 'kept'
-    this.#scenarios.set(sent.scenario, 'kept')
-  }
-
-  create(scenario: string): void {
-    this.#scenarios.set(scenario, 'creating')
-  }
-
-  created(scenario: string): void {
-    this.#scenarios.set(scenario, 'kept')
-  }
-
-  remove(scenario: string): void {
-    this.#scenarios.set(scenario, 'removing')
+    this.scenarios.set(sent.scenario, 'kept')
   }
 
   /** The name is free: what was stored under it is the archive's. */
   setAside(scenario: string, archived: readonly string[]): void {
     const sent = this.of(scenario)
     this.removed.push({ scenario, sent, archived })
-    for (const { mark } of sent) this.#sent.delete(mark)
-    this.#scenarios.delete(scenario)
+    for (const { mark } of sent) this.sent.delete(mark)
+    this.scenarios.delete(scenario)
   }
 
-  /** A creation nobody heard of and that did not happen. */
+  /** A creation that was not answered and did not happen. */
   forget(scenario: string): void {
     for (const sent of this.of(scenario)) sent.fate = 'absent'
-    this.#scenarios.delete(scenario)
-  }
-
-  surprise(what: string): void {
-    this.surprises.push(what)
+    this.scenarios.delete(scenario)
   }
 }

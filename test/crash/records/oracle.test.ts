@@ -1,4 +1,4 @@
-/** The crash test's oracle can fail: each way a store may break its promises, told to it, is reported. */
+/** The crash test's oracle can fail: each way in which a store may break its promises is reported. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { answerOf, requestOf, textOf } from './exchanges.ts'
@@ -13,10 +13,10 @@ const streamOf = (mark: string, text: string, complete: boolean): JsonObject => 
 
 function sent(history: History, mark: string, more: Partial<Sent> = {}): Sent {
   const plain = { mark, scenario: 's', payload: whole(mark), type: 'inference', streamed: null, batch: null, id: null } as const
-  return history.send({ ...plain, fate: 'open', isTold: false, ...more })
+  return history.send({ ...plain, fate: 'open', isAcknowledged: false, ...more })
 }
 
-/** Two exchanges, a stream, a report on the first, a batch of two, and one whose answer nobody heard. */
+/** Two exchanges, a stream, a report on the first, a batch of two, and one without an answer. */
 function story(): { readonly history: History; readonly seen: SeenScenario } {
   const history = new History()
   history.acknowledge(sent(history, 'a'), 'id-a')
@@ -54,7 +54,7 @@ const withRecord = (seen: SeenScenario, id: string, payload: JsonObject): SeenSc
   scenario([...[...seen.payloads].filter(([other]) => other !== id), [id, payload]])
 
 describe('what the oracle accepts', () => {
-  it('a store that holds what was acknowledged, with and without what nobody heard of', () => {
+  it('a store that holds what was acknowledged, with and without what was not answered', () => {
     const { history, seen } = story()
     expect(judge(history, snapshot(seen))).toEqual([])
     expect(judge(history, snapshot(withRecord(seen, 'id-x', whole('unheard'))))).toEqual([])
@@ -100,7 +100,7 @@ describe('what the oracle reports', () => {
     expect(broken(history, snapshot(without(seen, 'id-f')))).toEqual(['lost', 'torn batch'])
   })
 
-  it('a record nobody sent, and one that was not there after an earlier crash', () => {
+  it('a record that no client sent, and one that was not there after an earlier crash', () => {
     const { history, seen } = story()
     expect(broken(history, snapshot(withRecord(seen, 'id-x', whole('stranger'))))).toEqual(['from nowhere'])
     settleRecords(history, snapshot(seen))
@@ -123,7 +123,6 @@ describe('what the oracle reports', () => {
 
   it('an archive that is missing, holds less than was kept, or belongs to no removal', () => {
     const { history, seen } = story()
-    history.remove('s')
     history.setAside('s', ['archived/s.sqlite3'])
     const archive = { file: 'archived/s.sqlite3', payloads: seen.payloads }
     const set = (...archives: Snapshot['archives']): readonly string[] => broken(history, { scenarios: [], archives, archivedRefs: [] })
@@ -133,16 +132,16 @@ describe('what the oracle reports', () => {
     expect(set(archive, { file: 'archived/stray.sqlite3', payloads: new Map() })).toEqual(['archive'])
   })
 
-  it('a removal nobody heard of that left no archive', () => {
+  it('a removal without an answer that left no archive', () => {
     const { history } = story()
-    history.remove('s')
+    history.scenarios.set('s', 'removing')
     settleScenarios(history, [])
     expect(broken(history, snapshot())).toContain('archive')
   })
 
   it('an answer that no client may get', () => {
     const { history, seen } = story()
-    history.surprise('a was answered with 500')
+    history.surprises.push('a was answered with 500')
     expect(broken(history, snapshot(seen))).toEqual(['answer'])
   })
 })

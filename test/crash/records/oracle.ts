@@ -41,21 +41,20 @@ export function judge(history: History, snapshot: Snapshot): readonly Violation[
   ]
 }
 
-/** Scenarios whose making or removal nobody heard of: the list says which it was. Before judging, since an archive belongs to a removal. */
+/** Scenarios whose creation or removal was not answered: the list says whether it happened. Before judging, since an archive belongs to a removal. */
 export function settleScenarios(history: History, names: readonly string[]): void {
   for (const [name, fate] of history.scenarios) {
-    const isListed = names.includes(name)
     if (fate === 'kept') continue
-    if (isListed) history.created(name)
+    if (names.includes(name)) history.scenarios.set(name, 'kept')
     else if (fate === 'removing') history.setAside(name, [])
     else history.forget(name)
   }
 }
 
-/** Records nobody heard of: stored or not, that is how it stays. */
+/** Records without an answer: stored or not, that is how it stays. */
 export function settleRecords(history: History, { scenarios }: Snapshot): void {
   const found = new Map(scenarios.flatMap(({ payloads }) => [...payloads].map(([id, payload]) => [markOf(payload), id])))
-  for (const sent of history.all()) if (sent.fate === 'open') history.settle(sent, found.get(sent.mark))
+  for (const sent of history.sent.values()) if (sent.fate === 'open') history.settle(sent, found.get(sent.mark))
 }
 
 function judgeList(history: History, scenarios: readonly SeenScenario[]): Violation[] {
@@ -116,8 +115,8 @@ function judgeRecord(
   marks: Map<string, string>,
 ): Violation[] {
   const mark = markOf(payload)
-  const sent = history.find(mark)
-  if (sent === undefined || sent.scenario !== name) return [violation('from nowhere', `${name} holds ${id}, which nobody sent there`)]
+  const sent = history.sent.get(mark)
+  if (sent === undefined || sent.scenario !== name) return [violation('from nowhere', `${name} holds ${id}, which no client sent there`)]
   const earlier = marks.get(mark)
   marks.set(mark, id)
   if (earlier !== undefined) return [violation('duplicate', `${mark} is stored as ${earlier} and as ${id}`)]
@@ -135,7 +134,7 @@ function judgeUnread(name: string, { rows, payloads }: SeenScenario, sent: reado
   const missing = [...kept].filter((id) => id !== null && !listed.has(id))
   return [
     ...missing.map((id) => violation('lost', `${name}: ${id} was acknowledged and is not listed`)),
-    ...strange.map((id) => violation('from nowhere', `${name} lists ${id}, whose body cannot be read and which nobody was told of`)),
+    ...strange.map((id) => violation('from nowhere', `${name} lists ${id}, whose body cannot be read and which was never acknowledged`)),
   ]
 }
 
@@ -182,8 +181,8 @@ function isAsStored(sent: Sent, payload: JsonObject): boolean {
   if (!isObject(response) || !isDeepStrictEqual(request, sent.payload) || response['stream'] !== true) return false
   const [said, all] = [saidIn(sent.streamed, response), textOf(sent.mark)]
   if (response['complete'] === true) return said === all
-  // Nobody was told of a stream that broke; what is stored of it is its beginning.
-  return !sent.isTold && response['complete'] === false && all.startsWith(said)
+  // A stream that broke was not acknowledged; what is stored of it is its beginning.
+  return !sent.isAcknowledged && response['complete'] === false && all.startsWith(said)
 }
 
 /** Reports keep four fields, so theirs stands in the metadata. */

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { isObject, REF, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import type { Place } from '../child.ts'
-import { ask, get, listIn, objectIn, pages, textIn, textsIn } from '../http.ts'
+import { ask, get, listIn, objectIn, textIn, textsIn } from '../http.ts'
+import { readRecords } from '../steps.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
 
-const PAGE_ROWS = 100
 const READS_AT_ONCE = 16
 const ARCHIVES = 'archived'
 
@@ -31,7 +31,7 @@ export async function takeSnapshot(
 
 async function readScenario(address: string, name: string, wants: (id: string) => boolean): Promise<SeenScenario> {
   const base = `/svc/scenarios/${encodeURIComponent(name)}`
-  const rows = (await pages(address, `${base}/records?limit=${PAGE_ROWS}&after_sequence=`, 'records', 'next_after_sequence')).map(seenRow)
+  const rows = (await readRecords(address, base)).map(seenRow)
   const wanted = rows.map(({ agent_record_id: id }) => id).filter(wants)
   const payloads = new Map<string, JsonObject>()
   for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {

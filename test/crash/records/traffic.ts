@@ -1,4 +1,4 @@
-/** Clients at work: every format whole and streamed, reports, imports and their retries, scenarios made and removed; each tells the history. */
+/** Clients at work: every format whole and streamed, reports, imports and their retries, scenarios made and removed; each notes it in the history. */
 import type { Dialect, JsonObject } from '../../../src/contract/index.ts'
 import { answerOf, MARK, pathOf, requestOf, textOf } from './exchanges.ts'
 import type { History, Sent } from './history.ts'
@@ -16,18 +16,11 @@ export interface OwnPart extends Part {
   readonly own: string
 }
 
-export class Client extends CrashClient<OwnPart> {
-  readonly #history: History
-
-  constructor(address: string, history: History, part: OwnPart) {
-    super(address, part)
-    this.#history = history
-  }
-
+export class Client extends CrashClient<History, OwnPart> {
   /** What an earlier crash interrupted, then one thing after another while the service lives. */
   async work(interrupted: readonly Sent[]): Promise<void> {
-    for (const sent of interrupted) if (!this.part.isOver()) await this.#repeat(sent)
-    while (!this.part.isOver()) await this.#next()
+    for (const sent of interrupted) if (!this.isOver) await this.#repeat(sent)
+    while (!this.isOver) await this.#next()
   }
 
   async #next(): Promise<void> {
@@ -53,7 +46,7 @@ export class Client extends CrashClient<OwnPart> {
     if (typeof receipt === 'string') this.#acknowledge(sent, receipt)
     else this.refused(sent.mark, heard)
     if (heard.isWhole && heard.status === 200 && heard.text !== JSON.stringify(answerOf(dialect, mark)))
-      this.part.onSurprise(`${mark} was answered with something else than the model said`)
+      this.surprise(`${mark} was answered with something else than the model said`)
   }
 
   async #stream(scenario: string, leaveAfter: number): Promise<void> {
@@ -66,11 +59,11 @@ export class Client extends CrashClient<OwnPart> {
     if (receipt !== undefined) this.#acknowledge(sent, receipt)
     else if (leaveAfter === Infinity) this.refused(sent.mark, heard)
     if (heard.isWhole && heard.status === 200 && receipt === undefined)
-      this.part.onSurprise(`the stream of ${mark} ended as if whole, without its receipt (${textOf(mark).length} characters)`)
+      this.surprise(`the stream of ${mark} ended as if whole, without its receipt (${textOf(mark).length} characters)`)
   }
 
   async #report(scenario: string): Promise<void> {
-    const receipts = this.#history.of(scenario).filter(({ type, fate }) => type === 'inference' && fate === 'kept')
+    const receipts = this.book.of(scenario).filter(({ type, fate }) => type === 'inference' && fate === 'kept')
     const quoted = new Set(
       Array.from({ length: this.random.between(1, 3) }, () => receipts[this.random.between(0, receipts.length - 1)]?.id),
     )
@@ -107,17 +100,17 @@ export class Client extends CrashClient<OwnPart> {
   /** Whatever carries an id of the client's may be sent again: what was lost is stored, what is there is answered with its receipt. */
   async #sendAgain(): Promise<void> {
     const scenario = this.random.pick(SCENARIOS)
-    const own = this.#history.of(scenario).filter(canBeSentAgain)
+    const own = this.book.of(scenario).filter(canBeSentAgain)
     const chosen = own[this.random.between(0, own.length - 1)]
     if (chosen !== undefined) await this.#repeat(chosen)
   }
 
   async #repeat(sent: Sent): Promise<void> {
-    if (sent.batch === null) return this.#post(this.#history.send(sent))
-    const members = this.#history.of(sent.scenario).filter(({ batch }) => batch === sent.batch)
+    if (sent.batch === null) return this.#post(this.book.send(sent))
+    const members = this.book.of(sent.scenario).filter(({ batch }) => batch === sent.batch)
     await this.#postBatch(
       sent.scenario,
-      members.map((member) => this.#history.send(member)),
+      members.map((member) => this.book.send(member)),
     )
   }
 
@@ -143,10 +136,10 @@ export class Client extends CrashClient<OwnPart> {
   /** A scenario of this client's own, under a name that comes back: made, used, removed. */
   async #makeAndRemove(): Promise<void> {
     const name = this.part.own
-    if (!this.#history.scenarios.has(name)) {
-      this.#history.create(name)
+    if (!this.book.scenarios.has(name)) {
+      this.book.scenarios.set(name, 'creating')
       const made = await this.ask({ method: 'POST', path: '/svc/scenarios', body: { name } })
-      if (made.status === 201) this.#history.created(name)
+      if (made.status === 201) this.book.scenarios.set(name, 'kept')
       else return this.refused('a scenario', made)
     }
     await this.#exchange(name)
@@ -155,20 +148,20 @@ export class Client extends CrashClient<OwnPart> {
   }
 
   async #remove(name: string): Promise<void> {
-    this.#history.remove(name)
+    this.book.scenarios.set(name, 'removing')
     const heard = await this.ask({ method: 'DELETE', path: `/svc/scenarios/${encodeURIComponent(name)}` })
     const archived = textsIn(objectIn(heard), 'archived')
-    if (archived.length > 0) this.#history.setAside(name, archived)
+    if (archived.length > 0) this.book.setAside(name, archived)
     else this.refused('a scenario', heard)
   }
 
   #sending(what: Pick<Sent, 'mark' | 'scenario' | 'payload'> & Partial<Sent>): Sent {
-    return this.#history.send({ type: 'inference', streamed: null, batch: null, id: null, fate: 'open', isTold: false, ...what })
+    return this.book.send({ type: 'inference', streamed: null, batch: null, id: null, fate: 'open', isAcknowledged: false, ...what })
   }
 
   #acknowledge(sent: Sent, id: string): void {
-    this.#history.acknowledge(sent, id)
-    this.part.onAcknowledged()
+    this.book.acknowledge(sent, id)
+    this.acknowledged()
   }
 }
 

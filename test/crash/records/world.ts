@@ -1,10 +1,9 @@
-/** A service that only records, with clients of every format: nothing they were told may become untrue. */
+/** A service that only records, with clients of every format: what it answered stays true. */
 import { settingsOf } from '../../support/settings.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { placeIn, startChild, type Child, type Place } from '../child.ts'
-import { drawVictim, type Kill } from '../kills.ts'
 import type { Violation } from '../oracle.ts'
-import { ordealOracle, type Life, type World } from '../ordeal.ts'
+import { ordealOracle, type Kill, type Life, type World } from '../ordeal.ts'
 import type { Random } from '../random.ts'
 import { scriptOf } from './exchanges.ts'
 import { History, type Sent } from './history.ts'
@@ -44,12 +43,11 @@ class RecordsWorld implements World {
     this.#upstream = upstream
   }
 
-  drawKill(random: Random): Kill {
-    const who = drawVictim(random)
+  drawKill(random: Random): Omit<Kill, 'who'> {
     const chance = random.fraction()
-    if (chance < 0.12) return { who, when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
-    if (chance < 0.5) return { who, when: TRAFFIC_BEGINS, count: 1, afterMs: random.between(1, WORKING_MS_MAX) }
-    return { who, when: chance < 0.75 ? 'answered' : 'acknowledged', count: random.between(1, COUNT_MAX), afterMs: 0 }
+    if (chance < 0.12) return { when: 'starting', count: 0, afterMs: random.between(0, STARTING_MS_MAX) }
+    if (chance < 0.5) return { when: TRAFFIC_BEGINS, count: 1, afterMs: random.between(1, WORKING_MS_MAX) }
+    return { when: chance < 0.75 ? 'answered' : 'acknowledged', count: random.between(1, COUNT_MAX), afterMs: 0 }
   }
 
   start(): Child {
@@ -57,12 +55,8 @@ class RecordsWorld implements World {
   }
 
   async live(address: string, life: Life): Promise<void> {
-    const { random, trigger } = life
-    await this.#check(
-      address,
-      () => random.fraction() < READ_AGAIN_SHARE,
-      () => trigger.isOver,
-    )
+    const { trigger } = life
+    await this.#check(address, life, READ_AGAIN_SHARE)
     if (this.violations.length > 0 || trigger.isOver) return
     this.#upstream.answer(scriptOf(() => trigger.happened('answered')))
     this.#upstream.received.length = 0
@@ -71,16 +65,12 @@ class RecordsWorld implements World {
       this.#client(address, index, life).work(this.#interrupted.filter((_sent, at) => at % CLIENTS === index)),
     )
     await Promise.all(working)
-    const open = this.#history.all().filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
+    const open = [...this.#history.sent.values()].filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
     this.#interrupted = [...Map.groupBy(open, ({ batch, mark }) => batch ?? mark).values()].flatMap(([first]) => first ?? [])
   }
 
-  conclude(address: string): Promise<void> {
-    return this.#check(
-      address,
-      () => true,
-      () => false,
-    )
+  conclude(address: string, life: Life): Promise<void> {
+    return this.#check(address, life, 1)
   }
 
   progress(): string {
@@ -104,24 +94,15 @@ class RecordsWorld implements World {
   }
 
   #client(address: string, index: number, { round, random, trigger }: Life): Client {
-    return new Client(address, this.#history, {
-      label: `${round}-${index}`,
-      own: `own-${index}`,
-      random: random.branch(`${index}`),
-      isOver: () => trigger.isOver,
-      onAcknowledged: () => trigger.happened('acknowledged'),
-      onSurprise: (what) => {
-        this.#history.surprise(what)
-        trigger.now()
-      },
-    })
+    const part = { label: `${round}-${index}`, own: `own-${index}`, random: random.branch(`${index}`), trigger }
+    return new Client(address, this.#history, part)
   }
 
-  async #check(address: string, readAgain: () => boolean, isOver: () => boolean): Promise<void> {
+  async #check(address: string, { random, trigger }: Life, readAgainShare: number): Promise<void> {
     const names = await listScenarios(address)
-    const snapshot = await takeSnapshot(address, this.place, names, (id) => !this.#judged.has(id) || readAgain())
+    const snapshot = await takeSnapshot(address, this.place, names, (id) => !this.#judged.has(id) || random.fraction() < readAgainShare)
     // A snapshot that the kill cut off shows less than there is.
-    if (isOver()) return
+    if (trigger.isOver) return
     settleScenarios(this.#history, names)
     this.violations.push(...judge(this.#history, snapshot))
     settleRecords(this.#history, snapshot)

@@ -1,7 +1,7 @@
 /** Compares what each release holds with what its row says it was made from. */
 import { violation, type Violation } from '../oracle.ts'
 import { partOf } from './cast.ts'
-import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
+import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './book.ts'
 
 type Lines = readonly string[]
 type Find = (release: string | null, component: string) => Lines | undefined

@@ -1,8 +1,7 @@
-/** The oracle of the training ordeal can fail: each way in which training may break its promises, told to it, is reported. */
+/** The oracle of the training ordeal can fail: each way in which training may break its promises is reported. */
 import { describe, expect, it } from 'vitest'
-import { Book } from './book.ts'
+import { Book, ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './book.ts'
 import { judge, judgeRest } from './oracle.ts'
-import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
 
 const NAME = 'mixed'
 const rowOf = (row: Partial<Row> & Pick<Row, 'step'>): Row => {
@@ -170,30 +169,30 @@ describe('what the oracle reports at any moment', () => {
     expect(broken({}, { r5: LEARNED })).toEqual(['ledger'])
   })
 
-  it('a report that was used up without anybody having learned from it', () => {
+  it('a report that was used up and that no step learned from', () => {
     expect(broken({ rows: changed(2, { consumed: ['t1', 'p3', 'p4'] }) })).toEqual(['ledger'])
   })
 
-  it('a scenario that is gone, and one that nobody made', () => {
+  it('a scenario that is gone, and one that no client made', () => {
     expect(judge(story(), { ...snapshot(), scenarios: [] }).map(({ rule }) => rule)).toEqual(['scenario'])
     expect(judge(new Book(), snapshot()).map(({ rule }) => rule)).toEqual(['scenario'])
   })
 
   it('an answer that no client may get', () => {
     const book = story()
-    book.surprise('a promote was answered with 500')
+    book.surprises.push('a promote was answered with 500')
     expect(judge(book, snapshot()).map(({ rule }) => rule)).toEqual(['answer'])
   })
 })
 
 describe('what the oracle reports at rest', () => {
-  it('an instruction that nobody took, a full batch that nobody took, and a scenario that is not loaded', () => {
+  it('an instruction that no step took, a full batch that no step took, and a scenario that is not loaded', () => {
     expect(unrested({ records: [...RECORDS, instruction('t3')] })).toEqual(['unfinished'])
     expect(unrested({ records: [...RECORDS, report('p5', 'x5')] })).toEqual(['unfinished'])
     expect(unrested({ mode: null })).toEqual(['unfinished'])
   })
 
-  it('a head, a catalog or a status that tells of another step than the rows', () => {
+  it('a head, a catalog or a status that shows another step than the rows', () => {
     expect(unrested({ head: 'r3' })).toEqual(['head'])
     expect(unrested({ current: [3] })).toEqual(['head'])
     expect(unrested({ current: [3, 5] })).toEqual(['head'])
@@ -208,7 +207,7 @@ describe('what the oracle reports at rest', () => {
   })
 })
 
-describe('a creation or a removal that nobody heard of', () => {
+describe('a creation or a removal without an answer', () => {
   it('is what the list says it is', () => {
     const book = story()
     book.life(NAME).fate = 'removing'

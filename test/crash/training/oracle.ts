@@ -1,18 +1,18 @@
 /** Judges what training made of what the clients sent. Pure: a book and what was seen in, every broken promise out. */
 import { violation, type Violation } from '../oracle.ts'
-import type { Book, Life } from './book.ts'
+import { judgeHead, judgeSteps } from '../steps.ts'
+import type { Book, Life, Row, Seen, SeenRecord, Snapshot } from './book.ts'
 import { partOf } from './cast.ts'
 import { judgeLedgers } from './ledgers.ts'
-import { type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
 
 /** What holds at every moment, also while steps land. */
 export function judge(book: Book, snapshot: Snapshot): readonly Violation[] {
   const listed = new Set(snapshot.scenarios.map(({ name }) => name))
-  const missing = [...book.lives()].filter(([name, { fate }]) => fate === 'kept' && !listed.has(name))
+  const missing = [...book.lives].filter(([name, { fate }]) => fate === 'kept' && !listed.has(name))
   return [
     ...book.surprises.map((detail) => violation('answer', detail)),
     ...missing.map(([name]) => violation('scenario', `${name} is not listed`)),
-    ...snapshot.scenarios.flatMap((seen) => judgeScenario(book.lives().get(seen.name), seen, snapshot)),
+    ...snapshot.scenarios.flatMap((seen) => judgeScenario(book.lives.get(seen.name), seen, snapshot)),
   ]
 }
 
@@ -20,8 +20,7 @@ function judgeScenario(life: Life | undefined, seen: Seen, { ledgers }: Snapshot
   if (life === undefined) return [violation('scenario', `${seen.name} is listed and was removed or never made`)]
   return [
     ...judgeKept(life, seen),
-    ...judgeChain(seen),
-    ...judgeEarlier(life, seen),
+    ...judgeSteps(seen.name, seen.rows, life.rows),
     ...judgeConsumed(life, seen),
     ...judgeLedgers(seen, ledgers),
   ]
@@ -40,23 +39,6 @@ function judgeKept({ sent, moved }: Life, { name, rows, records }: Seen): readon
   ]
 }
 
-function judgeChain({ name, rows }: Seen): readonly Violation[] {
-  const gaps = rows.filter(({ step }, index) => step !== index)
-  const isCreated = rows[0]?.operation === 'create'
-  return [
-    ...gaps.slice(0, 1).map(({ step }) => violation('gap', `${name}: step ${step} stands where another should`)),
-    ...(isCreated ? [] : [violation('gap', `${name} does not begin with its creation`)]),
-  ]
-}
-
-function judgeEarlier(life: Life, { name, rows }: Seen): readonly Violation[] {
-  return life.rows.flatMap((earlier, index) => {
-    const row = rows[index]
-    if (row === undefined) return [violation('row changed', `${name}: the row of step ${earlier.step} is gone`)]
-    return row.printed === earlier.printed ? [] : [violation('row changed', `${name}: ${earlier.printed} is now ${row.printed}`)]
-  })
-}
-
 /** A record is consumed once by each component, an instruction once by all of them together. */
 function judgeConsumed({ sent }: Life, { name, rows, records }: Seen): readonly Violation[] {
   const types = new Map(records.map(({ id, type }) => [id, type]))
@@ -73,9 +55,9 @@ function judgeConsumed({ sent }: Life, { name, rows, records }: Seen): readonly 
   )
 }
 
-/** What holds once everything came to rest; asked again until it does, or until patience ends. */
+/** What holds at rest; judged again until it does, or until patience ends. */
 export function judgeRest({ scenarios, held }: Snapshot): readonly Violation[] {
-  return scenarios.flatMap((seen) => [...judgeWork(seen), ...judgeHead(seen), ...judgeHeld(seen, held)])
+  return scenarios.flatMap((seen) => [...judgeWork(seen), ...judgeServed(seen), ...judgeHeld(seen, held)])
 }
 
 function judgeWork({ name, mode, rows, records }: Seen): readonly Violation[] {
@@ -98,13 +80,13 @@ function waitingUnits(component: string, rows: readonly Row[], records: readonly
   return records.filter(isWaiting).length
 }
 
-function judgeHead({ name, rows, head, current, statusStep, pointer }: Seen): readonly Violation[] {
+function judgeServed({ name, rows, head, current, statusStep, pointer }: Seen): readonly Violation[] {
   const newest = rows.findLast(({ result }) => result === 'published')
   const last = rows.at(-1)?.step
   return [
-    ...(head === newest?.release ? [] : [violation('head', `${name} serves ${head}, and its newest published row is ${newest?.printed}`)]),
+    ...judgeHead(name, rows, head),
     ...(current.length === 1 && current[0] === newest?.step ? [] : [violation('head', `${name}: steps ${current.join()} are current`)]),
-    ...(statusStep === last ? [] : [violation('head', `${name}: the status tells of step ${statusStep}, and the last row is ${last}`)]),
+    ...(statusStep === last ? [] : [violation('head', `${name}: the status shows step ${statusStep}, and the last row is ${last}`)]),
     ...(pointer === newest?.release ? [] : [violation('pointer', `${name} points at ${pointer} and serves ${newest?.release}`)]),
   ]
 }

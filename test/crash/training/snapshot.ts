@@ -1,16 +1,15 @@
 /** Reads back what training made, over the service's own routes and from the repository itself. */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { REF, type JsonObject, type RequestType, type TrainingMode } from '../../../src/contract/index.ts'
+import { REF, type JsonObject, type TrainingMode } from '../../../src/contract/index.ts'
 import { LEDGER } from '../../fixtures/training/play.ts'
 import type { Place } from '../child.ts'
-import { get, listIn, pages, textIn, textsIn } from '../http.ts'
+import { get, listIn, memberIn, requestTypeIn, textIn, textsIn } from '../http.ts'
+import { readRecords, readSteps, stepRowOf, type ReadStep } from '../steps.ts'
+import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './book.ts'
 import { partOf } from './cast.ts'
-import { ledgerKey, type Row, type Seen, type SeenRecord, type Snapshot } from './seen.ts'
 
-const PAGE_ROWS = 100
-
-/** Records never change and are the other ordeal's business, and a release is what it is for good: both are read once and remembered. */
+/** Records never change and are judged by the records oracle, and a release is what it is for good: both are read once and remembered. */
 export class Reader {
   readonly #place: Place
   readonly #records = new Map<string, SeenRecord[]>()
@@ -40,26 +39,23 @@ export class Reader {
   async #story(address: string, listed: JsonObject, status: JsonObject): Promise<Omit<Seen, 'pointer'>> {
     const name = textIn(listed, 'scenario')
     const base = `/svc/scenarios/${encodeURIComponent(name)}`
-    const commits = await pages(address, `${base}/commits?limit=${PAGE_ROWS}&after_step=`, 'commits', 'next_after_step', 0)
-    const releases = listIn(await get(address, `${base}/releases`), 'releases').toReversed()
+    const steps = await readSteps(address, base)
     // A scenario of the same name that was made later has records of its own.
-    const life = `${name} made at ${Number(releases[0]?.['recorded_at'])}`
+    const life = `${name} made at ${Number(steps[0]?.release['recorded_at'])}`
     return {
       name,
       mode: modeIn(listed),
       head: textIn(listed, 'release_id'),
-      current: releases.filter(({ current }) => current === true).map(({ step }) => Number(step)),
-      statusStep: Number(memberOf(memberOf(status, 'scenarios'), name)['scenario_step']),
-      // The catalog was read later: what landed in between is left for the next reading.
-      rows: releases.slice(0, commits.length + 1).map((release, step) => rowOf(release, commits[step - 1])),
+      current: steps.filter(({ release }) => release['current'] === true).map(({ release }) => Number(release['step'])),
+      statusStep: Number(memberIn(memberIn(status, 'scenarios'), name)['scenario_step']),
+      rows: steps.map(rowOf),
       records: await this.#readRecords(address, base, life),
     }
   }
 
   async #readRecords(address: string, base: string, life: string): Promise<readonly SeenRecord[]> {
     const known = this.#records.get(life) ?? []
-    const path = `${base}/records?limit=${PAGE_ROWS}&after_sequence=`
-    known.push(...(await pages(address, path, 'records', 'next_after_sequence', known.length)).map(recordOf))
+    known.push(...(await readRecords(address, base, known.length)).map(recordOf))
     this.#records.set(life, known)
     return known
   }
@@ -83,32 +79,18 @@ function modeIn(listed: JsonObject): TrainingMode | null {
   return mode === 'auto' || mode === 'manual' || mode === 'hybrid' ? mode : null
 }
 
-function memberOf(object: JsonObject, name: string): JsonObject {
-  const member: JsonObject = Object(object[name])
-  return member
-}
+const rowOf = (step: ReadStep): Row => ({
+  ...stepRowOf(step),
+  parent: textIn(step.release, 'parent_release_id') || null,
+  component: textIn(step.release, 'component'),
+  target: textIn(step.release, 'rollback_target_release_id') || null,
+})
 
-/** The creation has no row among the commits. What is current changes with every publish; nothing else may. */
-function rowOf({ current: _current, ...release }: JsonObject, commit: JsonObject | undefined): Row {
-  const own = commit === undefined ? textIn(release, 'release_id') : commit['artifact_ref']
-  return {
-    step: Number(release['step']),
-    operation: textIn(release, 'operation'),
-    result: textIn(release, 'result'),
-    release: typeof own === 'string' ? own : null,
-    parent: textIn(release, 'parent_release_id') || null,
-    component: textIn(release, 'component'),
-    target: textIn(release, 'rollback_target_release_id') || null,
-    consumed: commit === undefined ? [] : textsIn(commit, 'consumed_ids'),
-    printed: JSON.stringify([commit ?? null, release]),
-  }
-}
-
-function recordOf(row: JsonObject): SeenRecord {
-  const type: RequestType =
-    textIn(row, 'request_type') === 'train' ? 'train' : textIn(row, 'request_type') === 'report' ? 'report' : 'inference'
-  return { id: textIn(row, 'agent_record_id'), type, references: textsIn(row, 'references') }
-}
+const recordOf = (row: JsonObject): SeenRecord => ({
+  id: textIn(row, 'agent_record_id'),
+  type: requestTypeIn(row),
+  references: textsIn(row, 'references'),
+})
 
 const pointerOf = (name: string): string => REF.scenarios + Buffer.from(name).toString('base64url')
 
@@ -140,7 +122,7 @@ async function readFiles(place: Place, objects: readonly string[]): Promise<read
 /** Everything these ledgers hold is plain ASCII, so that bytes and characters are the same. */
 async function git({ repository }: Place, args: readonly string[], input = ''): Promise<string> {
   const child = spawn('git', [`--git-dir=${repository}`, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
-  // A git that reads nothing, or found no repository, may be gone before it is told.
+  // A git that reads nothing, or found no repository, may have ended before its input is written.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return text(child.stdout)

@@ -1,8 +1,8 @@
-/** Clients at work on scenarios that learn: records, reports, instructions, modes and moves; each tells the book. */
+/** Clients at work on scenarios that learn: records, reports, instructions, modes and moves; each notes it in the book. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { CrashClient, type Part } from '../client.ts'
-import { listIn, objectIn, textIn, type Heard } from '../http.ts'
+import { listIn, memberIn, objectIn, textIn, type Heard } from '../http.ts'
 import type { Book, Sent } from './book.ts'
 import { FLEETING, LASTING, partOf } from './cast.ts'
 
@@ -18,25 +18,18 @@ export interface Role extends Part {
   readonly isFleeting: boolean
 }
 
-export class Client extends CrashClient<Role> {
-  readonly #book: Book
-
-  constructor(address: string, book: Book, role: Role) {
-    super(address, role)
-    this.#book = book
-  }
-
+export class Client extends CrashClient<Book, Role> {
   async work(): Promise<void> {
-    while (!this.part.isOver()) {
+    while (!this.isOver) {
       await this.#next(this.part.isFleeting ? FLEETING : this.#pick(LASTING))
       await sleep(this.random.between(0, PAUSE_MS_MAX))
     }
   }
 
-  /** Makes the scenario unless it is there, and sends again what nobody heard of. */
+  /** Makes the scenario unless it is there, and sends again what was not answered. */
   async resume(scenario: string): Promise<void> {
     await this.#create(scenario)
-    const open = [...this.#book.life(scenario).sent.values()].filter(({ fate }) => fate === 'open')
+    const open = [...this.book.life(scenario).sent.values()].filter(({ fate }) => fate === 'open')
     for (const sent of open) await this.#post(scenario, sent)
   }
 
@@ -59,12 +52,12 @@ export class Client extends CrashClient<Role> {
   async #record(scenario: string): Promise<void> {
     const id = this.newId()
     const body = { agent_record_id: id, request_type: 'inference', payload: { response: { id } } }
-    await this.#post(scenario, this.#book.send(scenario, id, 'inference', body))
+    await this.#post(scenario, this.book.send(scenario, id, 'inference', body))
   }
 
-  /** Mostly of one exchange that nobody quoted yet; sometimes of several, and of some that others quoted too. */
+  /** Mostly of one exchange that no report quotes yet; sometimes of several, and of some that others quote too. */
   async #report(scenario: string): Promise<void> {
-    const kept = [...this.#book.life(scenario).sent.values()].filter(({ fate }) => fate === 'kept')
+    const kept = [...this.book.life(scenario).sent.values()].filter(({ fate }) => fate === 'kept')
     const quoted = new Set(kept.flatMap(({ body: { references } }) => (Array.isArray(references) ? references : [])))
     const exchanges = kept.filter(({ type }) => type === 'inference').map(({ id }) => id)
     const fresh = exchanges.filter((id) => !quoted.has(id))
@@ -75,7 +68,7 @@ export class Client extends CrashClient<Role> {
     const id = this.newId()
     await this.#post(
       scenario,
-      this.#book.send(scenario, id, 'report', { agent_record_id: id, references, feedback: this.#feedback(scenario) }),
+      this.book.send(scenario, id, 'report', { agent_record_id: id, references, feedback: this.#feedback(scenario) }),
     )
   }
 
@@ -88,19 +81,19 @@ export class Client extends CrashClient<Role> {
   async #instruct(scenario: string): Promise<void> {
     const id = this.newId()
     const body = { agent_record_id: id, text: this.random.pick(INSTRUCTIONS), session: 's', release_id: 'r' }
-    await this.#post(scenario, this.#book.send(scenario, id, 'train', body))
+    await this.#post(scenario, this.book.send(scenario, id, 'train', body))
   }
 
   async #post(scenario: string, sent: Sent): Promise<void> {
     const heard = await this.post(ROUTES[sent.type], sent.body, scenario)
     if (heard.status === 200) {
-      this.#book.acknowledge(sent)
-      this.part.onAcknowledged()
+      this.book.acknowledge(sent)
+      this.acknowledged()
     } else if (codeIn(heard) === 'auto_mode') sent.fate = 'refused'
     else this.refused(`${scenario}: ${sent.type} ${sent.id}`, heard)
   }
 
-  /** A release that was promoted already is held no longer: somebody else was quicker. */
+  /** A release that was promoted already is held no longer: another client was quicker. */
   async #move(scenario: string, operation: 'promote' | 'rollback'): Promise<void> {
     const base = `/svc/scenarios/${scenario}`
     const releases = listIn(objectIn(await this.get(`${base}/releases`)), 'releases')
@@ -110,22 +103,22 @@ export class Client extends CrashClient<Role> {
     const target = this.#pick(targets)
     const heard = await this.post(`${base}/${operation}`, { release_id: target })
     if (heard.status === 200 && heard.isWhole) {
-      this.#book.move(scenario, { step: Number(objectIn(heard)['step']), target })
-      this.part.onAcknowledged()
+      this.book.move(scenario, { step: Number(objectIn(heard)['step']), target })
+      this.acknowledged()
     } else if (codeIn(heard) !== 'not_held') this.refused(`${scenario}: ${operation} of ${target}`, heard)
   }
 
   async #removeAndMake(): Promise<void> {
-    this.#book.life(FLEETING).fate = 'removing'
+    this.book.life(FLEETING).fate = 'removing'
     const heard = await this.ask({ method: 'DELETE', path: `/svc/scenarios/${FLEETING}` })
     if (heard.status !== 200) return this.refused('the removal', heard)
-    this.#book.forget(FLEETING)
-    this.part.onAcknowledged()
+    this.book.forget(FLEETING)
+    this.acknowledged()
     await this.#create(FLEETING)
   }
 
   async #create(scenario: string): Promise<void> {
-    const life = this.#book.life(scenario)
+    const life = this.book.life(scenario)
     const heard = await this.post('/svc/scenarios', { name: scenario, recipe: partOf(scenario).recipe })
     if (heard.status === 200 || heard.status === 201) life.fate = 'kept'
     else this.refused(`the creation of ${scenario}`, heard)
@@ -138,7 +131,4 @@ export class Client extends CrashClient<Role> {
   }
 }
 
-function codeIn(heard: Heard): string {
-  const error: JsonObject = Object(objectIn(heard)['error'])
-  return textIn(error, 'code')
-}
+const codeIn = (heard: Heard): string => textIn(memberIn(objectIn(heard), 'error'), 'code')
