@@ -1,22 +1,12 @@
 /** What the trainer refuses, with the reason. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
-import { sharedFolder, temporaryFolder } from '../support/folder.ts'
-import { tinyModel } from './support/tiny-model.ts'
-import { callerOf, completion, datum, type Caller, type Datum } from './support/trainer-calls.ts'
-import { startTrainer, type TrainerProcess } from './support/trainer-process.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { completion, datum, sharedTrainer, type Datum } from './support/trainer-calls.ts'
+import { startTrainer } from './support/trainer-process.ts'
 
-let model: string
-let trainer: TrainerProcess
-let caller: Caller
-const state = sharedFolder()
-
-beforeAll(async () => {
-  model = await tinyModel()
-  trainer = await startTrainer({ state, models: { tiny: model } })
-  caller = callerOf(trainer.url)
-})
-afterAll(() => trainer.stop())
+const here = sharedTrainer()
+const { state, caller } = here
 
 describe('a model', () => {
   it.each<[string, JsonObject]>([
@@ -90,16 +80,16 @@ describe('the HTTP server', () => {
     expect(await caller.raw('create_session', text, type)).toMatchObject({ status, body: { detail: expect.any(String) } })
   })
 
-  it('answers who is there, and nobody knows other calls', async () => {
+  it('says that it is there, and knows no other calls', async () => {
     expect(await caller.get('healthz')).toEqual({ status: 200, body: { status: 'ok' } })
     expect((await caller.get('nothing')).status).toBe(404)
     expect((await caller.post('__init__', {})).status).toBe(404)
-    expect((await caller.post('retrieve_future', { request_id: 'nobody' })).status).toBe(404)
+    expect((await caller.post('retrieve_future', { request_id: 'unknown' })).status).toBe(404)
     expect((await caller.get('training_runs/..%2f..%2f/checkpoints')).status).toBe(404)
   })
 
   it('opens to the key alone where there is one, in either header', async () => {
-    const locked = await startTrainer({ state: temporaryFolder(), models: { tiny: model }, apiKey: 'opensesame' })
+    const locked = await startTrainer({ state: temporaryFolder(), models: { tiny: here.model }, apiKey: 'opensesame' })
     const url = `${locked.url}/api/v1/get_server_capabilities`
     const statuses = await Promise.all(
       [{}, { 'x-api-key': 'sesame' }, { 'x-api-key': 'opensesame' }, { authorization: 'Bearer opensesame' }].map(
@@ -111,6 +101,6 @@ describe('the HTTP server', () => {
   })
 
   it('is one for a state folder', async () => {
-    await expect(startTrainer({ state, models: { tiny: model } })).rejects.toThrow('another trainer works in this state folder')
+    await expect(startTrainer({ state, models: { tiny: here.model } })).rejects.toThrow('another trainer works in this state folder')
   })
 })

@@ -1,51 +1,40 @@
 /** What the trainer keeps: found after kill -9, gone on from, never half written. */
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import { describe, expect, it } from 'vitest'
 import { readAdapter } from '../../src/weights/formats/peft.ts'
 import { unpackTar } from '../../src/weights/formats/tar.ts'
-import { fillDisk, mountDisk, sharedFolder, temporaryFolder } from '../support/folder.ts'
-import { tinyModel } from './support/tiny-model.ts'
-import { callerOf, datum, type Caller } from './support/trainer-calls.ts'
+import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
+import { callerOf, savedDigest, sharedTrainer, towards, type Caller } from './support/trainer-calls.ts'
 import { startTrainer, type TrainerProcess } from './support/trainer-process.ts'
 
-let model: string
-let trainer: TrainerProcess
-let caller: Caller
-const state = sharedFolder()
+const here = sharedTrainer()
+const { state, caller } = here
 
-beforeAll(async () => {
-  model = await tinyModel()
-  trainer = await startTrainer({ state, models: { tiny: model } })
-  caller = callerOf(trainer.url)
-})
-afterAll(() => trainer.stop())
-
-/** Of a supervised step towards one answer. */
-const towards = (answer: string): JsonObject => ({ data: [datum('Pick a colour.', answer)], loss_fn: 'cross_entropy' })
-
-const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
-const weightsIn = (folder: string, id: string, name: string): string =>
-  join(folder, 'checkpoints', id, 'sampler_weights', name, 'adapter_model.safetensors')
+/** Another trainer, on a state folder of its own. */
+async function ownTrainer(
+  folder: string,
+  models: Readonly<Record<string, string>> = { tiny: here.model },
+): Promise<TrainerProcess & Caller> {
+  const trainer = await startTrainer({ state: folder, models })
+  return { ...trainer, ...callerOf(() => trainer.url) }
+}
 
 describe('saved weights', () => {
   it('outlive kill -9, which models do not; going on from them equals never having stopped', async () => {
     const folder = temporaryFolder()
-    const first = await startTrainer({ state: folder, models: { tiny: model } })
-    const run = await callerOf(first.url).model({ rank: 4, seed: 5 })
+    const first = await ownTrainer(folder)
+    const run = await first.model({ rank: 4, seed: 5 })
     await run.step(towards('blue'))
     const { path } = await run.done('save_weights', { path: 'middle' })
     await run.step(towards('green'))
     await run.done('save_weights_for_sampler', { path: 'end' })
-    await callerOf(first.url).post('save_weights', { model_id: run.id, path: 'late', seq_id: 100 })
+    await first.post('save_weights', { model_id: run.id, path: 'late', seq_id: 100 })
     await first.kill9()
     mkdirSync(join(folder, 'partial', 'half-written'))
 
-    const second = await startTrainer({ state: folder, models: { tiny: model } })
-    const again = callerOf(second.url)
+    const again = await ownTrainer(folder)
     expect(await again.post('get_info', { model_id: run.id })).toMatchObject({
       status: 404,
       body: { detail: expect.stringContaining('load a saved state') },
@@ -63,15 +52,15 @@ describe('saved weights', () => {
     expect(await branch.done('load_weights', { path: path ?? '', optimizer: true })).toEqual({ path, type: 'load_weights' })
     expect(await branch.step(towards('green'))).toMatchObject({ metrics: { optimizer_steps: 2 } })
     await branch.done('save_weights_for_sampler', { path: 'end' })
-    expect(digestOf(weightsIn(folder, branch.id, 'end'))).toBe(digestOf(weightsIn(folder, run.id, 'end')))
-    await second.stop()
+    expect(savedDigest(folder, branch.id, 'end')).toBe(savedDigest(folder, run.id, 'end'))
+    await again.stop()
   })
 
   it('are a folder that the service reads, whole, as an archive', async () => {
     const run = await caller.model({ rank: 3, alpha: 6, train_mlp: false })
     await run.step(towards('red'))
     await run.done('save_weights_for_sampler', { path: 'step-1.a' })
-    const url = `${trainer.url}/api/v1/training_runs/${run.id}/checkpoints/${encodeURIComponent('sampler_weights/step-1.a')}/archive`
+    const url = `${here.url}/api/v1/training_runs/${run.id}/checkpoints/${encodeURIComponent('sampler_weights/step-1.a')}/archive`
     const archive = await fetch(url)
     expect(archive.headers.get('content-type')).toBe('application/x-tar')
     const folder = temporaryFolder()
@@ -101,7 +90,7 @@ describe('saved weights', () => {
     expect(await caller.delete(`training_runs/${run.id}/checkpoints/weights/one`)).toMatchObject({ status: 200 })
     expect(await caller.delete(`training_runs/${run.id}/checkpoints/weights/one`)).toMatchObject({ status: 404 })
     expect(await caller.post('weights_info', { tinker_path: `tinker://${run.id}/weights/one` })).toMatchObject({ status: 404 })
-    expect((await caller.get('training_runs/nobody/checkpoints')).status).toBe(404)
+    expect((await caller.get('training_runs/unknown/checkpoints')).status).toBe(404)
   })
 
   it('are never written over, and never go on under another base or rank', async () => {
@@ -111,28 +100,22 @@ describe('saved weights', () => {
     const other = await caller.model({ rank: 5 })
     const load = { model_id: other.id, path: path ?? '', seq_id: 900 }
     expect(await caller.post('load_weights', load)).toMatchObject({ status: 400, body: { detail: expect.stringContaining('rank 4') } })
-    expect(await caller.post('load_weights', { ...load, path: 'tinker://nobody/weights/x' })).toMatchObject({ status: 404 })
+    expect(await caller.post('load_weights', { ...load, path: 'tinker://unknown/weights/x' })).toMatchObject({ status: 404 })
     expect(await caller.post('load_weights', { ...load, path: 'tinker://../weights/x' })).toMatchObject({ status: 400 })
   })
 
   it('of another base, even one of the same name, are refused', async () => {
     const run = await caller.model({ rank: 4 })
     const { path } = await run.done('save_weights', { path: 'one' })
-    const folder = join(temporaryFolder(), 'model')
-    mkdirSync(folder)
-    for (const name of ['config.json', 'model.safetensors']) writeFileSync(join(folder, name), readFileSync(join(model, name)))
+    const folder = temporaryFolder()
+    for (const name of ['config.json', 'model.safetensors']) copyFileSync(join(here.model, name), join(folder, name))
     const weights = readFileSync(join(folder, 'model.safetensors'))
     weights.writeFloatLE(1, weights.length - 4)
     writeFileSync(join(folder, 'model.safetensors'), weights)
     const shared = temporaryFolder()
-    mkdirSync(join(shared, 'checkpoints', run.id, 'weights', 'one'), { recursive: true })
-    for (const name of ['state.json', 'state.safetensors'])
-      writeFileSync(
-        join(shared, 'checkpoints', run.id, 'weights', 'one', name),
-        readFileSync(join(state, 'checkpoints', run.id, 'weights', 'one', name)),
-      )
-    const second = await startTrainer({ state: shared, models: { tiny: folder, other: folder } })
-    const there = callerOf(second.url)
+    const saved = join('checkpoints', run.id, 'weights', 'one')
+    cpSync(join(state, saved), join(shared, saved), { recursive: true })
+    const there = await ownTrainer(shared, { tiny: folder, other: folder })
     const same = await there.model({ rank: 4 })
     expect(await same.failed('load_weights', { path: path ?? '' })).toMatchObject({
       category: 'user',
@@ -141,13 +124,13 @@ describe('saved weights', () => {
     const other = await there.model({ rank: 4 }, 'other')
     const refused = await there.post('load_weights', { model_id: other.id, path: path ?? '', seq_id: 1 })
     expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('another base model') } })
-    await second.stop()
+    await there.stop()
   })
 
   it('are whole or not there when the disk is full, and can be saved once it is not', async () => {
     const disk = mountDisk('size=1m')
-    const small = await startTrainer({ state: disk, models: { tiny: model } })
-    const run = await callerOf(small.url).model({ rank: 16 })
+    const small = await ownTrainer(disk)
+    const run = await small.model({ rank: 16 })
     const free = fillDisk(disk)
     expect(await run.failed('save_weights', { path: 'one' })).toEqual({
       category: 'server',

@@ -1,39 +1,18 @@
 /** The trainer as its callers see it: it learns, gives the same bytes for the same calls, and does nothing twice. */
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { spawnTrainer } from '../../src/cli/trainer/process.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { sharedFolder, temporaryFolder } from '../support/folder.ts'
-import { tinyModel } from './support/tiny-model.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { pythonWithTorch } from './support/torch.ts'
-import { callerOf, completion, datum, logProbsIn, promptOf, type Caller } from './support/trainer-calls.ts'
-import { startTrainer, type TrainerProcess } from './support/trainer-process.ts'
+import { completion, datum, logProbsIn, promptOf, savedDigest, sharedTrainer, towards } from './support/trainer-calls.ts'
 
 const ADAM = { learning_rate: 0.02 }
 
-let model: string
-let trainer: TrainerProcess
-let caller: Caller
-const state = sharedFolder()
-
-beforeAll(async () => {
-  model = await tinyModel()
-  trainer = await startTrainer({ state, models: { tiny: model } })
-  caller = callerOf(trainer.url)
-})
-afterAll(() => trainer.stop())
-
-/** Of a supervised step towards one answer. */
-const towards = (answer: string): JsonObject => ({ data: [datum('Pick a colour.', answer)], loss_fn: 'cross_entropy' })
+const here = sharedTrainer()
+const { state, caller } = here
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
-const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
-const weightsIn = (folder: string, id: string, name: string): string =>
-  join(folder, 'checkpoints', id, 'sampler_weights', name, 'adapter_model.safetensors')
 
 describe('training', () => {
   it('makes a wanted answer likelier, by the scores of a group alone', async () => {
@@ -98,7 +77,7 @@ describe('training', () => {
       const run = await caller.model({ rank: 4, seed })
       await run.step(towards('blue'))
       await run.done('save_weights_for_sampler', { path: 'a' })
-      digests.push(digestOf(weightsIn(state, run.id, 'a')))
+      digests.push(savedDigest(state, run.id, 'a'))
     }
     expect(digests[1]).toBe(digests[0])
     expect(digests[2]).not.toBe(digests[0])
@@ -169,14 +148,14 @@ describe('a model', () => {
     const { body } = await caller.post('create_session', {})
     const order = { session_id: body['session_id'] ?? '', model_seq_id: 0, base_model: 'large', lora_config: { rank: 2 } }
     expect(await caller.post('create_model', order)).toMatchObject({ status: 404, body: { detail: expect.stringMatching(/: tiny$/) } })
-    expect(await caller.post('create_model', { ...order, session_id: 'nobody' })).toMatchObject({ status: 404 })
-    expect(await caller.post('session_heartbeat', { session_id: 'nobody' })).toMatchObject({ status: 404 })
+    expect(await caller.post('create_model', { ...order, session_id: 'unknown' })).toMatchObject({ status: 404 })
+    expect(await caller.post('session_heartbeat', { session_id: 'unknown' })).toMatchObject({ status: 404 })
     expect(await caller.post('session_heartbeat', { session_id: body['session_id'] ?? '' })).toEqual({ status: 200, body: {} })
   })
 })
 
-it('ends with whoever started it', async () => {
-  const args = [`--state=${temporaryFolder()}`, '--port=0', `--model=tiny=${model}`]
+it('ends with the process that started it', async () => {
+  const args = [`--state=${temporaryFolder()}`, '--port=0', `--model=tiny=${here.model}`]
   const child = spawnTrainer(await pythonWithTorch(), args, process.env)
   await once(child.stdout, 'data')
   child.stdin.end()

@@ -1,7 +1,31 @@
-/** The trainer's calls, and rows of the tiny model for them. */
-import { expect } from 'vitest'
+/** One trainer for the tests of a file, its calls, and rows of the tiny model for them. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { sharedFolder } from '../../support/folder.ts'
+import { tinyModel } from './tiny-model.ts'
+import { startTrainer } from './trainer-process.ts'
+
+/** Started before the first test, stopped after the last; `url` and `model` are empty until then. */
+export function sharedTrainer() {
+  const shared = { state: sharedFolder(), model: '', url: '' }
+  beforeAll(async () => {
+    shared.model = await tinyModel()
+    const trainer = await startTrainer({ state: shared.state, models: { tiny: shared.model } })
+    shared.url = trainer.url
+    return () => trainer.stop()
+  })
+  return Object.assign(shared, { caller: callerOf(() => shared.url) })
+}
+
+/** The digest of weights that were saved for the sampler. */
+export function savedDigest(state: string, id: string, name: string): string {
+  const path = join(state, 'checkpoints', id, 'sampler_weights', name, 'adapter_model.safetensors')
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
 
 interface Answer {
   readonly status: number
@@ -46,10 +70,10 @@ export type Datum = { model_input: { chunks: { type: string; tokens: number[] }[
 export function datum(question: string, answer: string, sampled?: { logprobs: readonly number[]; advantages: number }): Datum {
   const tokens = [...promptOf(question), ...completion(answer)]
   const length = tokens.length - 1
-  const told = completion(answer).length
+  const answered = completion(answer).length
   const tensor = (data: number[], dtype = 'float32'): Tensor => ({ data, dtype, shape: [length] })
-  const padded = (numbers: readonly number[]): Tensor => tensor([...Array<number>(length - told).fill(0), ...numbers])
-  const each = (number: number): Tensor => padded(Array<number>(told).fill(number))
+  const padded = (numbers: readonly number[]): Tensor => tensor([...Array<number>(length - answered).fill(0), ...numbers])
+  const each = (number: number): Tensor => padded(Array<number>(answered).fill(number))
   const numbers: Record<string, Tensor> =
     sampled === undefined ? { weights: each(1) } : { logprobs: padded(sampled.logprobs), advantages: each(sampled.advantages) }
   return {
@@ -65,9 +89,12 @@ const passed = z.object({ loss_fn_outputs: z.array(z.object({ logprobs: z.object
 export const logProbsIn = (answer: JsonObject): readonly (readonly number[])[] =>
   passed.parse(answer).loss_fn_outputs.map(({ logprobs }) => logprobs.data)
 
-export function callerOf(url: string): Caller {
+/** Of a supervised step towards one answer. */
+export const towards = (answer: string): JsonObject => ({ data: [datum('Pick a colour.', answer)], loss_fn: 'cross_entropy' })
+
+export function callerOf(urlNow: () => string): Caller {
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
-    const response = await fetch(`${url}/api/v1/${path}`, init)
+    const response = await fetch(`${urlNow()}/api/v1/${path}`, init)
     const body: Json = JSON.parse(await response.text())
     if (!isObject(body)) throw new Error(`${path} did not answer with an object`)
     return { status: response.status, body }
@@ -95,17 +122,12 @@ export function callerOf(url: string): Caller {
 
 function runOf(id: string, result: Caller['result']): Run {
   let calls = 0
-  const order = (call: string, body: JsonObject): Promise<JsonObject> => result(call, { ...body, model_id: id, seq_id: (calls += 1) })
-  const done = async (call: string, body: JsonObject): Promise<JsonObject> => {
-    const answer = await order(call, body)
-    expect(answer).not.toHaveProperty('error')
+  const ended = async (call: string, body: JsonObject, failed: boolean): Promise<JsonObject> => {
+    const answer = await result(call, { ...body, model_id: id, seq_id: (calls += 1) })
+    expect('error' in answer).toBe(failed)
     return answer
   }
-  const failed = async (call: string, body: JsonObject): Promise<JsonObject> => {
-    const answer = await order(call, body)
-    expect(answer).toHaveProperty('error')
-    return answer
-  }
+  const done = (call: string, body: JsonObject): Promise<JsonObject> => ended(call, body, false)
   const logProbs = async (question: string, answer: string): Promise<readonly number[]> => {
     const input = { data: [datum(question, answer)], loss_fn: 'cross_entropy' }
     const [row = []] = logProbsIn(await done('forward', { forward_input: input }))
@@ -114,7 +136,7 @@ function runOf(id: string, result: Caller['result']): Run {
   return {
     id,
     done,
-    failed,
+    failed: (call, body) => ended(call, body, true),
     step: async (input) => {
       await done('forward_backward', { forward_backward_input: input })
       return done('optim_step', { adam_params: { learning_rate: LEARNING_RATE } })
