@@ -1,12 +1,15 @@
 /** Conformance suite for adapters, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { isRefusal, NAMED_KINDS, pathProblem, type Files, type ModelAddress } from '../src/contract/index.ts'
+import { isRefusal, MODEL_APIS, NAMED_KINDS, pathProblem, RESERVED_ENTRIES } from '../src/contract/index.ts'
+import type { Adapter, Entry, Files, ModelAddress, ModelApi } from '../src/contract/index.ts'
 import { kindsOf, renderTree } from '../src/harness/index.ts'
-import { apisOf, describeInstalling } from './adapter-install.ts'
-import { assertKeepable, assertPlain, assertUntouched, type AdapterSuite } from './support.ts'
+import { assertKeepable, assertPlain, assertUntouched, withFolder, type Runner } from './support.ts'
+
+export interface AdapterSuite extends Runner {
+  readonly adapter: Adapter
+  /** A tree with an enabled entry of every kind it renders. */
+  readonly entries: readonly Entry[]
+}
 
 const MODEL = { url: 'http://127.0.0.1:1/first-of-this-suite', model: 'first-model-of-this-suite', apiKey: 'first-key-of-this-suite' }
 const OTHER = { url: 'http://127.0.0.1:2/other-of-this-suite', model: 'other-model-of-this-suite', apiKey: 'other-key-of-this-suite' }
@@ -34,11 +37,9 @@ function describeItself({ it, adapter, entries }: AdapterSuite): void {
     assert.equal(new Set(paths.map((path) => path.toLowerCase())).size, paths.length, `two of these are one file: ${paths.join(', ')}`)
   })
   it('where an entry has a file of its own, its name is in the path', async () => {
+    const kinds = new Set<string>(NAMED_KINDS)
     for (const [kind, template] of Object.entries(layout.named)) {
-      assert.ok(
-        NAMED_KINDS.some((named) => named === kind),
-        `${kind} is no kind of entry with a name`,
-      )
+      assert.ok(kinds.has(kind), `${kind} is no kind of entry with a name`)
       assert.ok(template.includes('{name}'), `${template}: two entries of kind ${kind} would be one file`)
       assert.equal(pathProblem(template.replaceAll('{name}', 'x')), null, template)
     }
@@ -67,27 +68,22 @@ function describeRendering({ it, adapter, entries }: AdapterSuite): void {
   it('a disabled entry is rendered as if it were not there', async () => {
     for (const [at, { id }] of entries.entries()) {
       const disabled = entries.map((entry, index) => (index === at ? { ...entry, disabled: true } : entry))
-      const without = attempt(() => renderTree(adapter, entries.toSpliced(at, 1)))
-      assert.deepEqual(
-        attempt(() => renderTree(adapter, disabled)),
-        without,
-        id,
-      )
+      assert.deepEqual(attempt(adapter, disabled), attempt(adapter, entries.toSpliced(at, 1)), id)
     }
   })
 }
 
 /** Another entry may need the removed one: then both removals are refused. */
-function attempt(render: () => Files): Files | 'refused' {
+function attempt(adapter: Adapter, entries: readonly Entry[]): Files | 'refused' {
   try {
-    return render()
+    return renderTree(adapter, entries)
   } catch {
     return 'refused'
   }
 }
 
 function describeBinding({ it, adapter, entries }: AdapterSuite): void {
-  it('it can be told of a model in one API at least', async () => {
+  it('it can be bound to a model in one API at least', async () => {
     assert.notEqual(apisOf(adapter).length, 0)
   })
   it('a tree without a model names none', async () => {
@@ -128,10 +124,7 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
   it('a task becomes a command with a time limit, the same each time', async () => {
     const launch = adapter.launch(TASK, '/root')
     assert.ok(launch.argv.length > 0 && launch.argv.every((word) => typeof word === 'string'), 'argv is not a command')
-    assert.ok(
-      Object.values(launch.env).every((value) => typeof value === 'string'),
-      'env must map names to texts',
-    )
+    for (const value of Object.values(launch.env)) assert.equal(typeof value, 'string', 'env must map names to texts')
     assert.ok(launch.timeoutSeconds > 0, 'it would be ended at once')
     assertPlain(launch, 'the launch')
     assert.deepEqual(adapter.launch(TASK, '/root'), launch)
@@ -145,12 +138,7 @@ function describeLaunching({ it, adapter }: AdapterSuite): void {
     assert.ok(!isScript, 'the prompt is run by a shell; start the agent without one')
   })
   it('where no agent ran there is an empty trajectory', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'adapter-'))
-    try {
-      assert.deepEqual(await adapter.readTrajectory(root), [])
-    } finally {
-      await rm(root, { recursive: true, force: true })
-    }
+    await withFolder(async (root) => assert.deepEqual(await adapter.readTrajectory(root), []))
   })
 }
 
@@ -163,3 +151,58 @@ function firstWordOf(prompt: string, argv: readonly string[]): number {
 const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/
 
 const textOf = (files: Files): string => Object.values(files).join('\n')
+
+const URL_TO_FILL_IN = 'url-to-fill-in'
+const KEY_TO_FILL_IN = 'key-to-fill-in'
+
+function describeInstalling({ it, adapter, entries }: AdapterSuite): void {
+  const { install, client, shipped } = adapter
+  it('how it is installed and how a session runs come together or not at all', async () => {
+    assert.equal(install === undefined, client === undefined)
+  })
+  it('what lands in a command line has no character that a shell reads', async () => {
+    if (install === undefined) return
+    assert.match(install.package, /^[A-Za-z0-9@._/-]+$/, 'install.package')
+    for (const text of [install.version, install.ref ?? '0', install.node_least ?? '0']) assert.match(text, /^[A-Za-z0-9._-]+$/)
+    assert.equal(pathProblem(install.binary_path), null, 'install.binary_path must stay below the prefix')
+  })
+  it('an install from git says where from, over https, and at which tag', async () => {
+    if (install?.manager !== 'git') return
+    assert.match(install.repository ?? '', /^https:\/\/[A-Za-z0-9._/-]+$/, 'install.repository')
+    assert.notEqual(install.ref ?? '', '', 'install.ref')
+  })
+  it('what a session sets and keeps is named as shells and stores name it', async () => {
+    if (client === undefined) return
+    for (const name of [...Object.keys(client.env), ...Object.keys(client.env_defaults)]) assert.match(name, /^[A-Za-z_][A-Za-z0-9_]*$/)
+    for (const path of client.state) assert.equal(pathProblem(path.replace(/\/$/, '')), null, path)
+    for (const tool of client.tools) assert.match(`${tool.command} ${tool.package}`, /^[A-Za-z0-9._-]+ [A-Za-z0-9@._/-]+$/)
+  })
+  it('address and key stand inside quoted strings, so that any value filled in for them stays one value', async () => {
+    if (install === undefined) return
+    for (const api of apisOf(adapter))
+      assertQuoted(renderTree(adapter, entries, { url: URL_TO_FILL_IN, model: 'm', api, apiKey: KEY_TO_FILL_IN }))
+  })
+  it('entries that the service ships have ids of theirs alone, and render in a person’s tree', async () => {
+    const ships = [...(shipped?.version_check ?? []), ...(shipped?.requests ?? [])]
+    const ids = ships.map(({ id }) => id)
+    const reserved = new Set<string>(RESERVED_ENTRIES)
+    assert.equal(new Set(ids).size, ids.length, `an id is shipped twice: ${ids.join(', ')}`)
+    for (const id of ids) assert.ok(reserved.has(id), `${id} is no reserved id`)
+    renderTree(adapter, [...entries, ...ships])
+  })
+}
+
+/** The APIs that it has bindings for. */
+function apisOf({ bindings }: Adapter): readonly ModelApi[] {
+  return MODEL_APIS.filter((api) => bindings[api] !== undefined)
+}
+
+/** An odd number of quotes precedes each value on its line. */
+function assertQuoted(files: Files): void {
+  for (const [path, text] of Object.entries(files))
+    for (const line of text.split('\n'))
+      for (const value of [URL_TO_FILL_IN, KEY_TO_FILL_IN].filter((each) => line.includes(each))) {
+        const before = line.slice(0, line.indexOf(value)).replaceAll(/\\./g, '')
+        assert.equal((before.split('"').length - 1) % 2, 1, `${path}: ${value} is not inside a double-quoted string`)
+      }
+}

@@ -1,15 +1,16 @@
 /** Content store conformance for checkpoints: folders are stored and unpacked unchanged. */
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { TEXT_FILE_BYTES_MAX } from '../src/contract/index.ts'
-import { over, refused } from './contents-support.ts'
-import type { ContentsSuite } from './contents-support.ts'
+import { TEXT_FILE_BYTES_MAX, type ContentStore } from '../src/contract/index.ts'
+import { over, written, type ContentsSuite } from './contents-support.ts'
+import { assertRefused, withFolder } from './support.ts'
+
+type FolderFiles = Readonly<Record<string, string | Buffer>>
 
 const BINARY = Buffer.from([0, 255, 254, 10, 128])
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`
-const CHECKPOINT: Readonly<Record<string, string | Buffer>> = {
+const CHECKPOINT: FolderFiles = {
   'config.json': '{"é": "𝄞"}\n',
   'nested/deep/notes.md': 'text',
   'nested/empty': '',
@@ -30,7 +31,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'pointer-of-another-system.txt': POINTER.replaceAll('\n', '\r\n'),
   'pointer-begun.md': 'version https://git-lfs.github.com/spec/v1\nis what a pointer begins with\n',
 }
-const LARGE: Readonly<Record<string, string | Buffer>> = {
+const LARGE: FolderFiles = {
   'over.txt': 'x'.repeat(TEXT_FILE_BYTES_MAX + 1),
   ...Object.fromEntries(['safetensors', 'bin', 'PT', 'pth', 'ckpt', 'Gguf', 'npz'].map((ending) => [`deep/model.${ending}`, ending])),
   'half-a-character.txt': Buffer.from('é').subarray(0, 1),
@@ -40,15 +41,15 @@ const LARGE: Readonly<Record<string, string | Buffer>> = {
 export function describeCheckpoints(suite: ContentsSuite): void {
   const test = over(suite)
   test('a folder is unpacked as it was taken: texts, binaries, empty files and what only looks like a pointer', async (store) => {
-    await withFolder(CHECKPOINT, async (path) => {
-      const id = await store.write({ kind: 'checkpoint', path })
+    await withFiles(CHECKPOINT, async (path) => {
+      const id = await taken(store, path)
       await rm(path, { recursive: true })
       assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf(CHECKPOINT))
     })
   })
   test('what is no small text reads as a few lines that name it', async (store) => {
-    await withFolder(CHECKPOINT, async (path) => {
-      const files = await store.read(await store.write({ kind: 'checkpoint', path }))
+    await withFiles(CHECKPOINT, async (path) => {
+      const files = await store.read(await taken(store, path))
       assert.deepEqual(Object.keys(files).toSorted(), Object.keys(CHECKPOINT).toSorted())
       for (const name of ['config.json', 'nested/deep/notes.md', 'nested/empty', 'empty.safetensors'])
         assert.equal(files[name], CHECKPOINT[name])
@@ -59,9 +60,9 @@ export function describeCheckpoints(suite: ContentsSuite): void {
       assert.equal(files['MODEL.BIN'], files['picture'])
     })
   })
-  test('what is large is told by length, name and bytes, and a text that only resembles a pointer is a text', async (store) => {
-    await withFolder({ ...TEXTS, ...LARGE }, async (path) => {
-      const id = await store.write({ kind: 'checkpoint', path })
+  test('large files are known by length, name and bytes, and a text that only resembles a pointer is a text', async (store) => {
+    await withFiles({ ...TEXTS, ...LARGE }, async (path) => {
+      const id = await taken(store, path)
       const files = await store.read(id)
       for (const [name, text] of Object.entries(TEXTS)) assert.ok(files[name] === text, `${name} is not a text`)
       for (const [name, bytes] of Object.entries(LARGE)) assert.ok(files[name] !== bytes.toString(), `${name} is not large`)
@@ -71,32 +72,32 @@ export function describeCheckpoints(suite: ContentsSuite): void {
   test('equal folders have equal ids, and a byte more or another name makes another', async (store) => {
     const folders = [CHECKPOINT, CHECKPOINT, { ...CHECKPOINT, picture: Buffer.concat([BINARY, BINARY]) }, { ...CHECKPOINT, more: '' }]
     const ids: string[] = []
-    for (const files of folders) await withFolder(files, async (path) => void ids.push(await store.write({ kind: 'checkpoint', path })))
+    for (const files of folders) await withFiles(files, async (path) => void ids.push(await taken(store, path)))
     assert.equal(ids[0], ids[1])
     assert.equal(new Set(ids).size, 3)
   })
   test('a folder of small texts is the content of those files', async (store) => {
     const files = { 'a/b': '1', c: '', 'é.md': 'ü' }
-    await withFolder(files, async (path) => {
-      assert.equal(await store.write({ kind: 'checkpoint', path }), await store.write({ kind: 'files', files }))
+    await withFiles(files, async (path) => {
+      assert.equal(await taken(store, path), await written(store, files))
     })
   })
   test('what was read of a checkpoint can be written again with changes, and still names the large files', async (store) => {
-    await withFolder({ 'model.bin': BINARY, note: '1' }, async (path) => {
-      const files = await store.read(await store.write({ kind: 'checkpoint', path }))
-      const id = await store.write({ kind: 'files', files: { ...files, note: '2' } })
+    await withFiles({ 'model.bin': BINARY, note: '1' }, async (path) => {
+      const files = await store.read(await taken(store, path))
+      const id = await written(store, { ...files, note: '2' })
       assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ 'model.bin': BINARY, note: '2' }))
     })
   })
   test('a single file is kept under its own name', async (store) => {
-    await withFolder({ 'adapter.safetensors': BINARY, other: '' }, async (path) => {
-      const id = await store.write({ kind: 'checkpoint', path: join(path, 'adapter.safetensors') })
+    await withFiles({ 'adapter.safetensors': BINARY, other: '' }, async (path) => {
+      const id = await taken(store, join(path, 'adapter.safetensors'))
       assert.deepEqual(await filesIn(await store.unpack(id)), bytesOf({ 'adapter.safetensors': BINARY }))
     })
   })
-  test('eight who take the same folder agree, and eight who unpack it are given one folder', async (store) => {
-    await withFolder(CHECKPOINT, async (path) => {
-      const ids = await Promise.all(Array.from({ length: 8 }, () => store.write({ kind: 'checkpoint', path })))
+  test('eight writes of the same folder agree, and eight calls that unpack it return one folder', async (store) => {
+    await withFiles(CHECKPOINT, async (path) => {
+      const ids = await Promise.all(Array.from({ length: 8 }, () => taken(store, path)))
       const folders = await Promise.all(ids.map((id) => store.unpack(id)))
       assert.equal(new Set(ids).size, 1)
       assert.equal(new Set(folders).size, 1)
@@ -105,51 +106,46 @@ export function describeCheckpoints(suite: ContentsSuite): void {
     })
   })
   test('what is unpacked is read-only, and files and the empty content can be unpacked too', async (store) => {
-    const folder = await store.unpack(await store.write({ kind: 'files', files: { 'a/b': '1' } }))
+    const folder = await store.unpack(await written(store, { 'a/b': '1' }))
     assert.equal((await stat(join(folder, 'a/b'))).mode & 0o222, 0)
-    assert.deepEqual(await filesIn(await store.unpack(await store.write({ kind: 'files', files: {} }))), {})
+    assert.deepEqual(await filesIn(await store.unpack(await written(store, {}))), {})
   })
   test('a content that is not here cannot be unpacked', async (store) => {
-    await store.unpack(await store.write({ kind: 'files', files: { a: '1' } }))
-    for (const id of ['0'.repeat(40), 'nonsense', '', '.', '..']) await refused('unknown', 'unknown_content', store.unpack(id))
+    await store.unpack(await written(store, { a: '1' }))
+    for (const id of ['0'.repeat(40), 'nonsense', '', '.', '..']) await assertRefused('unknown', 'unknown_content', store.unpack(id))
   })
   test('a folder that is missing or holds no file is refused', async (store) => {
-    await withFolder({ 'a/b/c': '' }, async (path) => {
+    await withFiles({ 'a/b/c': '' }, async (path) => {
       await rm(join(path, 'a/b/c'))
-      for (const named of [path, join(path, 'missing'), '', '\0'])
-        await refused('invalid', 'bad_checkpoint', store.write({ kind: 'checkpoint', path: named }))
+      for (const named of [path, join(path, 'missing'), '', '\0']) await assertRefused('invalid', 'bad_checkpoint', taken(store, named))
     })
   })
   test('a link inside a checkpoint is refused by its name, wherever it leads', async (store) => {
-    await withFolder({ 'a/model.bin': BINARY, 'a/b/x': '' }, async (path) => {
+    await withFiles({ 'a/model.bin': BINARY, 'a/b/x': '' }, async (path) => {
       for (const target of ['model.bin', 'b', '/etc/passwd', 'nowhere']) {
         await symlink(target, join(path, 'a/link'))
-        await refused('invalid', 'bad_checkpoint', store.write({ kind: 'checkpoint', path }), /"a\/link"/)
+        await assertRefused('invalid', 'bad_checkpoint', taken(store, path), /"a\/link"/)
         await rm(join(path, 'a/link'))
       }
     })
   })
   test('a git folder in a checkpoint is refused', async (store) => {
-    await withFolder({ '.git/config': '[core]', a: '' }, (path) =>
-      refused('invalid', 'bad_path', store.write({ kind: 'checkpoint', path }), /"\.git/),
-    )
+    await withFiles({ '.git/config': '[core]', a: '' }, (path) => assertRefused('invalid', 'bad_path', taken(store, path), /"\.git/))
   })
 }
 
-async function withFolder(files: Readonly<Record<string, string | Buffer>>, body: (path: string) => Promise<void>): Promise<void> {
-  const root = await mkdtemp(join(tmpdir(), 'checkpoint-'))
-  try {
+const withFiles = (files: FolderFiles, body: (path: string) => Promise<void>): Promise<void> =>
+  withFolder(async (root) => {
     for (const [path, bytes] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), bytes)
     }
     await body(root)
-  } finally {
-    await rm(root, { recursive: true, force: true })
-  }
-}
+  })
 
-const bytesOf = (files: Readonly<Record<string, string | Buffer>>): Record<string, Buffer> =>
+const taken = (store: ContentStore, path: string): Promise<string> => store.write({ kind: 'checkpoint', path })
+
+const bytesOf = (files: FolderFiles): Record<string, Buffer> =>
   Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, Buffer.from(bytes)]))
 
 async function filesIn(root: string): Promise<Record<string, Buffer>> {

@@ -1,11 +1,8 @@
-/** Shared by the content store suites: a store per test, a tree, a mark, and the check of a refusal. */
-import assert from 'node:assert/strict'
-import { isRefusal } from '../src/contract/index.ts'
-import type { ContentStore, Files, Release, RefusalKind, SealMark } from '../src/contract/index.ts'
+/** Shared by the content store suites: a store per test, a tree and a mark. */
+import type { ContentStore, Files, Release, SealMark } from '../src/contract/index.ts'
+import type { Runner } from './support.ts'
 
-export interface ContentsSuite {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
+export interface ContentsSuite extends Runner {
   /** A new empty store. */
   readonly make: () => ContentStore | Promise<ContentStore>
 }
@@ -35,13 +32,11 @@ export function over({ it, make }: ContentsSuite): (name: string, body: (store: 
     })
 }
 
+export const written = (store: ContentStore, files: Files): Promise<string> => store.write({ kind: 'files', files })
+
 export async function sealed(store: ContentStore, files: Files, parent: Release | null, mark: SealMark): Promise<Release> {
-  return store.seal(await store.write({ kind: 'files', files }), parent, mark)
+  return store.seal(await written(store, files), parent, mark)
 }
 
 /** A release of another store. */
 export const stranger = (contentId: string): Release => ({ release_id: '1'.repeat(40), parent_release_id: null, content_id: contentId })
-
-export async function refused(kind: RefusalKind, code: string, promise: Promise<unknown>, words = /./): Promise<void> {
-  await assert.rejects(promise, (error) => isRefusal(error) && error.kind === kind && error.code === code && words.test(error.message))
-}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { isRefusal } from '../src/contract/index.ts'
 import type { Episode, Evaluator, JsonObject, Scene, Task } from '../src/contract/index.ts'
-import { assertGivenUp, assertUntouched, type Runner } from './support.ts'
+import { assertGivenUp, assertUntouched, never, type Runner } from './support.ts'
 
 export interface EvaluatorSuite extends Runner {
   readonly evaluator: Evaluator
@@ -23,7 +23,7 @@ export function evaluatorConformance(suite: EvaluatorSuite): void {
   const { it, evaluator, task, good, bad, sceneOf = bareScene } = suite
   const score = (episode: Episode): Promise<number | null> => evaluator.score(task, episode, sceneOf(episode))
 
-  it('every episode that came to its end gets a number, one that crashed too, unless nobody can say', async () => {
+  it('every finished episode gets a number, a crashed one too, unless it cannot be scored', async () => {
     for (const episode of [good, bad]) assert.ok(Number.isFinite(await score(episode)), 'it has no score for an episode that can be scored')
     for (const episode of [CRASHED, NOT_STARTED]) assertScore(await score(episode))
   })
@@ -57,7 +57,7 @@ const bareScene = (): Scene => ({
   models: {},
   executor: { run: () => Promise.reject(new Error('there is no executor')) },
   reference: null,
-  signal: new AbortController().signal,
+  signal: never(),
 })
 
 const ODD_DATA: readonly JsonObject[] = [{}, { answer: 7 }, { answer: null }, { answer: ['a'] }]

@@ -1,7 +1,7 @@
 /** Conformance suite for examiners, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
 import type { Candidate, Examination, Examiner, JsonObject, Tryout } from '../src/contract/index.ts'
-import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './support.ts'
+import { assertGivenUp, assertPlain, assertUntouched, never, type Runner } from './support.ts'
 
 export interface ExaminerSuite extends Runner {
   readonly examiner: Examiner
@@ -13,21 +13,16 @@ const GIVE_UP_MS_MAX = 1000
 
 export function examinerConformance({ it, examiner, asks = true }: ExaminerSuite): void {
   it('whatever the candidate says, it decides, and says what its decision rests on in plain data', async () => {
-    for (const answer of ANSWERS)
-      assertExamination(
-        await examine(
-          examiner,
-          simulatedCandidate(() => Promise.resolve(answer)),
-        ),
-      )
-  })
-  it('the same candidate is decided on the same, since a step may be taken again', async () => {
     for (const answer of ANSWERS) {
-      const candidate = () => simulatedCandidate(() => Promise.resolve(answer))
-      assert.deepEqual(await examine(examiner, candidate()), await examine(examiner, candidate()))
+      const { select, metrics = {} } = await examine(examiner, answering(answer))
+      assert.equal(typeof select, 'boolean', 'it answered without a decision')
+      assertPlain(metrics, 'what it rests on')
     }
   })
-  it('what it was told of the training is afterwards what it was', async () => {
+  it('the same candidate is decided on the same, since a step may be taken again', async () => {
+    for (const answer of ANSWERS) assert.deepEqual(await examine(examiner, answering(answer)), await examine(examiner, answering(answer)))
+  })
+  it('the metrics of the training are afterwards what they were', async () => {
     const candidate = simulatedCandidate(saying('yes'))
     await assertUntouched(candidate.metrics, (metrics) => examine(examiner, { ...candidate, metrics }))
   })
@@ -37,12 +32,12 @@ export function examinerConformance({ it, examiner, asks = true }: ExaminerSuite
     await assert.rejects(examine(examiner, { ...candidate, try: dead }))
     await assert.rejects(examine(examiner, simulatedCandidate(dead)))
   })
-  it('it is soon over when it is told to stop', async () => {
+  it('it is soon over after an abort', async () => {
     const stopping = new AbortController()
     const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
     const examination = examiner.examine(simulatedCandidate(slowly(stopping.signal, asked)), stopping.signal)
     await isAsked
-    stopping.abort(new Error('told to stop'))
+    stopping.abort(new Error('stopped'))
     await assertGivenUp(examination, GIVE_UP_MS_MAX)
   })
 }
@@ -63,6 +58,8 @@ export const saying =
   (text: string): Tryout['chat'] =>
   () =>
     Promise.resolve(completion({ role: 'assistant', content: text }))
+
+const answering = (answer: JsonObject): Candidate => simulatedCandidate(() => Promise.resolve(answer))
 
 const dead = (): Promise<never> => Promise.reject(new Error('the engine is gone'))
 
@@ -89,10 +86,4 @@ const slowly =
       asked()
     })
 
-const examine = (examiner: Examiner, candidate: Candidate): Promise<Examination> =>
-  examiner.examine(candidate, new AbortController().signal)
-
-function assertExamination({ select, metrics = {} }: Examination): void {
-  assert.equal(typeof select, 'boolean', 'it answered without a decision')
-  assertPlain(metrics, 'what it rests on')
-}
+const examine = (examiner: Examiner, candidate: Candidate): Promise<Examination> => examiner.examine(candidate, never())

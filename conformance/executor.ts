@@ -1,11 +1,11 @@
 /** Conformance suite for executors, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readFile, stat, writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { Episode, Executor, JsonObject, Launch, ModelAddress, Play } from '../src/contract/index.ts'
-import { ANSWER, CALL, MODEL, withModel } from './executor-model.ts'
-import { assertGivenUp, assertRefused, assertUntouched, type Runner } from './support.ts'
+import { assertGivenUp, assertRefused, assertUntouched, never, serve, withFolder, type Runner } from './support.ts'
 
 export interface ExecutorSuite extends Runner {
   /** An executor in which this Node has the same path. */
@@ -45,7 +45,7 @@ function describeRunning(suite: ExecutorSuite): void {
       assert.equal((await run(suite, script, { launch })).stdout.trim(), 'true')
     }
   })
-  suite.it('nobody types anything', async () => {
+  suite.it('its input is empty', async () => {
     assert.equal((await run(suite, 'process.stdin.on("end", () => console.log("over")).resume()')).stdout.trim(), 'over')
   })
   suite.it('words and variables arrive as they are: no shell reads them', async () => {
@@ -66,19 +66,16 @@ function describeFiles(suite: ExecutorSuite): void {
   })
   suite.it('a path that leads out of the folder is refused', async () => {
     for (const path of ['../outside', 'a/../../outside']) {
-      await assertRefused('invalid', run(suite, '1', { files: () => ({ [path]: 'x' }) }))
-      await assertRefused('invalid', run(suite, '1', { workspace: { [path]: 'x' } }))
+      await assertRefused('invalid', null, run(suite, '1', { files: () => ({ [path]: 'x' }) }))
+      await assertRefused('invalid', null, run(suite, '1', { workspace: { [path]: 'x' } }))
     }
   })
   suite.it('a folder that the command needs can be read', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'suite-'))
-    try {
+    await withFolder(async (folder) => {
       await writeFile(join(folder, 'program.js'), 'console.log("needed")')
       const launch = (): Launch => ({ ...launchOf(''), argv: [process.execPath, join(folder, 'program.js')] })
       assert.equal((await run(suite, '', { launch, needs: [folder] })).stdout.trim(), 'needed')
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    })
   })
   suite.it('command and files are afterwards what they were', async () => {
     const executor = await suite.make()
@@ -115,7 +112,7 @@ function describeRemains(suite: ExecutorSuite): void {
       await assert.rejects(run(suite, '1', { [what]: broken }), /an error of this suite/)
       await assertGone(folders)
     })
-  suite.it('what the command started is dead before anybody looks', async () => {
+  suite.it('what the command started is dead before its workspace is read', async () => {
     const writer = 'for (;;) require("fs").appendFileSync("beats", "x")'
     const script = `const fs = require("fs")
       require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(writer)}], { stdio: "ignore" }).unref()
@@ -145,10 +142,8 @@ function describeApart(suite: ExecutorSuite): void {
       launch: () => launchOf(script, { words: [word] }),
     })
     const runs = ['1', '2', '3'].map((word) => executor.run(playWith(word), never()))
-    assert.deepEqual(
-      (await Promise.all(runs)).map(({ stdout }) => stdout),
-      ['start 1', 'start 2', 'start 3'],
-    )
+    const printed = (await Promise.all(runs)).map(({ stdout }) => stdout)
+    assert.deepEqual(printed, ['start 1', 'start 2', 'start 3'])
   })
   suite.it('the environment of the service stays with the service', async () => {
     process.env['SECRET_OF_THIS_SUITE'] = 'secret'
@@ -162,7 +157,7 @@ function describeApart(suite: ExecutorSuite): void {
 }
 
 function describeEnding(suite: ExecutorSuite): void {
-  suite.it('a command that cannot be started is an episode that says so', async () => {
+  suite.it('a command that cannot be started is an episode that ended at its start', async () => {
     const launch = { ...launchOf(''), argv: ['no-such-command-of-this-suite'] }
     const { exitCode, ended } = await run(suite, '', { launch: () => launch })
     assert.notEqual(exitCode, 0)
@@ -187,10 +182,10 @@ function describeEnding(suite: ExecutorSuite): void {
 
 function describeModel(suite: ExecutorSuite): void {
   suite.it('the files name where the model answers, and it answers there', () =>
-    withModel(async ({ address, calls }) => {
+    withModel(async ({ address, called }) => {
       const { stdout } = await run(suite, CALL, { model: address, files: namesModel })
       assert.equal(stdout, ANSWER)
-      const [{ request } = assert.fail('nobody called the model')] = calls
+      const { request } = await called
       assert.equal(request.headers.authorization, `Bearer ${address.apiKey}`)
     }),
   )
@@ -208,6 +203,42 @@ function describeModel(suite: ExecutorSuite): void {
   )
 }
 
+/** A model that is never called. */
+const MODEL: ModelAddress = { url: 'http://127.0.0.1:9', model: 'm', api: 'openai', apiKey: 'key-of-the-suite' }
+
+/** Calls the model that the file `model.json` names, and prints its answer. */
+const CALL = `const { url, apiKey, model } = JSON.parse(require("fs").readFileSync("../model.json"))
+  fetch(url + "/v1/chat/completions", {
+    method: "POST",
+    headers: { authorization: "Bearer " + apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ model }),
+  }).then((answer) => answer.text()).then((text) => process.stdout.write(text))`
+const ANSWER = '{"answer":"é"}'
+
+interface Call {
+  readonly request: IncomingMessage
+  /** The caller has disconnected. */
+  readonly closed: Promise<unknown>
+}
+interface ServedModel {
+  readonly address: ModelAddress
+  readonly called: Promise<Call>
+}
+
+/** The model `silent` never answers. */
+async function withModel(use: (model: ServedModel) => Promise<void>): Promise<void> {
+  const { promise: called, resolve } = Promise.withResolvers<Call>()
+  const server = await serve(async (request, response) => {
+    resolve({ request, closed: new Promise((close) => response.on('close', close)) })
+    if (!(await text(request)).includes('silent')) response.end(ANSWER)
+  })
+  try {
+    await use({ address: { ...MODEL, url: server.url }, called })
+  } finally {
+    await server.close()
+  }
+}
+
 const namesModel = (model: ModelAddress): Readonly<Record<string, string>> => ({ 'model.json': JSON.stringify(model) })
 
 async function run(suite: ExecutorSuite, script: string, more: Partial<Play> = {}): Promise<Episode> {
@@ -223,14 +254,8 @@ const playOf = (script: string): Play => ({
   needs: [],
 })
 
-interface Words {
-  readonly words?: readonly string[]
-  readonly env?: Launch['env']
-  readonly timeoutSeconds?: number
-}
+type Words = Partial<Omit<Launch, 'argv'>> & { readonly words?: readonly string[] }
 
 function launchOf(script: string, { words = [], env = {}, timeoutSeconds = 60 }: Words = {}): Launch {
   return { argv: [process.execPath, '-e', script, '--', ...words], env, timeoutSeconds }
 }
-
-const never = (): AbortSignal => new AbortController().signal

@@ -1,8 +1,9 @@
 /** Conformance suite for multimodal gateways, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { Gateway } from '../src/contract/index.ts'
-import { assertGivenUp, assertRefused, type Runner } from './support.ts'
+import { assertGivenUp, assertRefused, never, serve, type Runner, type Served } from './support.ts'
 
 export interface GatewaySuite extends Runner {
   /** A gateway that relays to this base URL without `/v1`, where the suite answers. */
@@ -48,10 +49,7 @@ function describeRelaying(suite: GatewaySuite): void {
     provider.answer((response, sent) => response.writeHead(200, { 'content-type': 'application/json' }).end(sent))
     const bodies = Array.from({ length: 8 }, (_, n) => Buffer.from(`{"n":${n}}`))
     const answers = await Promise.all(bodies.map((body) => gateway.relay(ROUTE, body, never())))
-    assert.deepEqual(
-      answers.map(({ body }) => Buffer.from(body)),
-      bodies,
-    )
+    assert.deepEqual(Buffer.concat(answers.map(({ body }) => body)), Buffer.concat(bodies))
   })
 }
 
@@ -59,18 +57,18 @@ function describeSilence(suite: GatewaySuite): void {
   const test = over(suite)
   test('a provider that hangs up is a refusal of kind upstream', async ({ gateway, provider }) => {
     provider.answer((response) => response.destroy())
-    await assertRefused('upstream', gateway.relay(ROUTE, BODY, never()))
+    await assertRefused('upstream', null, gateway.relay(ROUTE, BODY, never()))
   })
   test('an answer that breaks off is a refusal of kind upstream', async ({ gateway, provider }) => {
     provider.answer((response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': '100' })
       response.write(SOUND, () => response.destroy())
     })
-    await assertRefused('upstream', gateway.relay(ROUTE, BODY, never()))
+    await assertRefused('upstream', null, gateway.relay(ROUTE, BODY, never()))
   })
-  test('nobody at the address is a refusal of kind upstream, and the call after it is answered', async ({ gateway, provider }) => {
+  test('no server at the address is a refusal of kind upstream, and the call after it is answered', async ({ gateway, provider }) => {
     await provider.close()
-    await assertRefused('upstream', gateway.relay(ROUTE, BODY, never()))
+    await assertRefused('upstream', null, gateway.relay(ROUTE, BODY, never()))
     const other = await startProvider()
     try {
       assert.equal((await (await suite.make(other.url)).relay(ROUTE, BODY, never())).status, 200)
@@ -125,46 +123,23 @@ function over({ it, make }: GatewaySuite): (name: string, body: (stage: Stage) =
     })
 }
 
-type Script = (response: ServerResponse, body: Buffer) => void
+type Script = (response: ServerResponse, body: Buffer) => unknown
 
-interface Provider {
-  readonly url: string
+interface Provider extends Served {
   readonly received: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[]
   /** Sets the answer of later calls. */
   answer(script: Script): void
-  close(): Promise<void>
 }
+
+const PLAIN: Script = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
 
 async function startProvider(): Promise<Provider> {
   const received: { path: string; type: string; body: Buffer }[] = []
-  let script: Script = answerPlainly
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
-    request.on('end', () => {
-      const body = Buffer.concat(parts)
-      received.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body })
-      script(response, body)
-    })
+  let script = PLAIN
+  const server = await serve(async (request, response) => {
+    const body = await buffer(request)
+    received.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body })
+    script(response, body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-    received,
-    answer: (next) => {
-      script = next
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  }
+  return { ...server, received, answer: (next) => void (script = next) }
 }
-
-function answerPlainly(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-}
-
-const never = (): AbortSignal => new AbortController().signal

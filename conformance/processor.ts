@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import type { PendingRecord, Processor, StoredSample } from '../src/contract/index.ts'
 import { exchange, report } from './processor-samples.ts'
+import { assertPlain, type Runner } from './support.ts'
 
-export interface ProcessorSuite {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
+export interface ProcessorSuite extends Runner {
   /** A new processor, the same each time. */
   readonly make: () => Processor | Promise<Processor>
 }
@@ -36,10 +35,9 @@ function describeItself(suite: ProcessorSuite): void {
     for (const type of reads) assert.ok(requestTypes.includes(type), `it reads ${type} and does not ask for it`)
   })
   test('its status is plain JSON, before it was handed anything and after', async (processor) => {
-    const assertPlain = (): void => assert.deepEqual(JSON.parse(JSON.stringify(processor.status())), processor.status())
-    assertPlain()
+    assertPlain(processor.status(), 'its status')
     hand(processor, recordsFor(processor))
-    assertPlain()
+    assertPlain(processor.status(), 'its status')
   })
 }
 
@@ -81,11 +79,8 @@ function describeOffers(suite: ProcessorSuite): void {
       assert.ok(record_ids.length > 0, 'a sample consumes nothing')
       assertSome(record_ids, [...known.keys()])
       const bodies = record_ids.flatMap((id) => known.get(id)?.payload ?? [])
-      for (const body of exchanges)
-        assert.ok(
-          bodies.some((stored) => Buffer.compare(stored, body) === 0),
-          'an exchange was never stored',
-        )
+      const isStored = (body: Uint8Array): boolean => bodies.some((stored) => Buffer.compare(stored, body) === 0)
+      assert.ok(exchanges.every(isStored), 'an exchange was never stored')
     }
   })
   test('another one that is handed the same records offers the same', async (processor) => {
@@ -134,13 +129,13 @@ function describeSettling(suite: ProcessorSuite): void {
 
 function describeUnusable(suite: ProcessorSuite): void {
   const test = over(suite)
-  test('a record it cannot use is told in a few words, throws nothing and is never offered', async (processor) => {
+  test('a record it cannot use is skipped with a reason, throws nothing and is never offered', async (processor) => {
     const kept = new Set(hand(processor, hostileFor(processor)).map((record) => record.agent_record_id))
-    for (const { record_ids } of batchesOf(processor).flat())
-      assert.ok(
-        record_ids.some((id) => kept.has(id)),
-        'it offers what it skipped',
-      )
+    const offered = batchesOf(processor).flat()
+    assert.ok(
+      offered.every(({ record_ids }) => record_ids.some((id) => kept.has(id))),
+      'it offers what it skipped',
+    )
   })
   test('what it cannot use stands in the way of nothing', async (processor) => {
     const plain = await suite.make()

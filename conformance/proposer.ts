@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Adapter, Brief, Entry, JsonObject, Model, Proposal, Proposer, Reporter, Sample, TrainRequest } from '../src/contract/index.ts'
 import { admit } from '../src/harness/index.ts'
-import { assertGivenUp, assertPlain, assertUntouched, type Runner } from './support.ts'
+import { assertGivenUp, assertPlain, assertUntouched, never, QUIET, type Runner } from './support.ts'
 
 export interface ProposerSuite extends Runner {
   readonly proposer: Proposer
@@ -53,12 +53,10 @@ export function proposerConformance(suite: ProposerSuite): void {
     await assertUntouched(data, (given) => proposer.propose({ ...brief, ...given }))
   })
   it('after an abort it is soon over', async () => {
-    await assertGivenUp(
-      proposer.propose(briefOf(suite, { samples, models: { served: SILENT }, signal: AbortSignal.abort() })),
-      GIVE_UP_MS_MAX,
-    )
+    const brief = briefOf(suite, { samples, models: { served: SILENT }, signal: AbortSignal.abort() })
+    await assertGivenUp(proposer.propose(brief), GIVE_UP_MS_MAX)
   })
-  it('told to stop while a model thinks, it is soon over', async () => {
+  it('stopped while a model thinks, it is soon over', async () => {
     const stopping = new AbortController()
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<null>()
     const thinking = thinkingModel(stopping.signal, () => isAsked(null))
@@ -87,25 +85,20 @@ export function briefOf({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>
     },
     trial: () => Promise.resolve({ score: null, failure: 'no agent is installed here', episode: null }),
     report: QUIET,
-    signal: new AbortController().signal,
+    signal: never(),
     ...given,
   }
 }
 
 /** A reporter that collects lines. */
 export const hearing = (lines: string[]): Reporter => ({
-  phase: () => undefined,
+  ...QUIET,
   line: (kind, words, failed) => void lines.push(`${kind}: ${words}${failed === true ? ' (failed)' : ''}`),
 })
 
-const QUIET: Reporter = { phase: () => undefined, line: () => undefined }
-
+const fail = (): Promise<never> => Promise.reject(new Error('no answer'))
 /** Every call fails. */
-const SILENT: Model = {
-  name: 'silent',
-  chat: () => Promise.reject(new Error('no answer')),
-  turn: () => Promise.reject(new Error('no answer')),
-}
+const SILENT: Model = { name: 'silent', chat: fail, turn: fail }
 
 /** Never answers; like the real models, it rejects when the step is aborted. */
 function thinkingModel(signal: AbortSignal, onCall: () => void): Model {

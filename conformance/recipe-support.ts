@@ -1,28 +1,14 @@
 /** Shared by the recipe suites: a scenario to bind, its first release, and a folder. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unknown, upstream } from '../src/contract/index.ts'
-import type {
-  Binding,
-  Files,
-  JsonObject,
-  Recipe,
-  Release,
-  Runtime,
-  ScenarioScope,
-  TrainerPlan,
-  TrainingMode,
-} from '../src/contract/index.ts'
-import type { Runner } from './support.ts'
+import type { Binding, Files, JsonObject, Recipe, Release, Runtime, ScenarioScope, TrainerPlan } from '../src/contract/index.ts'
+import { withFolder, type Runner } from './support.ts'
 
 export interface RecipeSuite extends Runner {
   readonly recipe: Recipe
   /** The recipe's sections of the configuration. */
   readonly config?: JsonObject
 }
-
-export const TRAINING_MODES: readonly TrainingMode[] = ['auto', 'manual', 'hybrid']
 
 interface Bound {
   readonly binding: Binding
@@ -45,14 +31,8 @@ export function over(suite: RecipeSuite): (name: string, body: (bound: Bound) =>
 }
 
 /** The folder does not exist yet: a recipe makes it when it needs one. */
-export async function withDirectory(body: (directory: string) => Promise<void>): Promise<void> {
-  const parent = await mkdtemp(join(tmpdir(), 'recipe-'))
-  try {
-    await body(join(parent, 'scenario'))
-  } finally {
-    await rm(parent, { recursive: true, force: true })
-  }
-}
+export const withDirectory = (body: (directory: string) => Promise<void>): Promise<void> =>
+  withFolder((parent) => body(join(parent, 'scenario')))
 
 export function scopeOf(suite: RecipeSuite, directory: string): ScenarioScope {
   return {
@@ -61,7 +41,11 @@ export function scopeOf(suite: RecipeSuite, directory: string): ScenarioScope {
     runtime: silent,
     evaluation: { url: 'http://127.0.0.1:1/evaluation', model: 'm', api: 'openai', apiKey: 'evaluation-token' },
     directory,
-    read: async (contentId) => contentsOf(suite)[contentId] ?? refuse(contentId),
+    read: async (contentId) => {
+      const files = contentsOf(suite)[contentId]
+      if (files === undefined) throw unknown('unknown_content', `${JSON.stringify(contentId)} is not a content of the given release`)
+      return files
+    },
   }
 }
 
@@ -92,16 +76,14 @@ function contentsOf(suite: RecipeSuite): Readonly<Record<string, Files>> {
   return { [WHOLE]: seed, ...Object.fromEntries(componentsOf(suite).map((name) => [`content-${name}`, within(name)])) }
 }
 
-function refuse(contentId: string): never {
-  throw unknown('unknown_content', `${JSON.stringify(contentId)} is not a content of the given release`)
-}
-
 /** A model that never answers: a recipe must bind without it. */
 const silent: Runtime = {
-  infer: () => Promise.reject(noAnswer()),
-  models: () => Promise.reject(noAnswer()),
+  infer: noAnswer,
+  models: noAnswer,
   status: async () => ({ runtime: 'silent' }),
   close: async () => undefined,
 }
 
-const noAnswer = (): Error => upstream('no_answer', 'no model answers in this suite')
+function noAnswer(): Promise<never> {
+  return Promise.reject(upstream('no_answer', 'no model answers in this suite'))
+}

@@ -1,11 +1,11 @@
 /** Conformance suite for runtimes, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import { isObject } from '../src/contract/index.ts'
 import type { Json, JsonObject, ModelAddress, Runtime, RuntimeAnswer, RuntimeCall, StreamedAnswer } from '../src/contract/index.ts'
+import { never, type Runner } from './support.ts'
 
-export interface RuntimeSuite {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
+export interface RuntimeSuite extends Runner {
   /** A new runtime, ready to answer. */
   readonly make: () => RuntimeMade | Promise<RuntimeMade>
 }
@@ -54,7 +54,7 @@ export function runtimeConformance(suite: RuntimeSuite): void {
   const { describe } = suite
   describe('answers', () => describeAnswers(suite))
   describe('giving up', () => describeGivingUp(suite))
-  describe('what it tells', () => describeStatus(suite))
+  describe('what it reports', () => describeStatus(suite))
 }
 
 function describeAnswers(suite: RuntimeSuite): void {
@@ -70,7 +70,7 @@ function describeAnswers(suite: RuntimeSuite): void {
     test(`${dialect}: a call is answered as a stream that ends as its format ends`, async ({ runtime, model }) => {
       const answer = streamOf(await runtime.infer(callOf(dialect, model, { stream: true })))
       assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/)
-      assert.match(await textOf(answer), FORMATS[dialect].end)
+      assert.match(await text(answer.chunks), FORMATS[dialect].end)
     })
     test(`${dialect}: a refusal of the model is an answer and says why`, async ({ runtime, model }) => {
       const call = { ...callOf(dialect, model, {}), body: Buffer.from('{}') }
@@ -81,7 +81,7 @@ function describeAnswers(suite: RuntimeSuite): void {
   }
   test('two calls at once do not mix', async ({ runtime, model }) => {
     const streams = await Promise.all(DIALECTS.map((dialect) => runtime.infer(callOf(dialect, model, { stream: true }))))
-    const texts = await Promise.all(streams.map((answer) => textOf(streamOf(answer))))
+    const texts = await Promise.all(streams.map((answer) => text(streamOf(answer).chunks)))
     for (const [at, dialect] of DIALECTS.entries()) assert.match(texts[at] ?? '', FORMATS[dialect].end)
   })
 }
@@ -153,7 +153,7 @@ function over({ it, make }: RuntimeSuite): (name: string, body: (made: RuntimeMa
   }
 }
 
-function callOf(dialect: keyof typeof FORMATS, model: ModelAddress, fields: JsonObject, signal?: AbortSignal): RuntimeCall {
+function callOf(dialect: keyof typeof FORMATS, model: ModelAddress, fields: JsonObject, signal = never()): RuntimeCall {
   const { path, body } = FORMATS[dialect]
   return {
     dialect,
@@ -163,7 +163,7 @@ function callOf(dialect: keyof typeof FORMATS, model: ModelAddress, fields: Json
     model,
     purpose: 'traffic',
     release: { release_id: 'r1', parent_release_id: null, content_id: 'c1' },
-    signal: signal ?? new AbortController().signal,
+    signal,
   }
 }
 
@@ -171,12 +171,6 @@ function streamOf(answer: RuntimeAnswer): StreamedAnswer {
   if (answer.kind !== 'stream') assert.fail(`expected a stream, got ${answer.kind}`)
   assert.equal(answer.status, 200)
   return answer
-}
-
-async function textOf({ chunks }: StreamedAnswer): Promise<string> {
-  const pieces: Uint8Array[] = []
-  for await (const chunk of chunks) pieces.push(chunk)
-  return Buffer.concat(pieces).toString()
 }
 
 function objectOf(answer: RuntimeAnswer): JsonObject {

@@ -1,12 +1,26 @@
 /** Store conformance for capacity, archiving and closing. */
 import assert from 'node:assert/strict'
 import type { Losses } from '../src/contract/index.ts'
-import { bytes, create, DEEP, evicted, over, plain, record, refused, sequences, steps, ten, type StoreSuite } from './store-samples.ts'
+import {
+  bytes,
+  counted,
+  create,
+  DEEP,
+  evicted,
+  over,
+  plain,
+  record,
+  sequences,
+  settled,
+  steps,
+  ten,
+  type StoreSuite,
+} from './store-samples.ts'
+import { assertRefused } from './support.ts'
 
 export function describeCapacity(suite: StoreSuite): void {
   const test = over(suite, 30)
-  test('the oldest bodies of all scenarios go first, and their rows stay', async (store) => {
-    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
+  test('the oldest bodies of all scenarios go first, and their rows stay', async ({ store, a, b }) => {
     await a.append([ten('1')])
     await b.append([ten('1')])
     await a.append([ten('2'), ten('3'), ten('4')])
@@ -18,12 +32,11 @@ export function describeCapacity(suite: StoreSuite): void {
     assert.equal((await b.types(['1'])).get('1'), 'inference')
     assert.deepEqual(await store.verify(() => undefined), [])
   })
-  test('what was lost is counted by scenario and in all, and told', async (store) => {
-    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
-    const told = new Map<string, Losses>()
+  test('what was lost is counted by scenario and in all, and reported', async ({ store, a, b }) => {
+    const reported = new Map<string, Losses>()
     store.onLoss((scenario, lost) => {
-      const before = told.get(scenario) ?? { records: 0, bytes: 0 }
-      told.set(scenario, { records: before.records + lost.records, bytes: before.bytes + lost.bytes })
+      const before = reported.get(scenario) ?? { records: 0, bytes: 0 }
+      reported.set(scenario, { records: before.records + lost.records, bytes: before.bytes + lost.bytes })
     })
     await a.append([ten('1'), ten('2')])
     await b.append([ten('1'), ten('2'), ten('3'), ten('4')])
@@ -31,90 +44,81 @@ export function describeCapacity(suite: StoreSuite): void {
     assert.deepEqual(await a.losses(), { records: 2, bytes: 20 })
     assert.deepEqual(await b.losses(), { records: 1, bytes: 10 })
     assert.deepEqual(await store.usage(), { records: 6, body_bytes: 30, capacity_bytes: 30, lost_records: 3, lost_bytes: 30 })
-    assert.deepEqual(Object.fromEntries(told), { a: { records: 2, bytes: 20 }, b: { records: 1, bytes: 10 } })
+    assert.deepEqual(Object.fromEntries(reported), { a: { records: 2, bytes: 20 }, b: { records: 1, bytes: 10 } })
   })
-  test('an evicted record still answers an identical retry and refuses another', async (store) => {
-    const scenario = await create(store, 'a')
-    const [row] = await scenario.append([record('old', { payload: bytes('{"a":1,"b":22}') })])
-    await scenario.append([ten('1'), ten('2'), ten('3')])
+  test('an evicted record still answers an identical retry and refuses another', async ({ store, a }) => {
+    const [row] = await a.append([record('old', { payload: bytes('{"a":1,"b":22}') })])
+    await a.append([ten('1'), ten('2'), ten('3')])
     await evicted(store)
-    assert.deepEqual(await scenario.append([record('old', { created_at: 9, payload: bytes('{"b":22,"a":1}') })]), [row])
-    await refused('conflict', 'record_conflict', scenario.append([record('old', { payload: bytes('{"a":1,"b":23}') })]))
-    assert.equal((await scenario.get('old'))?.payload, null)
+    assert.deepEqual(await a.append([record('old', { created_at: 9, payload: bytes('{"b":22,"a":1}') })]), [row])
+    await assertRefused('conflict', 'record_conflict', a.append([record('old', { payload: bytes('{"a":1,"b":23}') })]))
+    assert.equal((await a.get('old'))?.payload, null)
   })
-  test('a body larger than all capacity is taken in and evicted', async (store) => {
-    const scenario = await create(store, 'a')
+  test('a body larger than all capacity is taken in and evicted', async ({ store, a }) => {
     const large = record('large', { payload: bytes(`{"a":"${'x'.repeat(100)}"}`) })
-    assert.deepEqual(sequences(await scenario.append([large])), [1])
+    assert.deepEqual(sequences(await a.append([large])), [1])
     await evicted(store)
-    assert.equal((await scenario.get('large'))?.payload, null)
-    assert.deepEqual(sequences(await scenario.append([large])), [1])
+    assert.equal((await a.get('large'))?.payload, null)
+    assert.deepEqual(sequences(await a.append([large])), [1])
   })
-  test('a deeply nested body is evicted like any other', async (store) => {
-    const scenario = await create(store, 'a')
+  test('a deeply nested body is evicted like any other', async ({ store, a }) => {
     const deep = record('deep', { payload: bytes(DEEP) })
-    await scenario.append([deep])
+    await a.append([deep])
     await evicted(store)
-    assert.deepEqual(sequences(await scenario.append([deep])), [1])
-    assert.deepEqual(sequences(await scenario.append([ten('1')])), [2])
+    assert.deepEqual(sequences(await a.append([deep])), [1])
+    assert.deepEqual(sequences(await a.append([ten('1')])), [2])
   })
   if (!suite.isLasting) return
-  test('losses, and what an evicted record was, survive closing and opening again', async (store, reopen) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([ten('1'), ten('2'), ten('3'), ten('4')])
+  test('losses, and what an evicted record was, survive closing and opening again', async ({ store, a, reopen }) => {
+    await a.append([ten('1'), ten('2'), ten('3'), ten('4')])
     await evicted(store)
     const reopened = await reopen()
     const again = reopened.scenario('a')
     assert.deepEqual(await again.losses(), { records: 1, bytes: 10 })
     assert.deepEqual(sequences(await again.append([ten('1')])), [1])
-    await refused('conflict', 'record_conflict', again.append([record('1')]))
+    await assertRefused('conflict', 'record_conflict', again.append([record('1')]))
     assert.equal((await reopened.usage()).body_bytes, 30)
   })
 }
 
 export function describeArchiving(suite: StoreSuite): void {
   const test = over(suite)
-  test('an archived scenario is gone from every list and its name is free', async (store) => {
-    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
+  test('an archived scenario is gone from every list and its name is free', async ({ store, a, b }) => {
     await a.append([record('1')])
     await b.append([record('1')])
     const archive = await store.archive('a')
     assert.notEqual(archive, '')
     assert.deepEqual(await store.scenarios(), ['b'])
     assert.equal(await a.get('1'), null)
-    await refused('unknown', 'unknown_scenario', a.append([record('2')]))
+    await assertRefused('unknown', 'unknown_scenario', a.append([record('2')]))
     await create(store, 'a')
     assert.deepEqual(sequences(await a.append([record('1', { artifact_ref: 'other' })])), [1])
     assert.deepEqual(steps(await a.commits({ after: -1, limit: 10 })), [0])
     assert.deepEqual(sequences(await b.records({ after: 0, limit: 10 })), [1])
     assert.deepEqual(await store.verify(() => undefined), [])
   })
-  test('its records and bytes no longer count', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([record('1'), record('2')])
+  test('its records and bytes no longer count', async ({ store, a }) => {
+    await a.append([record('1'), record('2')])
     await store.archive('a')
     const { records, body_bytes } = await store.usage()
     assert.deepEqual({ records, body_bytes }, { records: 0, body_bytes: 0 })
   })
-  test('archiving what is not there, or twice at once, is refused as unknown', async (store) => {
-    await refused('unknown', 'unknown_scenario', store.archive('nobody'))
-    await create(store, 'a')
-    const settled = await Promise.allSettled([store.archive('a'), store.archive('a')])
-    assert.deepEqual(settled.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    await refused('unknown', 'unknown_scenario', store.archive('a'))
+  test('archiving what is not there, or twice at once, is refused as unknown', async ({ store }) => {
+    await assertRefused('unknown', 'unknown_scenario', store.archive('none'))
+    assert.deepEqual((await settled([store.archive('a'), store.archive('a')])).sort(), ['fulfilled', 'rejected'])
+    await assertRefused('unknown', 'unknown_scenario', store.archive('a'))
   })
-  test('the same name can be archived again and again', async (store) => {
+  test('the same name can be archived again and again', async ({ store, a }) => {
     const archives = new Set<string>()
-    for (let round = 0; round < 3; round += 1) {
-      const scenario = await create(store, 'a')
-      await scenario.append([record(`r${round}`)])
+    for (const round of counted(3)) {
+      await a.append([record(`r${round}`)])
       archives.add(await store.archive('a'))
+      await create(store, 'a')
     }
     assert.equal(archives.size, 3)
   })
-  test('other scenarios take records meanwhile', async (store) => {
-    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
-    await a.append(Array.from({ length: 600 }, (_, index) => record(`r${index}`)))
+  test('other scenarios take records meanwhile', async ({ store, a, b }) => {
+    await a.append(counted(600).map((index) => record(`r${index}`)))
     const archived = store.archive('a')
     await b.append([record('1')])
     await archived
@@ -125,16 +129,14 @@ export function describeArchiving(suite: StoreSuite): void {
 
 export function describeClosing(suite: StoreSuite): void {
   const test = over(suite)
-  test('closing twice is closing once, and a closed store refuses', async (store) => {
-    const scenario = await create(store, 'a')
+  test('closing twice is closing once, and a closed store refuses', async ({ store, a }) => {
     await Promise.all([store.close(), store.close()])
-    await refused('unavailable', 'store_closed', scenario.append([record('1')]))
-    await refused('unavailable', 'store_closed', scenario.get('1'))
+    await assertRefused('unavailable', 'store_closed', a.append([record('1')]))
+    await assertRefused('unavailable', 'store_closed', a.get('1'))
   })
   if (!suite.isLasting) return
-  test('what was accepted before closing is finished', async (store, reopen) => {
-    const scenario = await create(store, 'a')
-    const appends = Array.from({ length: 50 }, (_, index) => scenario.append([record(`r${index}`)]))
+  test('what was accepted before closing is finished', async ({ a, reopen }) => {
+    const appends = counted(50).map((index) => a.append([record(`r${index}`)]))
     const reopened = await reopen()
     await Promise.all(appends)
     assert.equal((await reopened.usage()).records, 50)

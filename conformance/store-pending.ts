@@ -7,27 +7,25 @@ import {
   type PendingRecord,
   type ScenarioStore,
 } from '../src/contract/index.ts'
-import { bytes, commit, create, evicted, over, plain, record, sequences, ten, type StoreSuite } from './store-samples.ts'
+import { bytes, commit, counted, evicted, over, plain, record, sequences, ten, walk, type StoreSuite } from './store-samples.ts'
 
 const TYPES = ['inference', 'report', 'train'] as const
 const PAGE: PendingPage = { component: '', types: TYPES, after: 0, limit: 100 }
 
 export function describePending(suite: StoreSuite): void {
   const test = over(suite)
-  test('a record comes whole, with what it quotes in the order quoted', async (store) => {
-    const scenario = await create(store, 'a')
-    const [one, two] = await scenario.append([record('1', { payload: bytes('{"n":1}') }), record('2', { payload: bytes('{"n":2}') })])
-    const [row] = await scenario.append([report('r', ['2', '1', '2'], 0.5)])
-    await scenario.commit(commit(1, ['1']))
+  test('a record comes whole, with what it quotes in the order quoted', async ({ a }) => {
+    const [one, two] = await a.append([record('1', { payload: bytes('{"n":1}') }), record('2', { payload: bytes('{"n":2}') })])
+    const [row] = await a.append([report('r', ['2', '1', '2'], 0.5)])
+    await a.commit(commit(1, ['1']))
     const quoted = [
       { ...two, payload: '{"n":2}', consumed: false },
       { ...one, payload: '{"n":1}', consumed: true },
       { ...two, payload: '{"n":2}', consumed: false },
     ]
-    assert.deepEqual(shown(await scenario.pending({ ...PAGE, types: ['report'] })), [{ ...row, payload: '{"a":1}', quoted }])
+    assert.deepEqual(shown(await a.pending({ ...PAGE, types: ['report'] })), [{ ...row, payload: '{"a":1}', quoted }])
   })
-  test('a record that a step of the component consumed is left out, and no other', async (store) => {
-    const [a, b] = [await create(store, 'a'), await create(store, 'b')]
+  test('a record that a step of the component consumed is left out, and no other', async ({ a, b }) => {
     for (const scenario of [a, b]) await scenario.append(['1', '2', '3'].map((id) => record(id)))
     await a.commit(commit(1, ['2']))
     await a.commit({ ...commit(2, ['2', '3']), component: 'p' })
@@ -36,73 +34,57 @@ export function describePending(suite: StoreSuite): void {
     assert.deepEqual(sequences(await a.pending({ ...PAGE, component: 'q' })), [1, 2, 3])
     assert.deepEqual(sequences(await b.pending(PAGE)), [1, 2, 3])
   })
-  test('whether a quoted record was consumed is a question of the component that asks', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([record('1'), report('r', ['1'])])
-    await scenario.commit({ ...commit(1, ['1']), component: 'p' })
+  test('whether a quoted record was consumed is a question of the component that asks', async ({ a }) => {
+    await a.append([record('1'), report('r', ['1'])])
+    await a.commit({ ...commit(1, ['1']), component: 'p' })
     const consumed = async (component: string) =>
-      (await scenario.pending({ ...PAGE, component, types: ['report'] })).flatMap(({ quoted }) => quoted.map((each) => each.consumed))
+      (await a.pending({ ...PAGE, component, types: ['report'] })).flatMap(({ quoted }) => quoted.map((each) => each.consumed))
     assert.deepEqual(await consumed('p'), [true])
     assert.deepEqual(await consumed(''), [false])
   })
-  test('types come in one order, whichever and however many are asked for', async (store) => {
-    const scenario = await create(store, 'a')
+  test('types come in one order, whichever and however many are asked for', async ({ a }) => {
     const stored = ['report', 'inference', 'train', 'train', 'inference', 'report', 'inference'] as const
-    await scenario.append(stored.map((request_type, index) => record(`r${index}`, { request_type })))
-    await scenario.commit(commit(1, ['r3']))
-    for (const types of [
-      ...TYPES.map((type) => [type]),
-      ['train', 'report'],
-      ['report', 'inference'],
-      ['inference', 'train'],
-      TYPES,
-    ] as const) {
+    await a.append(stored.map((request_type, index) => record(`r${index}`, { request_type })))
+    await a.commit(commit(1, ['r3']))
+    const pairs = [['train', 'report'] as const, ['report', 'inference'] as const, ['inference', 'train'] as const]
+    for (const types of [...TYPES.map((type) => [type]), ...pairs, TYPES]) {
       const expected = stored.flatMap((type, index) => (types.some((each) => each === type) && index !== 3 ? [index + 1] : []))
-      assert.deepEqual(sequences(await scenario.pending({ ...PAGE, types })), expected)
-      assert.deepEqual(await walk(scenario, { ...PAGE, types, limit: 1 }), expected)
+      assert.deepEqual(sequences(await a.pending({ ...PAGE, types })), expected)
+      assert.deepEqual(await pendingOf(a, { types, limit: 1 }), expected)
     }
-    assert.deepEqual(await scenario.pending({ ...PAGE, types: [] }), [])
-    assert.deepEqual(sequences(await scenario.pending({ ...PAGE, types: ['train', 'train'] })), [3])
+    assert.deepEqual(await a.pending({ ...PAGE, types: [] }), [])
+    assert.deepEqual(sequences(await a.pending({ ...PAGE, types: ['train', 'train'] })), [3])
   })
-  test('pages walk a thousand of them once and in order', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append(Array.from({ length: 1100 }, (_, index) => record(`r${index}`, { request_type: TYPES[index % 3] ?? 'train' })))
-    const gone = Array.from({ length: 100 }, (_, index) => index * 11)
-    await scenario.commit(
-      commit(
-        1,
-        gone.map((index) => `r${index}`),
-      ),
-    )
-    const expected = Array.from({ length: 1100 }, (_, index) => index + 1).filter((sequence) => !gone.includes(sequence - 1))
-    for (const limit of [7, 256]) assert.deepEqual(await walk(scenario, { ...PAGE, limit }), expected)
-    assert.deepEqual(await scenario.pending({ ...PAGE, after: 1100 }), [])
-    assert.deepEqual(await scenario.pending({ ...PAGE, after: 5000 }), [])
-    assert.deepEqual(await scenario.pending({ ...PAGE, limit: 0 }), [])
+  test('pages walk a thousand of them once and in order', async ({ a }) => {
+    await a.append(counted(1100).map((n) => record(`r${n}`, { request_type: TYPES[n % 3] ?? 'train' })))
+    const consumed = counted(100).map((n) => `r${n * 11}`)
+    await a.commit(commit(1, consumed))
+    const expected = counted(1100).filter((n) => !consumed.includes(`r${n}`))
+    for (const limit of [7, 256]) assert.deepEqual(await pendingOf(a, { limit }), expected)
+    assert.deepEqual(await a.pending({ ...PAGE, after: 1100 }), [])
+    assert.deepEqual(await a.pending({ ...PAGE, after: 5000 }), [])
+    assert.deepEqual(await a.pending({ ...PAGE, limit: 0 }), [])
   })
-  test('a quoted record that is not there is passed over', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([record('1'), report('r', ['nobody', '1', 'r'])])
-    const [found] = await scenario.pending({ ...PAGE, types: ['report'] })
+  test('a quoted record that is not there is passed over', async ({ a }) => {
+    await a.append([record('1'), report('r', ['none', '1', 'r'])])
+    const [found] = await a.pending({ ...PAGE, types: ['report'] })
     assert.deepEqual(sequences(found?.quoted ?? []), [1, 2])
   })
-  test('a page shows a commit whole or not at all', async (store) => {
-    const scenario = await create(store, 'a')
-    const ids = Array.from({ length: 50 }, (_, index) => `${index}`)
-    for (const id of ids) await scenario.append([record(id), report(`r${id}`, [id])])
+  test('a page shows a commit whole or not at all', async ({ a }) => {
+    const ids = counted(50).map(String)
+    for (const id of ids) await a.append([record(id), report(`r${id}`, [id])])
     const pages: Promise<readonly PendingRecord[]>[] = []
     for (const [index, id] of ids.toReversed().entries()) {
-      for (let asked = 0; asked < 4; asked += 1) pages.push(scenario.pending({ ...PAGE, types: ['report'] }))
-      await scenario.commit(commit(index + 1, [id, `r${id}`]))
+      for (let asked = 0; asked < 4; asked += 1) pages.push(a.pending({ ...PAGE, types: ['report'] }))
+      await a.commit(commit(index + 1, [id, `r${id}`]))
     }
     const quoted = (await Promise.all(pages)).flat().flatMap((found) => found.quoted)
     assert.ok(quoted.every((each) => !each.consumed))
   })
-  test('bytes that the caller changes are a copy', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([record('1'), report('r', ['1'])])
-    for (const found of await scenario.pending(PAGE)) for (const each of [found, ...found.quoted]) each.payload?.fill(0)
-    const payloads = (await scenario.pending(PAGE)).flatMap((found) => [found, ...found.quoted].map((each) => plain(each)?.payload))
+  test('bytes that the caller changes are a copy', async ({ a }) => {
+    await a.append([record('1'), report('r', ['1'])])
+    for (const found of await a.pending(PAGE)) for (const each of [found, ...found.quoted]) each.payload?.fill(0)
+    const payloads = (await a.pending(PAGE)).flatMap((found) => [found, ...found.quoted].map((each) => plain(each)?.payload))
     assert.deepEqual(payloads, ['{"a":1}', '{"a":1}', '{"a":1}'])
   })
   describeLargePages(suite)
@@ -111,58 +93,41 @@ export function describePending(suite: StoreSuite): void {
 function describeLargePages(suite: StoreSuite): void {
   over(suite, 8 * PENDING_PAGE_BYTES_MAX)(
     'a page ends before it holds too many bytes, and never before its first record',
-    async (store) => {
-      const scenario = await create(store, 'a')
-      await scenario.append([record('1', share(0.4)), record('2', share(0.4))])
-      await scenario.append([
+    async ({ a }) => {
+      await a.append([record('1', share(0.4)), record('2', share(0.4))])
+      await a.append([
         record('3', share(0.4)),
         record('4', share(1.25)),
         report('r', ['1', '2', '3']),
         report('s', ['1']),
         report('t', ['2']),
       ])
-      const pages: number[][] = []
-      for (let after = 0; ; after = pages.at(-1)?.at(-1) ?? 0) {
-        const page = sequences(await scenario.pending({ ...PAGE, after }))
-        if (page.length === 0) break
-        pages.push(page)
-      }
+      const pages = await walk((after) => a.pending({ ...PAGE, after }))
       assert.deepEqual(pages, [[1, 2], [3], [4], [5], [6, 7]])
     },
   )
   over(suite, 8 * PENDING_PAGE_BYTES_MAX)(
-    'a record that is too large with what it quotes comes without any body, says so, and holds up nothing after it',
-    async (store) => {
-      const scenario = await create(store, 'a')
+    'a record that is too large with what it quotes comes marked and without any body, and holds up nothing after it',
+    async ({ a }) => {
       // One body quoted often enough: its bytes count each time.
       const often = Array.from({ length: PENDING_RECORD_BYTES_MAX / PENDING_PAGE_BYTES_MAX }, () => '1')
-      await scenario.append([record('1', share(1)), record('2')])
-      await scenario.append([report('r', ['2']), report('s', [...often, '2']), report('t', ['2'])])
-      await scenario.commit(commit(1, ['2']))
-      const page = await scenario.pending({ ...PAGE, types: ['report'] })
-      assert.deepEqual(
-        page.map((found) => [found.agent_record_id, found.too_large, found.payload !== null]),
-        [
-          ['r', undefined, true],
-          ['s', true, false],
-          ['t', undefined, true],
-        ],
-      )
-      const [, { quoted } = { quoted: [] }] = page
-      assert.deepEqual(
-        quoted.map((each) => [each.agent_record_id, each.payload, each.consumed]),
-        [...often.map((id) => [id, null, false]), ['2', null, true]],
-      )
+      await a.append([record('1', share(1)), record('2')])
+      await a.append([report('r', ['2']), report('s', [...often, '2']), report('t', ['2'])])
+      await a.commit(commit(1, ['2']))
+      const page = await a.pending({ ...PAGE, types: ['report'] })
+      const found = page.map(({ agent_record_id, too_large = false, payload }) => `${agent_record_id} ${too_large} ${payload !== null}`)
+      assert.deepEqual(found, ['r false true', 's true false', 't false true'])
+      const quoted = page[1]?.quoted.map((each) => [each.agent_record_id, each.payload, each.consumed])
+      assert.deepEqual(quoted, [...often.map((id) => [id, null, false]), ['2', null, true]])
     },
   )
-  over(suite, 30)('a record whose body was evicted is pending without it', async (store) => {
-    const scenario = await create(store, 'a')
-    await scenario.append([ten('1'), { ...ten('r'), request_type: 'report', references: ['1'] }])
-    await scenario.append([{ ...ten('s'), request_type: 'report', references: ['1', '2'] }, ten('2')])
-    await scenario.append([ten('3')])
+  over(suite, 30)('a record whose body was evicted is pending without it', async ({ store, a }) => {
+    await a.append([ten('1'), { ...ten('r'), request_type: 'report', references: ['1'] }])
+    await a.append([{ ...ten('s'), request_type: 'report', references: ['1', '2'] }, ten('2')])
+    await a.append([ten('3')])
     await evicted(store)
     const body = '{"ten":10}'
-    const bodies = shown(await scenario.pending(PAGE)).map((found) => [found.payload, found.quoted.map((each) => each.payload)])
+    const bodies = shown(await a.pending(PAGE)).map((found) => [found.payload, found.quoted.map((each) => each.payload)])
     assert.deepEqual(bodies, [
       [null, []],
       [null, [null]],
@@ -170,8 +135,8 @@ function describeLargePages(suite: StoreSuite): void {
       [body, []],
       [body, []],
     ])
-    await scenario.commit(commit(1, ['1', 'r']))
-    assert.deepEqual(sequences(await scenario.pending(PAGE)), [3, 4, 5])
+    await a.commit(commit(1, ['1', 'r']))
+    assert.deepEqual(sequences(await a.pending(PAGE)), [3, 4, 5])
   })
 }
 
@@ -190,11 +155,5 @@ const shown = (page: readonly PendingRecord[]) =>
 
 const text = (payload: Uint8Array | null) => (payload === null ? null : Buffer.from(payload).toString())
 
-async function walk(scenario: ScenarioStore, page: PendingPage): Promise<number[]> {
-  const seen: number[] = []
-  for (;;) {
-    const found = sequences(await scenario.pending({ ...page, after: seen.at(-1) ?? 0 }))
-    if (found.length === 0) return seen
-    seen.push(...found)
-  }
-}
+const pendingOf = async (scenario: ScenarioStore, page: Partial<PendingPage>): Promise<number[]> =>
+  (await walk((after) => scenario.pending({ ...PAGE, ...page, after }))).flat()

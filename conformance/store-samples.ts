@@ -1,15 +1,9 @@
 /** Records, commits and helpers of the store suite. */
-import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isRefusal } from '../src/contract/index.ts'
-import type { Commit, NewRecord, RecordRow, Refusal, RefusalKind, ScenarioStore, Store } from '../src/contract/index.ts'
+import type { Commit, NewRecord, RecordRow, ScenarioStore, Store } from '../src/contract/index.ts'
+import { withFolder, type Runner } from './support.ts'
 
-export interface StoreSuite {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
+export interface StoreSuite extends Runner {
   /** Opens the store of that folder, with the records of earlier stores there. */
   readonly open: (config: { readonly directory: string; readonly capacity_bytes: number }) => Store | Promise<Store>
   /** False for a store that keeps nothing after closing. */
@@ -21,25 +15,39 @@ export const AMPLE_BYTES = 1024 * 1024
 /** Deeper than a recursive walk can go. */
 export const DEEP = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
 
-/** Gives each test a store in a temporary folder, which it may reopen. */
-export function over({ it, open }: StoreSuite, capacity_bytes = AMPLE_BYTES) {
-  return (name: string, body: (store: Store, reopen: () => Promise<Store>) => Promise<void>): void =>
-    it(name, async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'store-'))
-      const opened: Store[] = []
-      const openOne = async (): Promise<Store> => {
-        await opened.at(-1)?.close()
-        const store = await open({ directory, capacity_bytes })
-        opened.push(store)
-        return store
-      }
-      try {
-        await body(await openOne(), openOne)
-      } finally {
-        await opened.at(-1)?.close()
-        await rm(directory, { recursive: true, force: true })
-      }
-    })
+type StoreTest = (store: Store, reopen: () => Promise<Store>) => Promise<void>
+
+/** Gives each test an empty store in a temporary folder, which it may reopen. */
+export function overEmpty({ it, open }: StoreSuite, capacity_bytes = AMPLE_BYTES) {
+  return (name: string, body: StoreTest): void =>
+    it(name, () =>
+      withFolder(async (directory) => {
+        let store: Store | undefined
+        const reopen = async (): Promise<Store> => {
+          await store?.close()
+          return (store = await open({ directory, capacity_bytes }))
+        }
+        try {
+          await body(await reopen(), reopen)
+        } finally {
+          await store?.close()
+        }
+      }),
+    )
+}
+
+interface Stored {
+  readonly store: Store
+  readonly a: ScenarioStore
+  readonly b: ScenarioStore
+  readonly reopen: () => Promise<Store>
+}
+
+/** Gives each test a store with two scenarios. */
+export function over(suite: StoreSuite, capacity_bytes?: number) {
+  const test = overEmpty(suite, capacity_bytes)
+  return (name: string, body: (stored: Stored) => Promise<void>): void =>
+    test(name, async (store, reopen) => body({ store, a: await create(store, 'a'), b: await create(store, 'b'), reopen }))
 }
 
 export async function create(store: Store, name: string): Promise<ScenarioStore> {
@@ -56,16 +64,6 @@ export async function evicted(store: Store): Promise<void> {
     await nextTurn()
   }
   await nextTurn()
-}
-
-export async function refused(kind: RefusalKind, code: string, work: Promise<unknown>): Promise<Refusal> {
-  const error: unknown = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  assert.ok(isRefusal(error), `expected a refusal ${code}, got ${String(error)}`)
-  assert.deepEqual({ kind: error.kind, code: error.code }, { kind, code })
-  return error
 }
 
 export function record(agent_record_id: string, change: Partial<NewRecord> = {}): NewRecord {
@@ -86,5 +84,19 @@ export function plain<T extends { readonly payload: Uint8Array | null }>(stored:
 }
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+/** Every page after the one before it, until one is empty. */
+export async function walk(pageAfter: (after: number) => Promise<readonly RecordRow[]>): Promise<number[][]> {
+  const pages: number[][] = []
+  for (;;) {
+    const page = sequences(await pageAfter(pages.at(-1)?.at(-1) ?? 0))
+    if (page.length === 0) return pages
+    pages.push(page)
+  }
+}
+
+/** 1, 2, 3 and so on. */
+export const counted = (length: number): number[] => Array.from({ length }, (_, index) => index + 1)
+export const settled = async (calls: readonly Promise<unknown>[]): Promise<string[]> =>
+  (await Promise.allSettled(calls)).map(({ status }) => status)
 export const sequences = (rows: readonly RecordRow[]): number[] => rows.map((row) => row.sequence)
 export const steps = (commits: readonly Commit[]): number[] => commits.map((row) => row.step)

@@ -4,7 +4,8 @@ import { describeCommits, describeConsuming } from './store-commits.ts'
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
 import { describeAppending, describeIdentity, describeReading } from './store-records.ts'
-import { commit, create, over, record, refused, type StoreSuite } from './store-samples.ts'
+import { commit, create, overEmpty, record, type StoreSuite } from './store-samples.ts'
+import { assertRefused } from './support.ts'
 
 export type { StoreSuite }
 
@@ -23,7 +24,7 @@ export function storeConformance(suite: StoreSuite): void {
 }
 
 function describeScenarios(suite: StoreSuite): void {
-  const test = over(suite)
+  const test = overEmpty(suite)
   test('a handle makes nothing', async (store) => {
     store.scenario('a')
     assert.deepEqual(await store.scenarios(), [])
@@ -33,8 +34,8 @@ function describeScenarios(suite: StoreSuite): void {
     await create(store, 'a')
     assert.deepEqual(await store.scenarios(), ['a', 'b'])
   })
-  test('a scenario nobody created reads as empty', async (store) => {
-    const scenario = store.scenario('nobody')
+  test('a scenario that was not created reads as empty', async (store) => {
+    const scenario = store.scenario('none')
     assert.deepEqual(await scenario.records({ after: 0, limit: 10 }), [])
     assert.deepEqual(await scenario.commits({ after: -1, limit: 10 }), [])
     assert.deepEqual(await scenario.pending({ component: '', types: ['inference'], after: 0, limit: 10 }), [])
@@ -42,9 +43,9 @@ function describeScenarios(suite: StoreSuite): void {
     assert.equal(await scenario.get('a'), null)
     assert.equal((await scenario.types(['a'])).size, 0)
   })
-  test('a scenario nobody created takes neither records nor later commits', async (store) => {
-    await refused('unknown', 'unknown_scenario', store.scenario('nobody').append([record('a')]))
-    await refused('unknown', 'unknown_scenario', store.scenario('nobody').commit(commit(1)))
+  test('a scenario that was not created takes neither records nor later commits', async (store) => {
+    await assertRefused('unknown', 'unknown_scenario', store.scenario('none').append([record('a')]))
+    await assertRefused('unknown', 'unknown_scenario', store.scenario('none').commit(commit(1)))
     assert.deepEqual(await store.scenarios(), [])
   })
   test('names are compared exactly', async (store) => {

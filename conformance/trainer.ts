@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../src/contract/index.ts'
-import type { Batch, Content, Files, Json, Release, Reporter, Sample, StepOrder, StepResult, Trainer } from '../src/contract/index.ts'
-import { assertGivenUp, assertKeepable, assertPlain, assertUntouched, type Runner } from './support.ts'
+import type { Batch, Content, Files, Json, Release, Sample, StepOrder, StepResult, Trainer } from '../src/contract/index.ts'
+import { assertGivenUp, assertKeepable, assertPlain, assertUntouched, never, QUIET, type Runner } from './support.ts'
 
 export interface TrainerSuite extends Runner {
   /** A new trainer. */
@@ -21,7 +21,7 @@ export function trainerConformance(suite: TrainerSuite): void {
   const { describe } = suite
   describe('its answers', () => describeAnswers(suite))
   describe('its orders', () => describeOrders(suite))
-  describe('being told to stop', () => describeStopping(suite))
+  describe('stopping', () => describeStopping(suite))
 }
 
 const samples: readonly Sample[] = [
@@ -47,7 +47,7 @@ function describeAnswers(suite: TrainerSuite): void {
     const trainer = await suite.make()
     for (const batch of Object.values(BATCHES)) assertResult(await stepOf(trainer, orderOf(suite, batch)))
   })
-  suite.it('a base without files, and a state that somebody else left, are worked on too', async () => {
+  suite.it('a base without files, and a state that another trainer left, are worked on too', async () => {
     const order = orderOf(suite, { samples, request })
     assertResult(await stepOf(await suite.make(), { ...order, files: {}, state: { of: ['another', { version: 0 }] } }))
   })
@@ -70,14 +70,14 @@ function describeOrders(suite: TrainerSuite): void {
 }
 
 function describeStopping(suite: TrainerSuite): void {
-  suite.it('a step that was told to stop before it began is soon over', async () => {
+  suite.it('a step that was aborted before it began is soon over', async () => {
     const trainer = await suite.make()
-    await assertGivenUp(trainer.step(orderOf(suite, { samples, request }), SILENT, AbortSignal.abort()), GIVE_UP_MS_MAX)
+    await assertGivenUp(trainer.step(orderOf(suite, { samples, request }), QUIET, AbortSignal.abort()), GIVE_UP_MS_MAX)
   })
-  suite.it('a step that is told to stop on its way is soon over, and the next one is taken', async () => {
+  suite.it('a step that is aborted on its way is soon over, and the next one is taken', async () => {
     const trainer = await suite.make()
     const stopping = new AbortController()
-    const step = trainer.step(orderOf(suite, { samples, request }), SILENT, stopping.signal)
+    const step = trainer.step(orderOf(suite, { samples, request }), QUIET, stopping.signal)
     await nextTurn()
     stopping.abort()
     await assertGivenUp(step, GIVE_UP_MS_MAX)
@@ -85,10 +85,8 @@ function describeStopping(suite: TrainerSuite): void {
   })
 }
 
-const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
-
 function stepOf(trainer: Trainer, order: StepOrder): Promise<StepResult> {
-  return trainer.step(order, SILENT, new AbortController().signal)
+  return trainer.step(order, QUIET, never())
 }
 
 /** A copy, as it arrives in the trainer's thread. */

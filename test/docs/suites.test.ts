@@ -334,7 +334,7 @@ describe('the suites of evolution', () => {
           await rm(beats, { recursive: true })
         }
       },
-      'is dead before anybody looks',
+      'is dead before its workspace is read',
     ],
     [
       'a log that is not there any more',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, it } from 'vitest'
-import { commit, refused, sequences, steps } from '../../../conformance/store-samples.ts'
+import { commit, sequences, steps } from '../../../conformance/store-samples.ts'
+import { assertRefused } from '../../../conformance/support.ts'
 import { openStore } from './store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'store-'))
@@ -30,7 +31,7 @@ describe('a file of version 1', () => {
     const page = { types: ['inference'], after: 0, limit: 10 } as const
     assert.deepEqual(sequences(await scenario.pending({ ...page, component: '' })), [3])
     assert.deepEqual(sequences(await scenario.pending({ ...page, component: 'p' })), [2, 3])
-    await refused('conflict', 'already_consumed', scenario.commit(commit(4, ['y'])))
+    await assertRefused('conflict', 'already_consumed', scenario.commit(commit(4, ['y'])))
     await scenario.commit({ ...commit(4, ['y']), component: 'p' })
     assert.deepEqual(await store.verify(() => undefined), [])
     await store.close()
