@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Gateway } from '../src/contract/index.ts'
-import { assertGivenUp, assertRefused, never, serve, type Runner, type Served } from './support.ts'
+import { assertGivenUp, assertRefused, never, serve, type Runner, type SuiteServer } from './support.ts'
 
 export interface GatewaySuite extends Runner {
   /** A gateway that relays to this base URL without `/v1`, where the suite answers. */
@@ -125,7 +125,7 @@ function over({ it, make }: GatewaySuite): (name: string, body: (stage: Stage) =
 
 type Script = (response: ServerResponse, body: Buffer) => unknown
 
-interface Provider extends Served {
+interface Provider extends SuiteServer {
   readonly received: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[]
   /** Sets the answer of later calls. */
   answer(script: Script): void

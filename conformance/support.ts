@@ -61,13 +61,13 @@ export async function withFolder(work: (folder: string) => Promise<unknown>): Pr
   }
 }
 
-export interface Served {
+export interface SuiteServer {
   readonly url: string
   close(): Promise<void>
 }
 
 /** Serves on a free port of this machine. */
-export async function serve(answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Served> {
+export async function serve(answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<SuiteServer> {
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
