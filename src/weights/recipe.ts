@@ -103,7 +103,7 @@ function openTrainer(settings: Settings, client: TrainerClient, objective: Objec
     objective,
     examiner,
     baseModel: settings.base_model,
-    teacher: settings.teacher_model === null ? null : { model: settings.teacher_model, state: null },
+    teacher: settings.teacher_model,
     lora: {
       rank: settings.lora_rank,
       seed: settings.lora_seed,

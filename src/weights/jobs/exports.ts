@@ -1,18 +1,44 @@
-/** The adapters of a scenario's jobs on this machine: where they lie, how they come here, and when nobody needs them any more. */
+/** The adapters of a scenario's jobs on this machine: their parent, where they lie, how they are fetched and removed. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { isRefusal, upstream, type ModelShape } from '../../contract/index.ts'
+import { ADAPTER_CONFIG_FILE, conflict, isRefusal, upstream, type Files, type ModelShape, type Release } from '../../contract/index.ts'
 import { ADAPTER_GGUF } from '../formats/adapter-gguf.ts'
 import { buildExport } from '../formats/export.ts'
 import { ADAPTER_WEIGHTS, type PeftAdapter } from '../formats/peft.ts'
-import { checkAdapter, type Provenance } from '../formats/provenance.ts'
+import { checkAdapter, PROVENANCE, readProvenance, type Provenance } from '../formats/provenance.ts'
 import type { WeightJob } from './job-id.ts'
 import type { Trained } from './marker.ts'
-import type { Parent } from './parent.ts'
 import { statePath, type TrainerClient } from './tinker.ts'
 
 const EXPORTS = join('weights', 'exports')
+
+/** What a candidate branches from. */
+export interface Parent {
+  readonly release_id: string
+  readonly job: string | null
+  /** The trainer's name for its adapter and optimizer state; null: the untrained base. */
+  readonly trainerState: string | null
+  readonly optimizerSteps: number
+  /** Of the adapter's weights. */
+  readonly weightsDigest: string | null
+}
+
+/** The served release, by its provenance. */
+export function parentOf({ release_id }: Release, files: Files): Parent {
+  const text = files[PROVENANCE]
+  if (text !== undefined) {
+    const { job, trainer_state: trainerState, optimizer_steps: optimizerSteps, files: digests } = readProvenance(text)
+    return { release_id, job, trainerState, optimizerSteps, weightsDigest: digests[ADAPTER_WEIGHTS] ?? null }
+  }
+  // Training from the base instead would silently discard what that adapter learnt.
+  if (files[ADAPTER_CONFIG_FILE] !== undefined)
+    throw conflict(
+      'no_trainer_state',
+      `release ${release_id} is an adapter that no trainer has the state of, so it cannot be trained on; roll back to a release that was trained here, or to the base`,
+    )
+  return { release_id, job: null, trainerState: null, optimizerSteps: 0, weightsDigest: null }
+}
 
 /** Where a job's adapter comes from and goes to. */
 export interface ExportPlace {
@@ -27,7 +53,7 @@ export interface ExportPlace {
   readonly signal: AbortSignal
 }
 
-export interface Checked {
+interface Checked {
   readonly adapter: PeftAdapter
   readonly provenance: Provenance
 }
@@ -64,11 +90,11 @@ export async function fetchExport(job: WeightJob, model: string, { metrics, prob
   }
   await buildExport({ archive, directory: join(place.directory, exportPath(job.id)), shape, provenance })
   const found = await findExport(job, place)
-  if (found === null) throw upstream('bad_export', 'the adapter that the trainer saved is not one of the base model it was told to train')
+  if (found === null) throw upstream('bad_export', 'the adapter that the trainer saved is not an adapter of the base model of its job')
   return found
 }
 
-/** A candidate that is what is served already would be published as if something had been learnt. */
+/** A candidate equal to what is served would be published as if it had learnt something. */
 export function assertChanged({ adapter, provenance }: Checked, { trainerState, weightsDigest }: Parent): void {
   // An adapter whose second halves are all zero adds nothing to the base.
   const isBase = adapter.pairs.every(({ b }) => b.every((value) => value === 0))
@@ -77,8 +103,8 @@ export function assertChanged({ adapter, provenance }: Checked, { trainerState, 
     throw upstream('nothing_changed', 'the optimizer step changed no weight: look at the learning rate, and at what the trainer trains')
 }
 
-/** Whatever else lies there is nobody's: earlier ones are kept as checkpoints or cannot be restored, and some were left half made. */
-export async function pruneExports(directory: string, keep: readonly string[]): Promise<void> {
+/** Earlier exports are kept as checkpoints or cannot be restored; some were left unfinished. */
+export async function pruneExports(directory: string, keep: readonly (string | null)[]): Promise<void> {
   const folder = join(directory, EXPORTS)
   const rest = (await readdir(folder)).filter((name) => !keep.includes(name))
   await Promise.all(rest.map((name) => rm(join(folder, name), { recursive: true, force: true })))

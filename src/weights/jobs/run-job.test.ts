@@ -1,18 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Reporter } from '../../contract/index.ts'
+import { until } from '../../../test/support/wait.ts'
 import { readProvenance } from '../formats/provenance.ts'
-import { exportPath } from './exports.ts'
-import { jobOf, type WeightJob, type Row } from './job-id.ts'
-import { markerIn, type Marker, type MarkerFile } from './marker.ts'
-import type { Parent } from './parent.ts'
+import { exportPath, type Parent } from './exports.ts'
+import { jobOf, type JobContent, type WeightJob, type Row } from './job-id.ts'
+import { markerIn, type Marker } from './marker.ts'
 import { whileAway } from './trainer.ts'
 import { runJob, type JobPlace } from './run-job.ts'
-import { startFakeTrainer, type FakeTrainer, type Fault } from './testing.ts'
-import { makeTrainerClient, type TrainerClient } from './tinker.ts'
+import { ADAM, clientOf, KEY, LORA, SILENT, startFakeTrainer, type FakeTrainer, type Fault } from './testing.ts'
 
 const row = (id: string, advantage: number): Row => ({
   record_ids: [id],
@@ -21,72 +18,64 @@ const row = (id: string, advantage: number): Row => ({
   logProbs: [-0.1, -0.2, -0.3],
   advantages: [advantage, advantage, advantage],
 })
-const lora = { rank: 2, seed: 7, train_attn: true, train_mlp: true, train_unembed: false }
-const adam = { learning_rate: 0.01, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0, grad_clip_norm: 0 }
-const content = {
-  base: { name: 'tiny', digest: 'd1' },
-  parentState: null,
-  lora,
-  loss: 'importance_sampling',
-  lossConfig: {},
-  adam,
-} as const
-const first = jobOf({ ...content, rows: [row('a', 1), row('b', -0.5)] })
+const jobWith = (rows: readonly Row[], more: Partial<JobContent> = {}): WeightJob =>
+  jobOf({
+    base: { name: 'tiny', digest: 'd1' },
+    parentState: null,
+    lora: LORA,
+    loss: 'importance_sampling',
+    lossConfig: {},
+    adam: ADAM,
+    rows,
+    ...more,
+  })
+const first = jobWith([row('a', 1), row('b', -0.5)])
+const unrelated = jobWith([row('z', 1)])
 const untrained: Parent = { release_id: 'r0', job: null, trainerState: null, optimizerSteps: 0, weightsDigest: null }
-const silent: Reporter = { phase: () => undefined, line: () => undefined }
 
 let trainer: FakeTrainer
-const open: FakeTrainer[] = []
+let directory: string
 beforeEach(async () => {
   trainer = await startFakeTrainer()
-  open.push(trainer)
+  directory = temporaryFolder()
 })
-afterAll(() => Promise.all(open.map((each) => each.close())))
 
-function placeAt(directory: string, more: Partial<JobPlace> = {}): JobPlace {
-  const client = makeTrainerClient({ url: trainer.url, apiKey: 'key-1', timeoutSeconds: 30 })
-  return {
-    client,
-    marker: markerIn(directory),
-    scenario: 'shop',
-    directory,
-    shape: null,
-    objective: 'grouped',
-    parent: untrained,
-    report: silent,
-    signal: new AbortController().signal,
-    ...more,
-  }
-}
+const placeOf = (more: Partial<JobPlace> = {}): JobPlace => ({
+  client: clientOf(trainer.url),
+  marker: markerIn(more.directory ?? directory),
+  scenario: 'shop',
+  directory,
+  shape: null,
+  objective: 'grouped',
+  parent: untrained,
+  report: SILENT,
+  signal: new AbortController().signal,
+  ...more,
+})
+const run = (job: WeightJob, more?: Partial<JobPlace>): Promise<Marker> => runJob(job, placeOf(more))
 
-const weightsIn = (directory: string, { id }: WeightJob): Buffer =>
-  readFileSync(join(directory, exportPath(id), 'adapter_model.safetensors'))
-const provenanceIn = (directory: string, { id }: WeightJob) =>
-  readProvenance(readFileSync(join(directory, exportPath(id), 'svc-provenance.json'), 'utf8'))
+const weightsOf = ({ id }: WeightJob, folder = directory): Buffer => readFileSync(join(folder, exportPath(id), 'adapter_model.safetensors'))
+const provenanceOf = ({ id }: WeightJob, folder = directory) =>
+  readProvenance(readFileSync(join(folder, exportPath(id), 'svc-provenance.json'), 'utf8'))
+const stepsOf = (job: WeightJob, folder = directory): number => trainer.stepsOf(provenanceOf(job, folder).trainer_state)
 
-/** The job after `first`, on what that one published. */
-function secondOn(directory: string): { readonly job: WeightJob; readonly parent: Parent } {
-  const { trainer_state: trainerState, optimizer_steps: optimizerSteps, files } = provenanceIn(directory, first)
-  const parent = {
-    release_id: 'r1',
-    job: first.id,
-    trainerState,
-    optimizerSteps,
-    weightsDigest: files['adapter_model.safetensors'] ?? null,
-  }
-  return { job: jobOf({ ...content, parentState: trainerState, rows: [row('c', 2)] }), parent }
+/** Runs `first`, and returns a job on top of it. */
+async function runFirst(): Promise<{ readonly job: WeightJob; readonly parent: Parent & { readonly trainerState: string } }> {
+  await run(first)
+  const { trainer_state: trainerState, optimizer_steps: optimizerSteps, files } = provenanceOf(first)
+  const weightsDigest = files['adapter_model.safetensors'] ?? null
+  const job = jobWith([row('c', 2)], { parentState: trainerState })
+  return { job, parent: { release_id: 'r1', job: first.id, trainerState, optimizerSteps, weightsDigest } }
 }
 
 const float = (data: readonly number[]) => ({ data, dtype: 'float32', shape: [4] })
 
 describe('a job', () => {
-  it('becomes a checked adapter that says where it comes from, by one optimizer step', async () => {
-    const directory = temporaryFolder()
+  it('becomes a checked adapter with its provenance, by one optimizer step', async () => {
     const statuses: string[] = []
-    const done = await runJob(first, placeAt(directory, { report: { ...silent, job: (_id, status) => statuses.push(status) } }))
+    const done = await run(first, { report: { ...SILENT, job: (_id, status) => statuses.push(status) } })
     expect(done).toMatchObject({ job: first.id, status: 'CHECKPOINT', trained: { metrics: { optimizer_steps: 1, tokens_trained: 4 } } })
-    const provenance = provenanceIn(directory, first)
-    expect(provenance).toMatchObject({
+    expect(provenanceOf(first)).toMatchObject({
       scenario: 'shop',
       job: first.id,
       base_model: 'tiny',
@@ -96,13 +85,12 @@ describe('a job', () => {
       optimizer_steps: 1,
       probe: { tokens: [1, 2, 3, 4, 5] },
     })
-    expect(trainer.stepsOf(provenance.trainer_state)).toBe(1)
-    expect([trainer.optimizerSteps, trainer.models]).toEqual([1, 0])
+    expect([stepsOf(first), trainer.optimizerSteps, trainer.models.size]).toEqual([1, 1, 0])
     expect(statuses).toEqual(['RUNNING', 'RUNNING', 'RUNNING', 'CHECKPOINT'])
   })
 
-  it('sends rows shifted by one, with nothing to learn in the prompt and where the mask says no', async () => {
-    await runJob(first, placeAt(temporaryFolder()))
+  it('sends rows shifted by one, with weight 0 in the prompt and where the mask is 0', async () => {
+    await run(first)
     const sent = trainer.calls.find(({ name }) => name === 'forward_backward')
     expect(sent?.body['forward_backward_input']).toMatchObject({
       loss_fn: 'importance_sampling',
@@ -118,66 +106,55 @@ describe('a job', () => {
         { loss_fn_inputs: { advantages: float([0, -0.5, 0, -0.5]) } },
       ],
     })
-    expect(sent?.headers).toMatchObject({ 'x-api-key': 'key-1', authorization: 'Bearer key-1' })
+    expect(sent?.headers).toMatchObject({ 'x-api-key': KEY, authorization: `Bearer ${KEY}` })
   })
 
-  it('goes on from the state that its parent left, and leaves that as it was', async () => {
-    const directory = temporaryFolder()
-    await runJob(first, placeAt(directory))
-    const { job, parent } = secondOn(directory)
-    await runJob(job, placeAt(directory, { parent }))
-    const { trainer_state, optimizer_steps } = provenanceIn(directory, job)
-    expect([trainer.stepsOf(trainer_state), optimizer_steps, trainer.stepsOf(parent.trainerState ?? '')]).toEqual([2, 2, 1])
-    expect(weightsIn(directory, job).equals(weightsIn(directory, first))).toBe(false)
+  it('continues from the state of its parent, and leaves that state unchanged', async () => {
+    const { job, parent } = await runFirst()
+    await run(job, { parent })
+    expect([stepsOf(job), provenanceOf(job).optimizer_steps, trainer.stepsOf(parent.trainerState)]).toEqual([2, 2, 1])
+    expect(weightsOf(job).equals(weightsOf(first))).toBe(false)
   })
 
   it('that is done is not trained again, and lost files of it are only fetched again', async () => {
-    const directory = temporaryFolder()
-    const before = await runJob(first, placeAt(directory))
+    const before = await run(first)
     const asked = trainer.calls.length
-    expect(await runJob(first, placeAt(directory))).toEqual(before)
+    expect(await run(first)).toEqual(before)
     expect(trainer.calls).toHaveLength(asked)
-    const weights = weightsIn(directory, first)
+    const weights = weightsOf(first)
     writeFileSync(join(directory, exportPath(first.id), 'adapter_model.safetensors'), 'torn')
-    await runJob(first, placeAt(directory))
-    expect(weightsIn(directory, first).equals(weights)).toBe(true)
+    await run(first)
+    expect(weightsOf(first).equals(weights)).toBe(true)
     expect(trainer.optimizerSteps).toBe(1)
   })
 
-  it('that another one follows unfinished is let go of at the trainer', async () => {
-    const directory = temporaryFolder()
-    trainer.fault((call) => (call === 'optim_step' ? { status: 400, body: '{"detail":"no"}' } : undefined))
-    await expect(runJob(first, placeAt(directory))).rejects.toMatchObject({ code: 'trainer_refused' })
-    expect(trainer.models).toBe(1)
-    trainer.fault(() => undefined)
-    await runJob(jobOf({ ...content, rows: [row('z', 1)] }), placeAt(directory))
-    expect(trainer.models).toBe(0)
+  it('that is followed unfinished by another is unloaded at the trainer', async () => {
+    trainer.faults = (call) => (call === 'optim_step' ? { status: 400, body: '{"detail":"no"}' } : undefined)
+    await expect(run(first)).rejects.toMatchObject({ code: 'trainer_refused' })
+    expect(trainer.models.size).toBe(1)
+    trainer.faults = () => undefined
+    await run(unrelated)
+    expect(trainer.models.size).toBe(0)
   })
 
-  it('that was turned down leaves nothing on the disk of the trainer once another one follows', async () => {
-    const directory = temporaryFolder()
-    const rejected = await runJob(first, placeAt(directory))
-    await markerIn(directory).write({ ...rejected, status: 'REJECTED' })
-    const job = jobOf({ ...content, rows: [row('z', 1)] })
-    await runJob(job, placeAt(directory))
-    const state = provenanceIn(directory, job).trainer_state
-    expect(trainer.saved).toEqual([state, state.replace('/weights/', '/sampler_weights/')])
+  it('that was rejected leaves nothing on the disk of the trainer once another one follows', async () => {
+    await markerIn(directory).write({ ...(await run(first)), status: 'REJECTED' })
+    await run(unrelated)
+    const state = provenanceOf(unrelated).trainer_state
+    expect([...trainer.saved.keys()]).toEqual([state, state.replace('/weights/', '/sampler_weights/')])
   })
 
-  it('that was published leaves its state there, which later ones go on from, and not its adapter, which is here', async () => {
-    const directory = temporaryFolder()
-    await runJob(first, placeAt(directory))
-    const { job, parent } = secondOn(directory)
-    await runJob(job, placeAt(directory, { parent }))
-    const state = provenanceIn(directory, job).trainer_state
-    expect(trainer.saved).toEqual([parent.trainerState, state, state.replace('/weights/', '/sampler_weights/')])
+  it('that was published leaves its state at the trainer for later jobs, and not its adapter, which is here', async () => {
+    const { job, parent } = await runFirst()
+    await run(job, { parent })
+    const state = provenanceOf(job).trainer_state
+    expect([...trainer.saved.keys()]).toEqual([parent.trainerState, state, state.replace('/weights/', '/sampler_weights/')])
   })
 
-  it('whose parent the trainer has no state of fails with what to do', async () => {
+  it('whose parent the trainer has no state of fails with advice', async () => {
     const parentState = 'tinker://elsewhere/weights/x'
-    const job = jobOf({ ...content, parentState, rows: first.rows })
     const parent = { ...untrained, release_id: 'r7', trainerState: parentState }
-    await expect(runJob(job, placeAt(temporaryFolder(), { parent }))).rejects.toMatchObject({
+    await expect(run(jobWith(first.rows, { parentState }), { parent })).rejects.toMatchObject({
       code: 'trainer_state_gone',
       message: expect.stringContaining('r7'),
     })
@@ -186,90 +163,71 @@ describe('a job', () => {
   it.each([
     ['the base', untrained],
     ['its parent', null],
-  ])('that changed nothing of %s fails, each time it is tried', async (_what, given) => {
-    const directory = temporaryFolder()
-    await runJob(first, placeAt(directory))
-    const { parent } = secondOn(directory)
+  ])('that changed nothing of %s fails every time', async (_what, given) => {
+    const { parent } = await runFirst()
     const from = given ?? parent
-    const still = jobOf({ ...content, parentState: from.trainerState, adam: { ...adam, learning_rate: 0 }, rows: [row('d', 1)] })
-    for (let time = 0; time < 2; time += 1)
-      await expect(runJob(still, placeAt(directory, { parent: from }))).rejects.toMatchObject({ code: 'nothing_changed' })
+    const still = jobWith([row('d', 1)], { parentState: from.trainerState, adam: { ...ADAM, learning_rate: 0 } })
+    for (let time = 0; time < 2; time += 1) await expect(run(still, { parent: from })).rejects.toMatchObject({ code: 'nothing_changed' })
     expect(trainer.optimizerSteps).toBe(2)
   })
 
-  it('begins again when its marker is torn, and keeps what was torn', async () => {
-    const directory = temporaryFolder()
-    await runJob(first, placeAt(directory))
-    const weights = weightsIn(directory, first)
+  it('starts again when its marker is torn, and keeps the torn file', async () => {
+    await run(first)
+    const weights = weightsOf(first)
     const path = join(directory, 'weights', 'job.json')
     writeFileSync(path, '{"job":')
-    await runJob(first, placeAt(directory))
-    expect(weightsIn(directory, first).equals(weights)).toBe(true)
+    await run(first)
+    expect(weightsOf(first).equals(weights)).toBe(true)
     expect(readFileSync(`${path}.unreadable`, 'utf8')).toBe('{"job":')
   })
 })
 
 class Killed extends Error {}
+const UNWATCHED: ReadonlySet<unknown> = new Set(['heartbeat', 'close', 'read'])
 
-/** From one point on nothing that this process does reaches anybody. */
+/** From one call on, nothing that this process does takes effect. */
 function mortal(place: JobPlace, dieAt: number): JobPlace {
   let passed = 0
   const pass = (): void => {
     passed += 1
     if (passed > dieAt) throw new Killed()
   }
-  const around = async <T>(work: () => Promise<T>): Promise<T> => {
-    pass()
-    const answer = await work()
-    pass()
-    return answer
-  }
-  const { client, marker } = place
-  const calls: TrainerClient = {
-    createSession: (...given) => around(() => client.createSession(...given)),
-    heartbeat: (...given) => client.heartbeat(...given),
-    createModel: (...given) => around(() => client.createModel(...given)),
-    forward: (...given) => around(() => client.forward(...given)),
-    forwardBackward: (...given) => around(() => client.forwardBackward(...given)),
-    optimStep: (...given) => around(() => client.optimStep(...given)),
-    loadWeights: (...given) => around(() => client.loadWeights(...given)),
-    saveWeights: (...given) => around(() => client.saveWeights(...given)),
-    saveForSampler: (...given) => around(() => client.saveForSampler(...given)),
-    knows: (...given) => around(() => client.knows(...given)),
-    archive: (...given) => around(() => client.archive(...given)),
-    unload: (...given) => around(() => client.unload(...given)),
-    discard: (...given) => around(() => client.discard(...given)),
-    close: () => client.close(),
-  }
-  const file: MarkerFile = { read: () => marker.read(), write: (written: Marker) => around(() => marker.write(written)) }
-  return { ...place, client: calls, marker: file }
+  const watched = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, name): unknown {
+        const call: unknown = Reflect.get(target, name)
+        if (typeof call !== 'function' || UNWATCHED.has(name)) return call
+        return async (...given: unknown[]): Promise<unknown> => {
+          pass()
+          const answer: unknown = await Reflect.apply(call, target, given)
+          pass()
+          return answer
+        }
+      },
+    })
+  return { ...place, client: watched(place.client), marker: watched(place.marker) }
 }
 
 describe('exactly one optimizer step is published', () => {
-  it('wherever the process is killed: what goes on ends with the same files, and nothing was stepped twice', async () => {
-    const reference = temporaryFolder()
-    await runJob(first, placeAt(reference))
-    const { job, parent } = secondOn(reference)
-    await runJob(job, placeAt(reference, { parent }))
-    const weights = weightsIn(reference, job)
+  it('wherever the process is killed: the next run ends with the same files, and no step is taken twice', async () => {
+    const { job, parent } = await runFirst()
+    await run(job, { parent })
     for (let dieAt = 0; ; dieAt += 1) {
-      const directory = temporaryFolder()
+      const folder = temporaryFolder()
       const before = trainer.optimizerSteps
-      const killed = await runJob(job, mortal(placeAt(directory, { parent }), dieAt)).then(
+      const killed = await runJob(job, mortal(placeOf({ directory: folder, parent }), dieAt)).then(
         () => false,
         (error: unknown) => {
           if (error instanceof Killed) return true
           throw error
         },
       )
-      const noted = await markerIn(directory).read()
-      await runJob(job, placeAt(directory, { parent }))
-      const { trainer_state } = provenanceIn(directory, job)
-      expect(trainer.stepsOf(trainer_state), `killed at ${dieAt}`).toBe(2)
-      expect(trainer.optimizerSteps - before, `killed at ${dieAt}`).toBe(1)
-      expect(weightsIn(directory, job).equals(weights)).toBe(true)
-      // Once it is written down which model it is, nobody makes another.
-      if (noted?.model_id !== undefined) expect(trainer_state).toContain(noted.model_id)
+      const noted = await markerIn(folder).read()
+      await run(job, { directory: folder, parent })
+      expect([stepsOf(job, folder), trainer.optimizerSteps - before], `killed at ${dieAt}`).toEqual([2, 1])
+      expect(weightsOf(job, folder).equals(weightsOf(job))).toBe(true)
+      // Once the marker names the model, no other is made.
+      if (noted?.model_id !== undefined) expect(provenanceOf(job, folder).trainer_state).toContain(noted.model_id)
       if (killed) continue
       expect(dieAt).toBeGreaterThan(20)
       return
@@ -277,23 +235,19 @@ describe('exactly one optimizer step is published', () => {
   })
 
   it.each<Fault>(['lost before', 'lost after', 'killed before', 'killed after'])('whichever request is %s', async (fault) => {
-    const reference = temporaryFolder()
-    await runJob(first, placeAt(reference))
-    const { job, parent } = secondOn(reference)
+    const { job, parent } = await runFirst()
     const begin = trainer.calls.length
-    await runJob(job, placeAt(reference, { parent }))
+    await run(job, { parent })
     const requests = trainer.calls.length - begin
-    const weights = weightsIn(reference, job)
     for (let at = 0; at < requests; at += 1) {
-      const directory = temporaryFolder()
+      const folder = temporaryFolder()
       const from = trainer.calls.length
       const before = trainer.optimizerSteps
-      trainer.fault((_call, number) => (number === from + at ? fault : undefined))
-      const place = placeAt(directory, { parent })
-      await whileAway(silent, place.signal, () => runJob(job, place), 0.001)
-      const { trainer_state } = provenanceIn(directory, job)
-      expect(trainer.stepsOf(trainer_state), `request ${at}`).toBe(2)
-      expect(weightsIn(directory, job).equals(weights)).toBe(true)
+      trainer.faults = (_call, number) => (number === from + at ? fault : undefined)
+      const place = placeOf({ directory: folder, parent })
+      await whileAway(SILENT, place.signal, () => runJob(job, place), 0.001)
+      expect(stepsOf(job, folder), `request ${at}`).toBe(2)
+      expect(weightsOf(job, folder).equals(weightsOf(job))).toBe(true)
       if (fault === 'lost before' || fault === 'lost after') expect(trainer.optimizerSteps - before, `request ${at}`).toBe(1)
     }
   })
@@ -301,69 +255,55 @@ describe('exactly one optimizer step is published', () => {
 
 const logProbs = (change: (data: number[]) => unknown) => (answer: unknown) =>
   JSON.stringify(answer, (key, value: unknown) => (key === 'data' && Array.isArray(value) ? change(value) : value))
-const result = (mangle: (answer: unknown) => unknown): Fault => ({ mangle })
 const half = (answer: unknown) => Buffer.from(String(answer), 'base64').subarray(0, 700).toString('latin1')
 
 describe('a trainer that answers wrongly', () => {
-  it.each<readonly [string, string, Fault, string]>([
-    ['fewer log-probabilities than tokens', 'forward_backward', result(logProbs((data) => data.slice(1))), 'as many as its targets'],
-    ['a log-probability that is null', 'forward', result(logProbs((data) => data.map(() => null))), 'logprobs'],
-    ['a loss that is not a number', 'forward_backward', result(() => '{"loss_fn_outputs":[],"metrics":{"loss:sum":NaN}}'), 'finite'],
-    [
-      'fewer rows than were sent',
-      'forward_backward',
-      result(() => ({ loss_fn_outputs: [], metrics: { 'loss:sum': 0 } })),
-      'as many as rows',
-    ],
-    ['a metric that is null', 'optim_step', result(() => ({ metrics: { grad_norm: null } })), 'metrics.grad_norm'],
-    ['another path than was asked for', 'save_weights', result(() => ({ path: 'tinker://other/weights/x' })), 'path must be'],
-    ['an error of the caller', 'forward_backward', result(() => ({ error: 'a token is out of range', category: 'user' })), 'out of range'],
-    ['an error of its own', 'save_weights', result(() => ({ error: 'disk full', category: 'server' })), 'disk full'],
-  ])('with %s fails the step with the reason, and goes on when it is mended', async (_what, call, fault, words) => {
-    const directory = temporaryFolder()
+  it.each<readonly [string, string, (answer: unknown) => unknown, string]>([
+    ['fewer log-probabilities than tokens', 'forward_backward', logProbs((data) => data.slice(1)), 'as many as its targets'],
+    ['a log-probability that is null', 'forward', logProbs((data) => data.map(() => null)), 'logprobs'],
+    ['a loss that is not a number', 'forward_backward', () => '{"loss_fn_outputs":[],"metrics":{"loss:sum":NaN}}', 'finite'],
+    ['fewer rows than were sent', 'forward_backward', () => ({ loss_fn_outputs: [], metrics: { 'loss:sum': 0 } }), 'as many as rows'],
+    ['a metric that is null', 'optim_step', () => ({ metrics: { grad_norm: null } }), 'metrics.grad_norm'],
+    ['another path than was asked for', 'save_weights', () => ({ path: 'tinker://other/weights/x' }), 'path must be'],
+    ['an error of the caller', 'forward_backward', () => ({ error: 'a token is out of range', category: 'user' }), 'out of range'],
+    ['an error of its own', 'save_weights', () => ({ error: 'disk full', category: 'server' }), 'disk full'],
+  ])('with %s fails the step with the reason, and the job continues after the fix', async (_what, call, mangle, words) => {
     let latest = ''
-    trainer.fault((name) => {
+    trainer.faults = (name) => {
       if (name !== 'retrieve_future') latest = name
-      return name === 'retrieve_future' && latest === call ? fault : undefined
-    })
-    await expect(runJob(first, placeAt(directory))).rejects.toThrow(words)
-    trainer.fault(() => undefined)
-    await runJob(first, placeAt(directory))
-    expect(trainer.optimizerSteps).toBe(1)
-    expect(trainer.stepsOf(provenanceIn(directory, first).trainer_state)).toBe(1)
+      return name === 'retrieve_future' && latest === call ? { mangle } : undefined
+    }
+    await expect(run(first)).rejects.toThrow(words)
+    trainer.faults = () => undefined
+    await run(first)
+    expect([trainer.optimizerSteps, stepsOf(first)]).toEqual([1, 1])
   })
 
-  it('that failed, and answers a call sent again as it did then, is given the job anew', async () => {
-    const directory = temporaryFolder()
-    trainer.failing('save_weights')
-    await expect(runJob(first, placeAt(directory))).rejects.toThrow('disk full')
-    await expect(runJob(first, placeAt(directory))).rejects.toThrow('disk full')
-    trainer.failing(null)
-    await runJob(first, placeAt(directory))
-    expect(trainer.stepsOf(provenanceIn(directory, first).trainer_state)).toBe(1)
-    expect(trainer.models).toBe(0)
+  it('that failed, and repeats that failure for the same call, is given the job anew', async () => {
+    trainer.failing = 'save_weights'
+    for (let time = 0; time < 2; time += 1) await expect(run(first)).rejects.toThrow('disk full')
+    trainer.failing = null
+    await run(first)
+    expect([stepsOf(first), trainer.models.size]).toEqual([1, 0])
   })
 
-  it('with half an archive fails the step, leaves nothing of it, and only the archive is asked for again', async () => {
-    const directory = temporaryFolder()
-    trainer.fault((name) => (name === 'archive' ? { mangle: half } : undefined))
-    await expect(runJob(first, placeAt(directory))).rejects.toMatchObject({ name: 'Refusal' })
-    trainer.fault(() => undefined)
+  it('with half an archive fails the step, leaves nothing of it, and only the archive is fetched again', async () => {
+    trainer.faults = (name) => (name === 'archive' ? { mangle: half } : undefined)
+    await expect(run(first)).rejects.toMatchObject({ name: 'Refusal' })
+    trainer.faults = () => undefined
     const from = trainer.calls.length
-    await runJob(first, placeAt(directory))
+    await run(first)
     const names = trainer.calls.slice(from).map(({ name }) => name)
     expect(names.filter((name) => name.startsWith('forward') || name === 'optim_step' || name.startsWith('save'))).toEqual([])
-    expect(trainer.stepsOf(provenanceIn(directory, first).trainer_state)).toBe(1)
+    expect(stepsOf(first)).toBe(1)
   })
 })
 
-describe('a job that is told to stop', () => {
-  it('is over at once, with results pending or not', async () => {
-    trainer.pending('never')
-    const stopping = new AbortController()
-    const job = runJob(first, placeAt(temporaryFolder(), { signal: stopping.signal }))
-    while (!trainer.calls.some(({ name }) => name === 'retrieve_future')) await sleep(2)
-    stopping.abort(new Error('nobody waits any more'))
-    await expect(job).rejects.toThrow('nobody waits any more')
-  })
+it('a job that is aborted ends at once, with results pending or not', async () => {
+  trainer.pending = 'never'
+  const stopping = new AbortController()
+  const job = run(first, { signal: stopping.signal })
+  await until(() => trainer.calls.some(({ name }) => name === 'retrieve_future'))
+  stopping.abort(new Error('aborted by the caller'))
+  await expect(job).rejects.toThrow('aborted by the caller')
 })

@@ -1,9 +1,8 @@
-/** One job from its first call to a checked adapter on this machine: always on a branch of its own, so that nothing is ever stepped twice. */
+/** One job, from its first call to a checked adapter on this machine; always on a branch of its own, so that no step is taken twice. */
 import { conflict, isRefusal, type Reporter } from '../../contract/index.ts'
-import { assertChanged, fetchExport, findExport, type ExportPlace } from './exports.ts'
+import { assertChanged, fetchExport, findExport, type ExportPlace, type Parent } from './exports.ts'
 import type { WeightJob } from './job-id.ts'
 import type { Marker, MarkerFile, Trained } from './marker.ts'
-import type { Parent } from './parent.ts'
 import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
 import { clearAway, keepingAlive, letGo } from './session.ts'
 import { samplerPath, statePath } from './tinker.ts'
@@ -31,11 +30,11 @@ export async function runJob(job: WeightJob, place: JobPlace): Promise<Marker> {
   }
 }
 
-/** The model is gone with the trainer's memory, it says that its calls were others, or it failed: under a number it answers that for ever. */
+/** The trainer lost the model, reports other calls under these numbers, or repeats a failure for its number for ever. */
 const LOST: ReadonlySet<string> = new Set(['trainer_forgot', 'trainer_conflict', 'trainer_call_failed'])
 const isLost = (error: unknown): boolean => isRefusal(error) && LOST.has(error.code)
 
-/** Every call bears the number it had before, so those that were made already are answered and not made again. */
+/** Every call keeps its number, so the trainer answers a repeated call without running it again. */
 async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Marker> {
   const { client, signal } = place
   const session = begun.session ?? (await client.createSession({ scenario: place.scenario, job: job.id }, signal))
@@ -46,7 +45,7 @@ async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Ma
     const held: Marker = { ...opened, model_id: model }
     if (begun.model_id === undefined) await note(held, place)
     const trained = begun.trained ?? (await optimize(job, model, place))
-    // Before it is saved: once the trainer forgets the model, nobody else could say this again.
+    // Before saving: once the trainer forgets the model, these numbers cannot be had again.
     if (begun.trained === undefined) await note({ ...held, trained }, place)
     if (begun.trained === undefined || !(await isSaved(job, model, place))) await save(job, model, place)
     const exported = (await findExport(job, place)) ?? (await fetchExport(job, model, trained, place))
@@ -76,11 +75,11 @@ async function optimize(job: WeightJob, model: string, { client, parent, report,
     const pass = { data: call.map((row) => datumOf(row, loss)), loss, lossConfig }
     lossSum += (await client.forwardBackward({ model, sequence: sequence.pass + at }, pass, signal)).loss
   }
-  const told = await client.optimStep({ model, sequence: sequence.step }, job.adam, signal)
+  const reported = await client.optimStep({ model, sequence: sequence.step }, job.adam, signal)
   const probe = probeOf(rows)
   const asked = { data: [questionOf(probe)], loss: 'cross_entropy', lossConfig: {} } as const
   const { logProbs } = await client.forward({ model, sequence: sequence.probe }, asked, signal)
-  const metrics = { loss: lossSum / tokens, optimizer_steps: 1, tokens_trained: tokens, trainer: told }
+  const metrics = { loss: lossSum / tokens, optimizer_steps: 1, tokens_trained: tokens, trainer: reported }
   return { metrics, probe: { tokens: probe, log_probs: logProbs[0] ?? [] } }
 }
 

@@ -1,4 +1,4 @@
-/** What a trainer holds for somebody is held as long as they say that they are there. */
+/** Sessions at the trainer: kept alive by heartbeats, and cleaned up when a job is over. */
 import type { Marker } from './marker.ts'
 import type { TrainerClient } from './tinker.ts'
 
@@ -6,7 +6,7 @@ const HEARTBEAT_SECONDS = 10
 const FAREWELL_SECONDS = 5
 
 export async function keepingAlive<T>(client: TrainerClient, session: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  // One that is lost is nothing: should the trainer be gone, the calls beside it say so.
+  // A lost heartbeat does not matter: if the trainer is gone, the calls fail.
   const beat = (): void => void client.heartbeat(session, signal).catch(() => undefined)
   const timer = setInterval(beat, HEARTBEAT_SECONDS * 1000)
   try {
@@ -16,16 +16,13 @@ export async function keepingAlive<T>(client: TrainerClient, session: string, si
   }
 }
 
-/** A courtesy: a trainer that does not hear it lets the model go with its session. */
+/** Best effort: otherwise the trainer unloads the model with its session. */
 export async function letGo(client: TrainerClient, model: string, signal: AbortSignal): Promise<void> {
   const soon = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_SECONDS * 1000)])
   await client.unload(model, soon).catch(() => undefined)
 }
 
-/**
- * A job that is over is not fetched again, so its adapter may go; its state too when nothing was published of it. The state of what was is
- * kept for good: whoever rolls back to it goes on from there.
- */
+/** Deletes the adapter of a finished job; its state too unless it was published, since a rollback continues from that. */
 export async function clearAway({ job, status, model_id: model }: Marker, client: TrainerClient, signal: AbortSignal): Promise<void> {
   if (model === undefined) return
   const soon = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_SECONDS * 1000)])

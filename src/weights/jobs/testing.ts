@@ -1,54 +1,29 @@
-/** A trainer for tests: it holds to the calls, learns nothing of any use, keeps count of every optimizer step, and fails when it is told to. */
-import { once } from 'node:events'
+/** A trainer for tests: it answers every call, learns nothing useful, counts its optimizer steps, and fails on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { canonicalJson, isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { writeSafetensors } from '../formats/safetensors.ts'
-import { samplerPath, statePath } from './tinker.ts'
+import { text as readText } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
+import { canonicalJson, type Json, type JsonObject, type Reporter } from '../../contract/index.ts'
+import { listOf, objectOf, objectsOf, textOf } from '../../dialects/index.ts'
+import { adapterFiles, floats, half, tarOfFiles } from '../formats/testing.ts'
+import { makeTrainerClient, samplerPath, statePath, type TrainerClient } from './tinker.ts'
 
-/** What becomes of one request. */
+export const LORA = { rank: 2, seed: 1, train_attn: true, train_mlp: true, train_unembed: false }
+export const ADAM = { learning_rate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0, grad_clip_norm: 0 }
+export const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
+export const KEY = 'tml-the-trainers-key'
+
+/** What happens to one request. */
 export type Fault =
   /** The connection breaks, before or after the call took effect. */
   | 'lost before'
   | 'lost after'
-  /** The trainer is killed and started again: what it saved is there, everything else is gone. */
+  /** The trainer is killed and restarted: it keeps what it saved and loses everything else. */
   | 'killed before'
   | 'killed after'
   | { readonly status: number; readonly body?: string }
-  /** It answers something else than it should. */
+  /** The answer is replaced. */
   | { readonly mangle: (answer: Json) => unknown }
-
-/** Asked with every request: what is called, and how many came before it. */
-type Faults = (call: string, at: number) => Fault | undefined
-const noFault: Faults = () => undefined
-
-interface Call {
-  readonly name: string
-  readonly body: JsonObject
-  readonly headers: IncomingMessage['headers']
-}
-
-export interface FakeTrainer {
-  readonly url: string
-  /** In the order they came. */
-  readonly calls: readonly Call[]
-  /** Taken by anybody, whatever became of them. */
-  readonly optimizerSteps: number
-  /** How many steps lead to what is saved under a path, from the base on. */
-  stepsOf(path: string): number
-  /** How many models it holds in memory. */
-  readonly models: number
-  fault(faults: Faults): void
-  /** Whether results are ready when they are first asked for; 'never': they are pending for ever. */
-  pending(how: 'never' | 'once' | 'no'): void
-  /** Which call fails from here on, by no fault of its caller; what it answered under a number then, it answers under it ever after. */
-  failing(call: string | null): void
-  /** What it keeps on its disk, by its names for it. */
-  readonly saved: readonly string[]
-  /** Where archives lie; null: here. */
-  archivesAt(url: string | null): void
-  archiveOf(path: string): Buffer | null
-  close(): Promise<void>
-}
 
 interface Weights {
   readonly base: string
@@ -57,7 +32,7 @@ interface Weights {
 }
 interface Model extends Weights {
   readonly gradient: number
-  /** By its number: what was asked, and the ticket for the answer. */
+  /** By its number: the content of a call, and the ticket for its result. */
   readonly asked: Map<number, { readonly content: string; readonly ticket: string }>
 }
 interface Reply {
@@ -67,115 +42,96 @@ interface Reply {
 }
 
 const PENDING: Reply = { status: 408, body: { detail: 'not yet' } }
-const ROWS = 2
-const COLUMNS = 2
+const SHAPE = [2, 2]
 
+/** Until the test ends. */
 export async function startFakeTrainer(): Promise<FakeTrainer> {
-  const memory = new FakeMemory()
-  const calls: Call[] = []
-  let faults: Faults = noFault
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part)
-    const text = Buffer.concat(parts).toString()
-    const body: JsonObject = text === '' ? {} : JSON.parse(text)
-    const name = decodeURIComponent((request.url ?? '').replace('/api/v1/', ''))
-    const fault = faults(name.startsWith('training_runs') ? 'archive' : name, calls.length)
-    calls.push({ name, body, headers: request.headers })
-    if (fault === 'killed before') memory.die()
-    if (fault === 'lost before' || fault === 'killed before') return void response.destroy()
-    if (typeof fault === 'object' && 'status' in fault) return void response.writeHead(fault.status).end(fault.body)
-    const reply = request.method === 'DELETE' ? memory.discard(name) : memory.answer(name, body)
-    if (fault === 'killed after') memory.die()
-    if (fault === 'lost after' || fault === 'killed after') return void response.destroy()
-    send(response, typeof fault === 'object' ? mangled(reply, fault.mangle) : reply)
-  }
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the trainer of this test has no port')
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    calls,
-    get optimizerSteps() {
-      return memory.optimizerSteps
-    },
-    get models() {
-      return memory.models.size
-    },
-    stepsOf: (path) => memory.saved.get(path)?.steps ?? 0,
-    fault: (next) => {
-      faults = next
-    },
-    pending: (how) => {
-      memory.pending = how
-    },
-    failing: (call) => {
-      memory.failing = call
-    },
-    get saved() {
-      return [...memory.saved.keys()]
-    },
-    archivesAt: (url) => {
-      memory.archivesAt = url
-    },
-    archiveOf: (path) => memory.archiveOf(path),
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  const trainer = new FakeTrainer()
+  trainer.url = await startServer((request, response) => void trainer.handle(request, response).catch(() => response.destroy()))
+  return trainer
 }
 
-function send(response: ServerResponse, { status, body, location }: Reply): void {
-  const headers = location === undefined ? {} : { location }
-  response.writeHead(status, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body))
+/** The address of a server that runs until the test ends. */
+export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer)
+  const port = await listenOnLoopback(server)
+  onTestFinished(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${port}`
 }
 
-/** A text is sent as it is: JSON has no word for what is not finite. */
-function mangled({ status, body }: Reply, mangle: (answer: Json) => unknown): Reply {
-  const answer = mangle(Buffer.isBuffer(body) ? body.toString('base64') : body)
-  return { status, body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)) }
+export function clientOf(url: string, timeoutSeconds = 30): TrainerClient {
+  const client = makeTrainerClient({ url, apiKey: KEY, timeoutSeconds })
+  onTestFinished(() => client.close())
+  return client
 }
 
-class FakeMemory {
+export class FakeTrainer {
+  url = ''
+  /** In the order they came. */
+  readonly calls: { readonly name: string; readonly body: JsonObject; readonly headers: IncomingMessage['headers'] }[] = []
+  /** In memory. */
   readonly models = new Map<string, Model>()
+  /** On disk, by path. */
   readonly saved = new Map<string, Weights>()
+  /** Of all models, whatever became of them. */
   optimizerSteps = 0
+  /** Called with the name of every request and the number of requests before it. */
+  faults: (call: string, at: number) => Fault | undefined = () => undefined
+  /** Whether a result is ready when it is first asked for; 'never': it stays pending. */
   pending: 'never' | 'once' | 'no' = 'no'
+  /** The call that fails; the trainer repeats that failure for the number of the call for ever. */
   failing: string | null = null
+  /** Where archives lie; null: here. */
   archivesAt: string | null = null
   #results = new Map<string, { readonly result: Json; looks: number }>()
   #sessions = new Set<string>()
   #born = 0
 
-  die(): void {
-    this.models.clear()
-    this.#results = new Map()
-    this.#sessions = new Set()
-  }
-
-  answer(call: string, body: JsonObject): Reply {
-    if (call.startsWith('training_runs/')) return this.#archive(call)
-    if (call === 'create_session') return this.#createSession()
-    if (call === 'session_heartbeat') return { status: 200, body: {} }
-    if (call === 'create_model') return this.#createModel(body)
-    if (call === 'retrieve_future') return this.#retrieve(wordIn(body, 'request_id'))
-    if (call === 'weights_info')
-      return this.saved.has(wordIn(body, 'tinker_path')) ? { status: 200, body: { is_lora: true } } : gone('weights')
-    return this.#work(call, body)
-  }
-
-  discard(call: string): Reply {
-    const [, model = '', , kind = '', name = ''] = call.split('/')
-    return this.saved.delete(`tinker://${model}/${kind}/${name}`) ? { status: 200, body: {} } : gone('checkpoint')
+  /** How many steps lead from the base to what is saved under a path. */
+  stepsOf(path: string): number {
+    return this.saved.get(path)?.steps ?? 0
   }
 
   archiveOf(path: string): Buffer | null {
     const weights = this.saved.get(path)
-    return weights === undefined ? null : tarOf(filesOf(weights))
+    return weights === undefined ? null : archiveOf(weights)
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readText(request)
+    const body: JsonObject = text === '' ? {} : JSON.parse(text)
+    const name = decodeURIComponent((request.url ?? '').replace('/api/v1/', ''))
+    const fault = this.faults(name.startsWith('training_runs') ? 'archive' : name, this.calls.length)
+    this.calls.push({ name, body, headers: request.headers })
+    if (fault === 'killed before') this.#die()
+    if (fault === 'lost before' || fault === 'killed before') return void response.destroy()
+    if (typeof fault === 'object' && 'status' in fault) return void response.writeHead(fault.status).end(fault.body)
+    const reply = request.method === 'DELETE' ? this.#discard(name) : this.#answer(name, body)
+    if (fault === 'killed after') this.#die()
+    if (fault === 'lost after' || fault === 'killed after') return void response.destroy()
+    send(response, typeof fault === 'object' ? mangled(reply, fault.mangle) : reply)
+  }
+
+  #die(): void {
+    this.models.clear()
+    this.#results.clear()
+    this.#sessions.clear()
+  }
+
+  #answer(call: string, body: JsonObject): Reply {
+    if (call.startsWith('training_runs/')) return this.#archive(call)
+    if (call === 'create_session') return this.#createSession()
+    if (call === 'session_heartbeat') return { status: 200, body: {} }
+    if (call === 'create_model') return this.#createModel(body)
+    if (call === 'retrieve_future') return this.#retrieve(textOf(body['request_id']))
+    if (call === 'weights_info')
+      return this.saved.has(textOf(body['tinker_path'])) ? { status: 200, body: { is_lora: true } } : gone('weights')
+    return this.#work(call, body)
+  }
+
+  #discard(call: string): Reply {
+    const [, model = '', , kind = '', name = ''] = call.split('/')
+    return this.saved.delete(`tinker://${model}/${kind}/${name}`) ? { status: 200, body: {} } : gone('checkpoint')
   }
 
   #createSession(): Reply {
@@ -185,11 +141,11 @@ class FakeMemory {
   }
 
   #createModel(body: JsonObject): Reply {
-    const session = wordIn(body, 'session_id')
+    const session = textOf(body['session_id'])
     if (!this.#sessions.has(session)) return gone('session')
     const model_id = `model-of-${session}`
     if (!this.models.has(model_id))
-      this.models.set(model_id, { base: wordIn(body, 'base_model'), values: [0, 0, 0, 0], steps: 0, gradient: 0, asked: new Map() })
+      this.models.set(model_id, { base: textOf(body['base_model']), values: [0, 0, 0, 0], steps: 0, gradient: 0, asked: new Map() })
     return this.#ticket(model_id, `create ${model_id}`, { model_id, type: 'create_model' })
   }
 
@@ -204,7 +160,7 @@ class FakeMemory {
   }
 
   #work(call: string, body: JsonObject): Reply {
-    const model_id = wordIn(body, 'model_id')
+    const model_id = textOf(body['model_id'])
     const model = this.models.get(model_id)
     if (model === undefined) return gone('model')
     const number = body['seq_id']
@@ -219,7 +175,7 @@ class FakeMemory {
   }
 
   #apply(call: string, id: string, model: Model, body: JsonObject): Json {
-    const path = wordIn(body, 'path')
+    const path = textOf(body['path'])
     const set = (change: Partial<Model>): void => void this.models.set(id, { ...model, ...change })
     const { base, values, steps } = model
     if (call === 'unload_model') this.models.delete(id)
@@ -237,7 +193,7 @@ class FakeMemory {
       return { loss_fn_output_type: 'x', loss_fn_outputs, metrics: { 'loss:sum': gradientOf(data) } }
     }
     if (call === 'optim_step') {
-      const rate = isObject(body['adam_params']) ? Number(body['adam_params']['learning_rate']) : 0
+      const rate = Number(objectOf(body['adam_params'])['learning_rate'])
       this.optimizerSteps += 1
       set({ values: values.map((value, at) => value + rate * model.gradient * (at + 1)), steps: steps + 1, gradient: 0 })
       return { metrics: { grad_norm: Math.abs(model.gradient) } }
@@ -257,17 +213,21 @@ class FakeMemory {
 
   #archive(call: string): Reply {
     const [, model = '', , , name = ''] = call.split('/')
-    const path = samplerPath(model, name)
-    const archive = this.archiveOf(path)
+    const archive = this.archiveOf(samplerPath(model, name))
     if (archive === null) return gone('checkpoint')
     return this.archivesAt === null ? { status: 200, body: archive } : { status: 302, body: '', location: `${this.archivesAt}/${call}` }
   }
 }
 
-/** Empty when there is none. */
-export const wordIn = (body: JsonObject | undefined, key: string): string => {
-  const value = body?.[key]
-  return typeof value === 'string' ? value : ''
+function send(response: ServerResponse, { status, body, location }: Reply): void {
+  const headers = location === undefined ? {} : { location }
+  response.writeHead(status, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body))
+}
+
+/** A text is sent as it is, since JSON cannot express numbers that are not finite. */
+function mangled({ status, body }: Reply, mangle: (answer: Json) => unknown): Reply {
+  const answer = mangle(Buffer.isBuffer(body) ? body.toString('base64') : body)
+  return { status, body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)) }
 }
 
 const gone = (what: string): Reply => ({ status: 404, body: { detail: `no such ${what}` } })
@@ -278,55 +238,26 @@ interface Question {
 }
 
 function dataIn(input: Json | undefined): readonly Question[] {
-  const { data } = isObject(input) ? input : {}
-  if (!Array.isArray(data)) return []
-  return data.map((datum: Json) => {
-    const inputs = isObject(datum) && isObject(datum['loss_fn_inputs']) ? datum['loss_fn_inputs'] : {}
-    return { targets: arrayIn(inputs['target_tokens']), weights: arrayIn(inputs['advantages'] ?? inputs['weights']) }
+  return objectsOf(objectOf(input)['data']).map((datum) => {
+    const { target_tokens, advantages, weights = advantages } = objectOf(datum['loss_fn_inputs'])
+    return { targets: numbersIn(target_tokens), weights: numbersIn(weights) }
   })
 }
 
-function arrayIn(tensor: Json | undefined): readonly number[] {
-  const data = isObject(tensor) ? tensor['data'] : []
-  return Array.isArray(data) ? data.map(Number) : []
-}
+const numbersIn = (tensor: Json | undefined): readonly number[] => listOf(objectOf(tensor)['data']).map(Number)
 
 const gradientOf = (data: readonly Question[]): number =>
   data.reduce((sum, { targets, weights }) => sum + targets.reduce((own, target, at) => own + target * (weights[at] ?? 0), 0), 0)
 
 const logProb = ([first = 0]: readonly number[], target: number): number => -1 / (1 + target) - Math.abs(first) / 1000
 
-function filesOf({ base, values }: Weights): Readonly<Record<string, Buffer>> {
-  const config = { peft_type: 'LORA', base_model_name_or_path: base, r: ROWS, lora_alpha: 2, target_modules: ['q_proj'] }
-  const tensor = (numbers: readonly number[]) =>
-    ({ dtype: 'F32', shape: [ROWS, COLUMNS], bytes: new Uint8Array(Float32Array.from(numbers).buffer) }) as const
-  const module = 'base_model.model.model.layers.0.self_attn.q_proj'
-  const tensors = new Map([
-    [`${module}.lora_A.weight`, tensor([1, 2, 3, 4])],
-    [`${module}.lora_B.weight`, tensor(values)],
-  ])
-  return { 'adapter_config.json': Buffer.from(JSON.stringify(config)), 'adapter_model.safetensors': writeSafetensors(tensors) }
-}
-
-const BLOCK_BYTES = 512
-
-function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
-  const entries = Object.entries(files).flatMap(([name, bytes]) => [
-    tarHeader(name, bytes.length),
-    bytes,
-    Buffer.alloc(-bytes.length & (BLOCK_BYTES - 1)),
-  ])
-  return Buffer.concat([...entries, Buffer.alloc(2 * BLOCK_BYTES)])
-}
-
-function tarHeader(name: string, bytes: number): Buffer {
-  const header = Buffer.alloc(BLOCK_BYTES)
-  header.write(name)
-  header.write('0000644\0', 100)
-  header.write(`${bytes.toString(8).padStart(11, '0')}\0`, 124)
-  header.write('        0', 148)
-  header.write('ustar\0', 257)
-  const sum = header.reduce((total, byte) => total + byte, 0)
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  return header
-}
+const archiveOf = ({ base, values }: Weights): Buffer =>
+  tarOfFiles(
+    adapterFiles({
+      config: { base_model_name_or_path: base, r: 2, lora_alpha: 2 },
+      weights: new Map([
+        [half('A'), floats(SHAPE, [1, 2, 3, 4])],
+        [half('B'), floats(SHAPE, values)],
+      ]),
+    }),
+  )

@@ -1,9 +1,9 @@
-/** The calls of a trainer, one method each: what goes out is typed, and what comes back is checked before anybody uses it. */
+/** The calls of a trainer, one method each: requests are typed, answers are checked before use. */
 import { z } from 'zod'
 import type { Json, JsonObject, Loss } from '../../contract/index.ts'
 import { badAnswer, TrainerWire, type TrainerAddress } from './wire.ts'
 
-/** What a call names: a model at the trainer, and the number that makes a call sent twice the same call. */
+/** A model at the trainer, and the number by which the trainer recognises a repeated call. */
 interface CallOf {
   readonly model: string
   readonly sequence: number
@@ -25,7 +25,7 @@ export interface AdamParams {
   readonly weight_decay: number
   readonly grad_clip_norm: number
 }
-/** One row as the trainer takes it: what it reads, what it should have said next, and numbers for each of those. */
+/** One row as the trainer takes it: inputs, their targets, and numbers for each target. */
 export interface Datum {
   readonly inputs: readonly number[]
   readonly targets: readonly number[]
@@ -43,35 +43,13 @@ interface Passed {
   readonly loss: number
 }
 
-export type TrainerMetrics = Readonly<Record<string, number | string | boolean>>
-
-export interface TrainerClient {
-  createSession(owner: JsonObject, signal: AbortSignal): Promise<string>
-  /** Keeps the session's models at the trainer. */
-  heartbeat(session: string, signal: AbortSignal): Promise<void>
-  /** The model's id: the same for the same session. */
-  createModel(session: string, base: string, lora: LoraConfig, signal: AbortSignal): Promise<string>
-  forward(call: CallOf, pass: Pass, signal: AbortSignal): Promise<Passed>
-  forwardBackward(call: CallOf, pass: Pass, signal: AbortSignal): Promise<Passed>
-  optimStep(call: CallOf, adam: AdamParams, signal: AbortSignal): Promise<TrainerMetrics>
-  loadWeights(call: CallOf, path: string, signal: AbortSignal): Promise<void>
-  saveWeights(call: CallOf, name: string, signal: AbortSignal): Promise<void>
-  saveForSampler(call: CallOf, name: string, signal: AbortSignal): Promise<void>
-  /** Whether it keeps what is called so. */
-  knows(path: string, signal: AbortSignal): Promise<boolean>
-  /** A tar of the adapter's folder. */
-  archive(model: string, name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
-  unload(model: string, signal: AbortSignal): Promise<void>
-  /** From its disk, whether it is there or not. */
-  discard(model: string, kind: 'weights' | 'sampler_weights', name: string, signal: AbortSignal): Promise<void>
-  close(): Promise<void>
-}
+export type TrainerClient = ReturnType<typeof makeTrainerClient>
 
 /** How a trainer calls the adapter and optimizer state it saved, and the adapter alone. */
 export const statePath = (model: string, name: string): string => `tinker://${model}/weights/${name}`
 export const samplerPath = (model: string, name: string): string => `tinker://${model}/sampler_weights/${name}`
 
-export function makeTrainerClient(address: TrainerAddress): TrainerClient {
+export function makeTrainerClient(address: TrainerAddress) {
   const wire = new TrainerWire(address)
   const ask = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>
     checked(call, schema, await wire.post(call, body, signal))
@@ -87,38 +65,49 @@ export function makeTrainerClient(address: TrainerAddress): TrainerClient {
       throw badAnswer(call, 'path must be tinker://, the model, the kind of weights and the name they were to be saved under')
   }
   return {
-    createSession: async (owner, signal) => {
+    createSession: async (owner: JsonObject, signal: AbortSignal): Promise<string> => {
       const body = { tags: ['svc'], user_metadata: owner, sdk_version: 'svc' }
       return (await ask('create_session', body, session, signal)).session_id
     },
-    heartbeat: async (session_id, signal) => void (await ask('session_heartbeat', { session_id }, anything, signal)),
-    createModel: async (session_id, base_model, lora_config, signal) => {
-      const body = { session_id, model_seq_id: 0, base_model, lora_config: { ...lora_config }, user_metadata: {} }
+    /** Keeps the session's models at the trainer. */
+    heartbeat: async (session_id: string, signal: AbortSignal): Promise<void> =>
+      void (await ask('session_heartbeat', { session_id }, anything, signal)),
+    /** The same session gets the same model. */
+    createModel: async (session_id: string, base_model: string, lora: LoraConfig, signal: AbortSignal): Promise<string> => {
+      const body = { session_id, model_seq_id: 0, base_model, lora_config: { ...lora }, user_metadata: {} }
       return (await order('create_model', body, model, signal)).model_id
     },
-    forward: (call, given, signal) => pass('forward', call, given, signal),
-    forwardBackward: (call, given, signal) => pass('forward_backward', call, given, signal),
-    optimStep: async ({ model: model_id, sequence }, adam, signal) => {
+    forward: (call: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => pass('forward', call, given, signal),
+    forwardBackward: (call: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => pass('forward_backward', call, given, signal),
+    optimStep: async ({ model: model_id, sequence }: CallOf, adam: AdamParams, signal: AbortSignal) => {
       const body = { model_id, adam_params: { ...adam }, seq_id: sequence }
       return (await order('optim_step', body, stepResult, signal)).metrics ?? {}
     },
-    loadWeights: async ({ model: model_id, sequence }, path, signal) => {
-      await order('load_weights', { model_id, path, optimizer: true, seq_id: sequence }, anything, signal)
-    },
-    saveWeights: (call, name, signal) => save('save_weights', call, name, statePath(call.model, name), signal),
-    saveForSampler: (call, name, signal) => save('save_weights_for_sampler', call, name, samplerPath(call.model, name), signal),
-    knows: async (tinker_path, signal) => (await wire.find('weights_info', { tinker_path }, signal)) !== null,
-    archive: (id, name, signal) => wire.download(`${checkpointOf(id, 'sampler_weights', name)}/archive`, signal),
-    unload: async (model_id, signal) => void (await order('unload_model', { model_id }, anything, signal)),
-    discard: (id, kind, name, signal) => wire.drop(checkpointOf(id, kind, name), signal),
-    close: () => wire.close(),
+    loadWeights: async ({ model: model_id, sequence }: CallOf, path: string, signal: AbortSignal): Promise<void> =>
+      void (await order('load_weights', { model_id, path, optimizer: true, seq_id: sequence }, anything, signal)),
+    saveWeights: (call: CallOf, name: string, signal: AbortSignal): Promise<void> =>
+      save('save_weights', call, name, statePath(call.model, name), signal),
+    saveForSampler: (call: CallOf, name: string, signal: AbortSignal): Promise<void> =>
+      save('save_weights_for_sampler', call, name, samplerPath(call.model, name), signal),
+    /** Whether it keeps weights under that path. */
+    knows: async (tinker_path: string, signal: AbortSignal): Promise<boolean> =>
+      (await wire.find('weights_info', { tinker_path }, signal)) !== null,
+    /** A tar of the adapter's folder. */
+    archive: (id: string, name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> =>
+      wire.download(`${checkpointOf(id, 'sampler_weights', name)}/archive`, signal),
+    unload: async (model_id: string, signal: AbortSignal): Promise<void> =>
+      void (await order('unload_model', { model_id }, anything, signal)),
+    /** Deletes it from the trainer's disk, whether it is there or not. */
+    discard: (id: string, kind: 'weights' | 'sampler_weights', name: string, signal: AbortSignal): Promise<void> =>
+      wire.drop(checkpointOf(id, kind, name), signal),
+    close: (): Promise<void> => wire.close(),
   }
 }
 
 const checkpointOf = (model: string, kind: string, name: string): string =>
   `training_runs/${encodeURIComponent(model)}/checkpoints/${kind}/${encodeURIComponent(name)}`
 
-/** Names the first field that is wrong, and never quotes what stands in it. */
+/** Names the first field that is wrong, and never quotes its value. */
 function checked<T>(call: string, schema: z.ZodType<T>, answer: Json): T {
   const result = schema.safeParse(answer)
   if (result.success) return result.data
@@ -126,7 +115,7 @@ function checked<T>(call: string, schema: z.ZodType<T>, answer: Json): T {
   throw badAnswer(call, `${(issue?.path ?? []).map(String).join('.') || 'the whole'}: ${issue?.message ?? 'not acceptable'}`)
 }
 
-/** Ids become parts of addresses and of names that are kept. */
+/** Ids become parts of URLs and of stored names. */
 const id = z.string().regex(/^[A-Za-z0-9._:-]{1,256}$/, 'must be 1 to 256 letters, digits, dots, colons, dashes or underscores')
 const anything = z.unknown()
 const session = z.object({ session_id: id })

@@ -1,8 +1,13 @@
 /** The weight trainer: a batch becomes rollouts, rollouts a job, a job a candidate, and a candidate that passes its examination a release. */
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as rest } from 'node:timers/promises'
 import {
+  ENGINE_UNREACHABLE,
   isObject,
+  isRefusal,
+  type Candidate,
+  type Examination,
   type Examiner,
   type JsonObject,
   type Objective,
@@ -14,35 +19,29 @@ import {
   type Trainer,
   type TrainerScope,
   type WeightRuntime,
-  type Candidate,
-  type Examination,
-  ENGINE_UNREACHABLE,
-  isRefusal,
 } from '../../contract/index.ts'
+import { collect, nothingToLearn } from '../rollouts/admit.ts'
 import type { AssembleOptions } from '../rollouts/assemble.ts'
-import { collect, nothingToLearn } from './collect.ts'
-import { exportPath, pruneExports } from './exports.ts'
+import { exportPath, parentOf, pruneExports } from './exports.ts'
 import { jobOf, type WeightJob, type Row } from './job-id.ts'
 import { markerIn, type Marker, type MarkerFile } from './marker.ts'
-import { parentOf } from './parent.ts'
-import { makeReferences, type AskReference, type Reference } from './references.ts'
-import { isLearntFrom } from './rows.ts'
+import { callsOf, generatedOf, isLearntFrom, questionOf } from './rows.ts'
 import { runJob, type JobPlace } from './run-job.ts'
+import { keepingAlive, letGo } from './session.ts'
 import type { AdamParams, LoraConfig, TrainerClient } from './tinker.ts'
 
 const REST_FIRST_SECONDS = 1
 const REST_MAX_SECONDS = 30
-/** Who forgets this often in a row is not restarting: then its own words are the failure. */
+/** A trainer that forgets this often in a row is not restarting, and the step fails with its words. */
 const FORGOTTEN_MAX = 3
 const AWAY: ReadonlySet<string> = new Set(['trainer_unreachable', ENGINE_UNREACHABLE])
 
-/** Has a candidate judged, once: what was decided is in the marker before anybody acts on it. */
-interface Bench {
-  readonly scope: Pick<TrainerScope, 'scenario' | 'directory'>
-  readonly weights: WeightRuntime
-  readonly examiner: Examiner
-  readonly marker: MarkerFile
-}
+/** The frozen base and a teacher. */
+const REFERENCES_MAX = 2
+
+/** For each rollout the log-probabilities of its generated tokens. */
+type Scores = readonly (readonly number[])[]
+type AskReference = (model: string, rollouts: readonly Rollout[], signal: AbortSignal) => Promise<Scores>
 
 type Judged = Marker & { readonly examination: Examination }
 
@@ -52,23 +51,24 @@ export interface WeightTrainerOptions {
   readonly client: TrainerClient
   readonly objective: Objective
   readonly examiner: Examiner
-  /** How the trainer calls the base; null: as the engine does. */
+  /** The trainer's name for the base; null: the engine's. */
   readonly baseModel: string | null
-  readonly teacher: Reference | null
+  /** The model that an objective may learn from. */
+  readonly teacher: string | null
   readonly lora: LoraConfig
   readonly adam: AdamParams
   readonly rollouts: Omit<AssembleOptions, 'vocabulary' | 'contextTokens'>
   readonly maxStaleness: number
-  /** Every so manieth publication is kept as a checkpoint; those between live on this machine alone. */
+  /** One in so many publications is kept as a checkpoint; the others stay on this machine only. */
   readonly checkpointEvery: number
 }
 
 export function makeWeightTrainer(options: WeightTrainerOptions): Trainer {
-  const ask = makeReferences(options.client, { scenario: options.scope.scenario }, options.lora)
+  const ask = makeReferences(options)
   return { step: (order, report, signal) => whileAway(report, signal, () => stepOnce(options, ask, order, report, signal)) }
 }
 
-/** Everything before the job is pure or asked again, and the job goes on where it was: so a step may be begun again at any point of it. */
+/** Everything before the job can be repeated, and the job continues where it was, so a step may be restarted at any point. */
 async function stepOnce(
   options: WeightTrainerOptions,
   ask: AskReference,
@@ -95,17 +95,48 @@ async function stepOnce(
 
   const parent = parentOf(order.base, order.files)
   const { lora, adam } = options
-  const job = jobOf({
-    base,
-    parentState: parent.trainerState,
-    lora,
-    loss: objective.loss,
-    lossConfig: objective.lossConfig ?? {},
-    adam,
-    rows,
-  })
+  const { loss, lossConfig = {} } = objective
+  const job = jobOf({ base, parentState: parent.trainerState, lora, loss, lossConfig, adam, rows })
   const judged = await trainAndJudge(options, job, { parent, shape: model.shape }, report, signal)
   return verdictOf(options, judged, kept, metrics)
+}
+
+/** Answers are kept for a step that is tried again, and no longer. */
+function makeReferences(options: WeightTrainerOptions): AskReference {
+  const kept = new Map<string, Scores>()
+  return async (model, rollouts, signal) => {
+    const key = hash('sha256', JSON.stringify([model, rollouts.map(({ tokens, lossMask }) => [tokens, lossMask.length])]))
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const scores = await askReference(options, model, rollouts, signal)
+    kept.set(key, scores)
+    for (const oldest of [...kept.keys()].slice(0, -REFERENCES_MAX)) kept.delete(oldest)
+    return scores
+  }
+}
+
+/** A fresh adapter changes nothing, so it answers as the model does. */
+async function askReference(
+  { client, scope, lora }: WeightTrainerOptions,
+  base: string,
+  rollouts: readonly Rollout[],
+  signal: AbortSignal,
+): Promise<Scores> {
+  const session = await client.createSession({ scenario: scope.scenario }, signal)
+  return keepingAlive(client, session, signal, async () => {
+    const model = await client.createModel(session, base, lora, signal)
+    const answers: (readonly number[])[] = []
+    try {
+      for (const [at, call] of callsOf(rollouts).entries()) {
+        const pass = { data: call.map(({ tokens }) => questionOf(tokens)), loss: 'cross_entropy', lossConfig: {} } as const
+        const { logProbs } = await client.forward({ model, sequence: at + 1 }, pass, signal)
+        answers.push(...logProbs)
+      }
+    } finally {
+      await letGo(client, model, signal)
+    }
+    return rollouts.map((rollout, at) => generatedOf(answers[at] ?? [], rollout))
+  })
 }
 
 async function withReferences(
@@ -115,9 +146,8 @@ async function withReferences(
   rollouts: readonly Rollout[],
   signal: AbortSignal,
 ): Promise<readonly Rollout[]> {
-  const of = (reference: Reference) => ask(reference, rollouts, signal)
-  const baseSays = objective.needsBase === true ? await of({ model: base, state: null }) : null
-  const teacherSays = objective.needsTeacher === true && teacher !== null ? await of(teacher) : null
+  const baseSays = objective.needsBase === true ? await ask(base, rollouts, signal) : null
+  const teacherSays = objective.needsTeacher === true && teacher !== null ? await ask(teacher, rollouts, signal) : null
   return rollouts.map((rollout, at) => ({
     ...rollout,
     ...(baseSays !== null && { baseLogProbs: baseSays[at] ?? [] }),
@@ -145,14 +175,13 @@ async function trainAndJudge(
   report: Reporter,
   signal: AbortSignal,
 ): Promise<Judged> {
-  const { scope, client, objective, examiner, weights } = options
-  const { scenario, directory } = scope
+  const { client, objective } = options
+  const { scenario, directory } = options.scope
   const marker = markerIn(directory)
   const done = await runJob(job, { ...from, client, marker, scenario, directory, objective: objective.name, report, signal })
-  const { parent } = from
-  await pruneExports(directory, parent.job === null ? [job.id] : [job.id, parent.job])
+  await pruneExports(directory, [job.id, from.parent.job])
   report.phase('evaluating')
-  const judged = await examineJob(done, { scope, weights, examiner, marker }, signal)
+  const judged = await examineJob(options, done, marker, signal)
   report.job?.(job.id, judged.status)
   return judged
 }
@@ -166,10 +195,10 @@ function verdictOf(
   { scope, checkpointEvery }: WeightTrainerOptions,
   { job, trained, examination }: Judged,
   memory: Memory,
-  told: JsonObject,
+  reported: JsonObject,
 ): StepResult {
   const { select, metrics: selection = {} } = examination
-  const metrics = { training_job_id: job, ...told, ...trained?.metrics, selected: select, selection }
+  const metrics = { training_job_id: job, ...reported, ...trained?.metrics, selected: select, selection }
   if (!select) return { kind: 'reject', metrics, state: { ...memory } }
   const published = memory.published + 1
   const kept = { metrics, state: { ...memory, published } }
@@ -178,23 +207,24 @@ function verdictOf(
   return { kind: 'publish', content: { kind: 'checkpoint', path: join(scope.directory, path) }, ...kept }
 }
 
-/** Whatever the latest step left; an older version may have left something else. */
+/** The state of the latest step, which an older version may have written differently. */
 function memoryIn({ objective, published }: JsonObject): Memory {
   const isCount = typeof published === 'number' && Number.isSafeInteger(published) && published >= 0
   return { objective: isObject(objective) ? objective : {}, published: isCount ? published : 0 }
 }
 
-async function examineJob(done: Marker, bench: Bench, signal: AbortSignal): Promise<Judged> {
+/** The decision is stored in the marker before it takes effect, so a candidate is examined once. */
+async function examineJob(options: WeightTrainerOptions, done: Marker, marker: MarkerFile, signal: AbortSignal): Promise<Judged> {
   if (done.examination !== undefined) return { ...done, examination: done.examination }
-  const { select, metrics = {} } = await bench.examiner.examine(candidateOf(done, bench, signal), signal)
+  const { select, metrics = {} } = await options.examiner.examine(candidateOf(options, done, signal), signal)
   signal.throwIfAborted()
   if (typeof select !== 'boolean') throw new Error('the examiner answered without a decision: select must be true or false')
   const judged = { ...done, status: select ? 'EXAMINED' : 'REJECTED', examination: { select, metrics } } as const
-  await bench.marker.write(judged)
+  await marker.write(judged)
   return judged
 }
 
-function candidateOf({ job, trained }: Marker, { scope, weights }: Bench, signal: AbortSignal): Candidate {
+function candidateOf({ scope, weights }: WeightTrainerOptions, { job, trained }: Marker, signal: AbortSignal): Candidate {
   const directory = join(scope.directory, exportPath(job))
   return {
     scenario: scope.scenario,
@@ -205,7 +235,7 @@ function candidateOf({ job, trained }: Marker, { scope, weights }: Bench, signal
   }
 }
 
-/** A trainer or an engine that is away is waited for inside the step, and a trainer that came back without its memory is told everything again. */
+/** Waits inside the step for a trainer or engine that cannot be reached, and repeats everything for a trainer that lost its memory. */
 export async function whileAway<T>(
   report: Reporter,
   signal: AbortSignal,

@@ -1,10 +1,9 @@
-/** How a trainer is spoken to: JSON over HTTP, each call bounded, tried again where that can help, and its result waited for. */
+/** Calls to a trainer: JSON over HTTP, each with a time limit, retried where that can help, and its result polled. */
 import { setTimeout as rest } from 'node:timers/promises'
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
 import {
   conflict,
   invalid,
-  isObject,
   isRefusal,
   unavailable,
   unknown,
@@ -14,6 +13,7 @@ import {
   type JsonObject,
   type Refusal,
 } from '../../contract/index.ts'
+import { objectOf, parsed } from '../../dialects/index.ts'
 import { codeOf, wordsOf } from '../../kit/index.ts'
 
 export interface TrainerAddress {
@@ -27,7 +27,7 @@ const PREFIX = '/api/v1/'
 const ATTEMPTS_MAX = 5
 const REST_FIRST_SECONDS = 0.02
 const REST_GROWTH = 4
-/** A trainer that is working answers a long poll after some twenty seconds: one that is silent for longer than this is not there. */
+/** A working trainer answers a long poll after about twenty seconds; one that is silent for longer than this is gone. */
 const SILENT_SECONDS_MAX = 60
 const POLL_REST_FIRST_SECONDS = 0.005
 const POLL_REST_MAX_SECONDS = 1
@@ -63,7 +63,7 @@ export class TrainerWire {
     })
   }
 
-  /** A call whose result comes later. Sent twice it is one call, so a trainer that no longer knows the ticket is given the call again. */
+  /** A call whose result comes later. It is idempotent, so it is sent again to a trainer that lost its ticket. */
   result(call: string, body: JsonObject, signal: AbortSignal): Promise<Json> {
     return this.#bounded(call, signal, async (over) => {
       for (let ticketsLost = 0; ; ticketsLost += 1) {
@@ -75,16 +75,17 @@ export class TrainerWire {
     })
   }
 
-  /** The bytes of a saved file, which may lie elsewhere. Whatever breaks off on the way is thrown out of the loop over them. */
+  /** The bytes of a saved file, which may lie elsewhere. A connection that breaks off throws while they are read. */
   download(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.#bounded('archive', signal, async (over) => {
-      const answer = await this.#again(over, () => this.#opened(path, over))
-      if (answer.status !== 200) throw this.#refusal('archive', { status: answer.status, text: await readAll(answer) })
+      const open = async () => this.#follow(await this.#fetch(path, { method: 'GET' }, over), over)
+      const answer = await this.#retried('archive', over, open, async (response) => response)
+      if (answer.status !== 200) throw this.#refusal('archive', await readAnswer(answer))
       return this.#chunksOf(answer, signal)
     })
   }
 
-  /** A courtesy: what comes of it is nobody's business. */
+  /** Best effort: any answer will do. */
   async drop(path: string, signal: AbortSignal): Promise<void> {
     await this.#bounded('delete', signal, (over) => this.#exchange(path, null, over))
   }
@@ -108,7 +109,7 @@ export class TrainerWire {
 
   /** Null when the trainer does not know the ticket. */
   async #collect(call: string, ticket: Json, signal: AbortSignal): Promise<Json | null> {
-    const request_id = isObject(ticket) ? ticket['request_id'] : undefined
+    const { request_id } = objectOf(ticket)
     if (typeof request_id !== 'string') throw badAnswer(call, 'request_id must be a string')
     for (let seconds = POLL_REST_FIRST_SECONDS; ; seconds = Math.min(seconds * 2, POLL_REST_MAX_SECONDS)) {
       const answer = await this.#exchange('retrieve_future', { request_id }, signal)
@@ -120,63 +121,51 @@ export class TrainerWire {
   }
 
   #unlessFailed(call: string, result: Json): Json {
-    if (!isObject(result) || result['error'] === undefined) return result
-    const words = this.#withoutKey(wordsOf(result['error']))
-    if (result['category'] === 'user') throw invalid('trainer_refused', `the trainer refused ${call}: ${words}`)
+    const { error, category } = objectOf(result)
+    if (error === undefined) return result
+    const words = this.#withoutKey(wordsOf(error))
+    if (category === 'user') throw invalid('trainer_refused', `the trainer refused ${call}: ${words}`)
     throw upstream('trainer_call_failed', `the trainer failed at ${call}: ${words}`)
   }
 
-  /** One question until there is an answer. */
   #exchange(call: string, body: JsonObject | null, signal: AbortSignal): Promise<Answer> {
     const sent = body === null ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(body) }
-    return this.#again<Answer>(signal, async () => {
+    const ask = () => this.#fetch(call, sent, AbortSignal.any([signal, AbortSignal.timeout(SILENT_SECONDS_MAX * 1000)]))
+    return this.#retried(call, signal, ask, readAnswer)
+  }
+
+  /** Tries again while the connection breaks, or the trainer is busy or failing; throws the last failure. */
+  async #retried<T>(call: string, signal: AbortSignal, ask: () => Promise<Response>, read: (response: Response) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      let failure: Refusal
       try {
-        const response = await this.#attempt(call, sent, AbortSignal.any([signal, AbortSignal.timeout(SILENT_SECONDS_MAX * 1000)]))
-        const answer = { status: response.status, text: await readAll(response) }
-        return isStumbling(answer.status) ? this.#refusal(call, answer) : answer
+        const response = await ask()
+        if (!isFailing(response.status)) return await read(response)
+        failure = this.#refusal(call, await readAnswer(response))
       } catch (error) {
         signal.throwIfAborted()
         if (isRefusal(error)) throw error
-        return this.#unreachable(error)
+        failure = this.#unreachable(error)
       }
-    })
-  }
-
-  /** A connection that fails, a trainer that is busy or stumbles: what comes to a refusal is tried again, and thrown in the end. */
-  async #again<T>(signal: AbortSignal, once: () => Promise<T | Error>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await once()
-      if (!(answer instanceof Error)) return answer
-      if (attempt === ATTEMPTS_MAX) throw answer
+      if (attempt === ATTEMPTS_MAX) throw failure
       await rest(REST_FIRST_SECONDS * REST_GROWTH ** (attempt - 1) * 1000, undefined, { signal })
     }
   }
 
-  async #opened(path: string, signal: AbortSignal): Promise<Response | Error> {
-    try {
-      const answer = await this.#led(await this.#attempt(path, { method: 'GET' }, signal), signal)
-      return isStumbling(answer.status) ? this.#refusal('archive', { status: answer.status, text: await readAll(answer) }) : answer
-    } catch (error) {
-      signal.throwIfAborted()
-      if (isRefusal(error)) throw error
-      return this.#unreachable(error)
-    }
-  }
-
-  #attempt(path: string, sent: RequestInit, signal: AbortSignal): Promise<Response> {
+  #fetch(path: string, sent: RequestInit, signal: AbortSignal): Promise<Response> {
     const url = `${this.#address.url}${PREFIX}${path}`
     return fetch(url, { ...sent, headers: this.#headers, signal, redirect: 'manual', dispatcher: this.#agent })
   }
 
-  /** To where it is. The key is the trainer's: whoever keeps its files for it does not see it, however the way there leads. */
-  async #led(answer: Response, signal: AbortSignal, redirections = 0): Promise<Response> {
+  /** Follows redirections, and sends the trainer's key to no other origin. */
+  async #follow(answer: Response, signal: AbortSignal, redirections = 0): Promise<Response> {
     if (answer.status < 300 || answer.status >= 400) return answer
     await answer.body?.cancel()
     const location = URL.parse(answer.headers.get('location') ?? '', answer.url)
     if (location === null || !/^https?:$/.test(location.protocol)) throw badAnswer('archive', 'a redirection must name an http address')
     if (redirections === REDIRECTIONS_MAX) throw badAnswer('archive', `it may be redirected ${REDIRECTIONS_MAX} times at most`)
     const headers = location.origin === this.#origin ? this.#headers : {}
-    return this.#led(await fetch(location, { headers, signal, redirect: 'manual', dispatcher: this.#agent }), signal, redirections + 1)
+    return this.#follow(await fetch(location, { headers, signal, redirect: 'manual', dispatcher: this.#agent }), signal, redirections + 1)
   }
 
   async *#chunksOf(answer: Response, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -190,11 +179,9 @@ export class TrainerWire {
 
   #answered(call: string, answer: Answer): Json {
     if (answer.status !== 200) throw this.#refusal(call, answer)
-    try {
-      return JSON.parse(answer.text)
-    } catch {
-      throw badAnswer(call, 'must be JSON, and JSON has no number that is not finite')
-    }
+    const value = parsed(answer.text)
+    if (value === undefined) throw badAnswer(call, 'must be JSON, and JSON has no number that is not finite')
+    return value
   }
 
   #refusal(call: string, { status, text }: Answer): Refusal {
@@ -202,7 +189,7 @@ export class TrainerWire {
     const said = `the trainer at ${this.#host} answered ${call} with status ${status}${words === '' ? '' : `: ${words}`}`
     if (status === 404) return unknown('trainer_forgot', said)
     if (status === 409) return conflict('trainer_conflict', said)
-    return isStumbling(status) || status < 400 ? upstream('trainer_failed', said) : invalid('trainer_refused', said)
+    return isFailing(status) || status < 400 ? upstream('trainer_failed', said) : invalid('trainer_refused', said)
   }
 
   #unreachable(error: unknown): Refusal {
@@ -230,16 +217,16 @@ interface Answer {
   readonly text: string
 }
 
-const isStumbling = (status: number): boolean => status >= 500 || status === 429
+const isFailing = (status: number): boolean => status >= 500 || status === 429
 
 const PENDING = { type: 'try_again' }
-const isPending = (result: Json): boolean => isObject(result) && result['type'] === PENDING.type
+const isPending = (result: Json): boolean => objectOf(result)['type'] === PENDING.type
 
 export const badAnswer = (call: string, rule: string): Refusal =>
   upstream('trainer_answer', `the trainer's answer to ${call} cannot be used: ${rule}`)
 
-/** Leaving the loop lets the connection go. */
-async function readAll({ body }: Response): Promise<string> {
+/** Leaving the loop closes the connection. */
+async function readAnswer({ status, body }: Response): Promise<Answer> {
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const part of body ?? []) {
@@ -247,20 +234,15 @@ async function readAll({ body }: Response): Promise<string> {
     if (bytes > UPSTREAM_ANSWER_BYTES_MAX) throw badAnswer('a call', 'it is larger than this service holds')
     parts.push(part)
   }
-  return Buffer.concat(parts).toString()
+  return { status, text: Buffer.concat(parts).toString() }
 }
 
 function detailIn(text: string): string {
-  try {
-    const body: Json = JSON.parse(text)
-    const detail = isObject(body) ? (body['detail'] ?? body['error']) : undefined
-    return typeof detail === 'string' ? wordsOf(detail) : ''
-  } catch {
-    return ''
-  }
+  const { error, detail = error } = objectOf(parsed(text))
+  return typeof detail === 'string' ? wordsOf(detail) : ''
 }
 
-/** Of a connection that failed, the code alone: the words name addresses. */
+/** Only the code: the message names addresses. */
 function connectionCode(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return codeOf(cause) ?? 'the connection broke off'

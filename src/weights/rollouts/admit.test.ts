@@ -3,9 +3,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Rollout } from '../../contract/index.ts'
 import { printLoadId } from '../load-id.ts'
-import { admitRollouts } from './admit.ts'
+import { admitRollouts, freshness } from './admit.ts'
 import type { Assembled } from './assemble.ts'
-import { freshness } from './freshness.ts'
 
 const serving = { incarnation: 'a', sequence: 5 }
 const spansOf = (...loads: readonly string[]) => loads.map((runtime_load_id, at) => ({ start: at, end: at + 1, runtime_load_id }))

@@ -2,8 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject, Sample } from '../../contract/index.ts'
-import { assembleRollout, type Assembled, type AssembleOptions } from './assemble.ts'
-import { encodeRollout } from './encode.ts'
+import { assembleRollout, encodeRollout, type Assembled, type AssembleOptions } from './assemble.ts'
 
 interface Said {
   readonly prompt: readonly number[]

@@ -1,5 +1,6 @@
-/** Puts the exchanges of a sample together as one trajectory: each goes on where the one before it ended, or there is none. */
-import type { Rollout, Sample } from '../../contract/index.ts'
+/** Joins the exchanges of a sample into one trajectory: each must continue where the one before it ended. */
+import { isObject, type Encoded, type JsonObject, type Rollout, type Sample } from '../../contract/index.ts'
+import { isList, listOf, objectOf } from '../../dialects/index.ts'
 import { readTurn, type LoadSpan, type RolloutTurn, type TurnProblem } from './turn.ts'
 
 export interface AssembleOptions {
@@ -17,7 +18,7 @@ export type Assembled =
   | {
       readonly kind: 'rollout'
       readonly rollout: Rollout
-      /** Over the generated tokens; what was put between answers belongs to none. Empty where nobody knows. */
+      /** Over the generated tokens; tokens between answers belong to none. Empty where the loads are unknown. */
       readonly spans: readonly LoadSpan[]
     }
   | Unusable
@@ -40,7 +41,29 @@ export function assembleRollout(sample: Sample, options: AssembleOptions = {}): 
   return joinTurns(sample, turns, options)
 }
 
-export function joinTurns(
+/** The ids of a chat request and of its answer; null when the engine cannot encode them. */
+type Encode = (body: JsonObject, answer: JsonObject) => Promise<Encoded | null>
+
+/** From exchanges that were not sampled here, by the model's own template. Only a loss without a ratio can learn from them. */
+export async function encodeRollout(sample: Sample, encode: Encode, options: AssembleOptions = {}): Promise<Assembled> {
+  const turns: RolloutTurn[] = []
+  for (const exchange of sample.exchanges) {
+    const turn = await encodeTurn(exchange, encode)
+    if (turn === null) return { kind: 'unusable', sample, reason: 'not_encodable' }
+    turns.push(turn)
+  }
+  return joinTurns(sample, turns, options)
+}
+
+async function encodeTurn({ response, ...body }: JsonObject, encode: Encode): Promise<RolloutTurn | null> {
+  const { message } = objectOf(listOf(objectOf(response)['choices'])[0])
+  if (!isObject(message) || !isList(body['messages'])) return null
+  const encoded = await encode(body, message)
+  if (encoded === null || encoded.prompt.length === 0 || encoded.answer.length === 0) return null
+  return { ...encoded, lossMask: encoded.answer.map(() => 1), logProbs: [], spans: [] }
+}
+
+function joinTurns(
   sample: Sample,
   turns: readonly RolloutTurn[],
   { acceptMultiTurn = true, realignThresholdTokens = REALIGN_THRESHOLD_TOKENS, contextTokens = Infinity }: AssembleOptions,
@@ -71,7 +94,7 @@ class Episode {
   readonly logProbs: number[] = []
   spans: LoadSpan[] = []
   readonly #begin: number
-  /** Where the latest answer begins: nothing before it may be another than it was. */
+  /** Where the latest answer begins: the prefix before it is immutable. */
   #latest: number
 
   constructor(prompt: readonly number[]) {
@@ -80,7 +103,7 @@ class Episode {
     this.#latest = prompt.length
   }
 
-  /** Takes what a prompt adds as something that nobody learns from. False when it tells another story so far, or ends before this one does. */
+  /** Appends what a prompt adds, with mask 0. False when the prompt differs from the transcript so far, or ends before it. */
   goOn(prompt: readonly number[], realignMax: number): boolean {
     const same = commonLength(this.tokens, prompt)
     const differing = this.tokens.length - same

@@ -1,14 +1,15 @@
-/** What one stored exchange says in numbers: the ids that went in and came out, which of them are learnt from, how likely they were. */
+/** The numbers of one stored exchange: ids in and out, loss mask, log-probabilities, loads. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { isList } from '../../dialects/index.ts'
 
 export interface RolloutTurn {
   readonly prompt: readonly number[]
   readonly answer: readonly number[]
   /** Of the answer, like everything below. */
   readonly lossMask: readonly (0 | 1)[]
-  /** Empty where nobody sampled it. */
+  /** Empty where it was not sampled here. */
   readonly logProbs: readonly number[]
-  /** Empty where nobody knows which weights made it. */
+  /** Empty where the weights that made it are unknown. */
   readonly spans: readonly LoadSpan[]
 }
 /** Which load made which generated tokens. */
@@ -32,14 +33,14 @@ export type TurnProblem =
 /** A likelihood above 1 is a mistake; a little above is what rounding makes of 1. */
 const LOG_PROB_MAX = 0.01
 
-/** The block that the service kept beside the answer counts; without one, what an import brings at its top. Ids are never made from text again. */
+/** Reads the block that the service stored with the answer; without one, the fields of an import. Ids are never made from text again. */
 export function readTurn(exchange: JsonObject, vocabulary: number): RolloutTurn | TurnProblem {
   const { response } = exchange
   const kept = isObject(response) ? response['training'] : undefined
   if (!isObject(kept)) return turnOf(exchange, vocabulary)
   const { runtime_load_id: own } = kept
-  const { runtime_load_id: told } = exchange
-  return typeof told === 'string' && typeof own === 'string' && told !== own ? 'load_id_disagrees' : turnOf(kept, vocabulary)
+  const { runtime_load_id: given } = exchange
+  return typeof given === 'string' && typeof own === 'string' && given !== own ? 'load_id_disagrees' : turnOf(kept, vocabulary)
 }
 
 function turnOf(block: JsonObject, vocabulary: number): RolloutTurn | TurnProblem {
@@ -47,7 +48,7 @@ function turnOf(block: JsonObject, vocabulary: number): RolloutTurn | TurnProble
   if (!isList(tokens) || !isList(lossMask)) return 'missing_tensors'
   const logProbs = sampled ?? []
   if (!isList(logProbs)) return 'missing_tensors'
-  // Without a token before it the first generated one follows from nothing, and nothing generated is nothing to learn from.
+  // There must be a prompt token to predict the first generated one from, and a generated token to learn from.
   if (lossMask.length === 0 || lossMask.length >= tokens.length) return 'tensor_lengths'
   if (logProbs.length > 0 && logProbs.length !== lossMask.length) return 'tensor_lengths'
   if (!tokens.every((token) => isToken(token, vocabulary))) return 'bad_token'
@@ -60,21 +61,19 @@ function turnOf(block: JsonObject, vocabulary: number): RolloutTurn | TurnProble
   return { prompt: tokens.slice(0, cut), answer: tokens.slice(cut), lossMask, logProbs, spans }
 }
 
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
-
 const isToken = (value: Json, vocabulary: number): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < vocabulary
 
 const isFiniteNumber = (value: Json): value is number => typeof value === 'number' && Number.isFinite(value)
 
-/** They account for every generated token, and the one id beside them is theirs when there is only one. */
-function spansOf({ runtime_load_id: id = null, runtime_load_spans: told }: JsonObject, length: number): readonly LoadSpan[] | TurnProblem {
+/** Spans must cover every generated token, and agree with the single load id where there is one. */
+function spansOf({ runtime_load_id: id = null, runtime_load_spans: given }: JsonObject, length: number): readonly LoadSpan[] | TurnProblem {
   if (id !== null && typeof id !== 'string') return 'bad_load_spans'
-  if (told === undefined || told === null) return id === null ? [] : [{ start: 0, end: length, runtime_load_id: id }]
-  if (!isList(told)) return 'bad_load_spans'
-  const spans = told.flatMap((span) => readSpan(span) ?? [])
+  if (given === undefined || given === null) return id === null ? [] : [{ start: 0, end: length, runtime_load_id: id }]
+  if (!isList(given)) return 'bad_load_spans'
+  const spans = given.flatMap((span) => readSpan(span) ?? [])
   const ends = [0, ...spans.map(({ end }) => end)]
-  const addUp = spans.length === told.length && spans.every(({ start, end }, at) => start === ends[at] && end > start)
+  const addUp = spans.length === given.length && spans.every(({ start, end }, at) => start === ends[at] && end > start)
   if (!addUp || ends.at(-1) !== length) return 'bad_load_spans'
   return id === null || spans.every(({ runtime_load_id }) => runtime_load_id === id) ? spans : 'load_id_disagrees'
 }
