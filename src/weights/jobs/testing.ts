@@ -1,8 +1,8 @@
 /** A trainer for tests: it answers every call, learns nothing useful, counts its optimizer steps, and fails on request. */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { listenOnLoopback } from '../../../test/support/listen.ts'
 import { canonicalJson, type Json, type JsonObject, type Reporter } from '../../contract/index.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../../dialects/index.ts'
 import { adapterFiles, floats, half, tarOfFiles } from '../formats/testing.ts'
@@ -54,9 +54,11 @@ export async function startFakeTrainer(): Promise<FakeTrainer> {
 /** The address of a server that runs until the test ends. */
 export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer)
-  const port = await listenOnLoopback(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${port}`
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server of this test has no port')
+  return `http://127.0.0.1:${address.port}`
 }
 
 export function clientOf(url: string, timeoutSeconds = 30): TrainerClient {
