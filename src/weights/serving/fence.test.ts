@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sharedFolder } from '../../../test/support/folder.ts'
-import type { Capture, InferenceHooks, Release } from '../../contract/index.ts'
+import type { Capture, Release } from '../../contract/index.ts'
 import { makeFence } from './fence.ts'
 import { adapterFolder, ScriptedEngine } from './testing.ts'
 import { Weights } from './weights.ts'
@@ -15,11 +15,7 @@ async function open({ adapter = true, moves = false } = {}) {
   const weights = new Weights(engine, 1)
   const directory = adapter ? await adapterFolder(root, 1) : null
   await weights.serve('a', { runtime_load_id: adapter ? 'ab:1' : 'ab:0', directory })
-  const fence: Required<InferenceHooks> = { begin: no, prepare: no, verify: no, ...makeFence(weights, 'a') }
-  return { engine, weights, fence }
-}
-const no = (): never => {
-  throw new Error('the fence has every hook')
+  return { engine, weights, fence: makeFence(weights, 'a') }
 }
 const captureOf = async (engine: ScriptedEngine, adapter: string | null): Promise<Capture> => {
   const said = await engine.chat({ body: {}, adapter, signal: NEVER })
@@ -28,19 +24,19 @@ const captureOf = async (engine: ScriptedEngine, adapter: string | null): Promis
 }
 
 describe('the fence', () => {
-  it('names the adapter and asks for the proof, without touching the body it was given [inference.rule-4] [inference.rule-6]', async () => {
+  it('names the adapter and asks for the proof, without changing the given body [inference.rule-4] [inference.rule-6]', async () => {
     const { fence } = await open()
     const body = Object.freeze({ messages: [] })
     expect(fence.prepare(RELEASE, 'chat', body)).toEqual({ messages: [], lora_path: ADAPTER, return_meta_info: true })
     expect(fence.prepare(RELEASE, 'chat', { stream: true })).toEqual({ stream: true, lora_path: ADAPTER })
   })
 
-  it('names none while the base answers', async () => {
+  it('names no adapter while the base is served', async () => {
     const { fence } = await open({ adapter: false })
     expect(fence.prepare(RELEASE, 'messages', {})).toEqual({ return_meta_info: true })
   })
 
-  it('lets a body pass that says what it would say itself', async () => {
+  it('accepts a body that already names its adapter', async () => {
     const { fence } = await open()
     expect(fence.prepare(RELEASE, 'chat', { lora_path: ADAPTER, return_meta_info: true })).toMatchObject({ lora_path: ADAPTER })
   })
@@ -56,7 +52,7 @@ describe('the fence', () => {
     expect(() => fence.prepare(RELEASE, 'chat', body)).toThrow(expect.objectContaining({ kind: 'invalid', code }))
   })
 
-  it('holds the adapter from the beginning of an attempt to its end', async () => {
+  it('holds the adapter until the attempt ends', async () => {
     const { weights, fence } = await open()
     const letGo = await fence.begin(RELEASE, NEVER)
     expect(weights.status()).toMatchObject({ in_flight: 1, protected: 1 })
@@ -65,7 +61,7 @@ describe('the fence', () => {
     expect(weights.status()).toMatchObject({ in_flight: 0 })
   })
 
-  it('holds nothing after an attempt that could not begin', async () => {
+  it('holds nothing after an attempt that failed to begin', async () => {
     const { engine, weights, fence } = await open()
     await weights.reconcile()
     engine.faults.set('model', 1)
@@ -73,7 +69,7 @@ describe('the fence', () => {
     expect(weights.status()).toMatchObject({ in_flight: 0 })
   })
 
-  it('keeps what the engine says it generated', async () => {
+  it('records what the engine generated', async () => {
     const { engine, fence } = await open()
     await fence.begin(RELEASE, NEVER)
     fence.prepare(RELEASE, 'chat', {})
@@ -83,7 +79,7 @@ describe('the fence', () => {
     })
   })
 
-  it('refuses an answer without an account, and one of other weights; counting has none [errors.409-engine]', async () => {
+  it('refuses an answer without spans, and one of other weights; a token count needs none [errors.409-engine]', async () => {
     const { engine, fence } = await open()
     await fence.begin(RELEASE, NEVER)
     fence.prepare(RELEASE, 'chat', {})
@@ -93,7 +89,7 @@ describe('the fence', () => {
     expect(fence.verify(RELEASE, 'count_tokens', {})).toBeUndefined()
   })
 
-  it('accepts an answer of the base that was served before its release was the head, whatever is served by then', async () => {
+  it('accepts an answer of the base that was served before its release was the head, whatever is served now', async () => {
     const { engine, weights, fence } = await open()
     fence.prepare(RELEASE, 'chat', {})
     await weights.serve('a', { runtime_load_id: 'ab:2', directory: null })
@@ -104,17 +100,14 @@ describe('the fence', () => {
     expect(fence.verify(RELEASE, 'chat', {}, said)).toMatchObject({ runtime_load_id: 'ab:2' })
   })
 
-  it('accepts an answer that moved to newer weights in its middle, and says where', async () => {
+  it('accepts an answer that moved to newer weights halfway, and records where', async () => {
     const { engine, weights, fence } = await open({ moves: true })
     await fence.begin(RELEASE, NEVER)
     fence.prepare(RELEASE, 'chat', {})
-    const letGo = engine.hold()
-    const begun = engine.begun()
-    const generation = captureOf(engine, ADAPTER)
-    await begun
+    const { answer, letGo } = await engine.midway(() => captureOf(engine, ADAPTER))
     await weights.serve('a', { runtime_load_id: 'ab:2', directory: await adapterFolder(root, 2) })
     letGo()
-    expect(fence.verify(RELEASE, 'chat', {}, await generation)).toMatchObject({
+    expect(fence.verify(RELEASE, 'chat', {}, await answer)).toMatchObject({
       runtime_load_id: null,
       runtime_load_spans: [
         { start: 0, end: 2, runtime_load_id: 'ab:1' },

@@ -1,4 +1,4 @@
-/** Keeps a scenario's requests on its own weights: leases the adapter, names it to the engine, and holds the answer against it. */
+/** Keeps a scenario's requests on its own weights: leases the adapter, names it to the engine, and checks the answer against it. */
 import {
   conflict,
   invalid,
@@ -13,10 +13,10 @@ import { loadOf } from '../load-id.ts'
 import { nothingServed } from './refusals.ts'
 import { trainingOf, type ServedLoad } from './spans.ts'
 
-export function makeFence(weights: WeightRuntime, scenario: string): InferenceHooks {
-  /** The first load that a request for the release was made on; loads only ascend, so every later one is newer. */
+export function makeFence(weights: WeightRuntime, scenario: string): Required<InferenceHooks> {
+  /** The first load that a request of the release was made on; loads ascend, so later ones are newer. */
   const frozen = new WeakMap<Release, ServedAdapter>()
-  /** The same of the loads that are the base, which has no name of its own: it may be served a moment before its release is the head. */
+  /** The same for loads of the base, which has no name: it may be served a moment before its release is the head. */
   const onBase = new WeakMap<Release, ServedAdapter>()
   let vocabulary = 0
 
@@ -54,7 +54,7 @@ function servedBy(weights: WeightRuntime, scenario: string): ServedAdapter {
   return served
 }
 
-/** A streamed answer is held back and checked whole, so nothing is asked of the engine for it. */
+/** A streamed answer is held back and checked whole, so it needs no proof from the engine. */
 function fenced(body: JsonObject, adapter: string | null): JsonObject {
   const { lora_path: path = adapter, return_meta_info: proof } = body
   if (path !== adapter) throw invalid('foreign_lora_path', 'lora_path must be left out: the service names the adapter of the scenario')

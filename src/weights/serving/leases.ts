@@ -1,5 +1,6 @@
-/** The requests under way, and the adapters each of them may still need. */
-import type { Lease, ServedAdapter } from '../../contract/index.ts'
+/** The requests under way, the adapters each of them may still need, and whether a scenario takes more. */
+import { unavailable, type Lease, type ServedAdapter } from '../../contract/index.ts'
+import { orAborted } from '../../kit/index.ts'
 
 interface Held {
   readonly scenario: string
@@ -40,7 +41,7 @@ export class Leases {
     for (const held of this.#held) if (held.on === from) held.on = to
   }
 
-  /** Whether it came true within so many seconds, and before the signal; looked at whenever a request ends. */
+  /** Whether the condition holds within so many seconds, and before the signal aborts; checked whenever a request ends. */
   async until(isSo: () => boolean, seconds: number, signal: AbortSignal): Promise<boolean> {
     if (isSo() || signal.aborted) return isSo()
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -60,3 +61,30 @@ export class Leases {
     }
   }
 }
+
+/** Closed while the scenario's adapter is replaced in its own slot. */
+export class Gate {
+  #opening: PromiseWithResolvers<void> | null = null
+
+  get isOpen(): boolean {
+    return this.#opening === null
+  }
+
+  close(): void {
+    this.#opening ??= Promise.withResolvers()
+  }
+
+  open(): void {
+    this.#opening?.resolve()
+    this.#opening = null
+  }
+
+  /** It may be closed again by the time the caller runs: look before going through. */
+  async opened(signal: AbortSignal): Promise<void> {
+    if (this.#opening !== null) await untilGone(this.#opening.promise, signal)
+  }
+}
+
+/** Waits for work no longer than its client does. */
+export const untilGone = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  orAborted(work, signal, (cause) => unavailable('client_gone', 'the client closed the connection', { cause }))

@@ -1,4 +1,4 @@
-/** Asks a freshly loaded adapter what its trainer asked it: engines have been seen to load one and go on answering with the base. */
+/** Scores the trainer's probe with a freshly loaded adapter: engines have been seen to load one and still answer with the base. */
 import { join } from 'node:path'
 import { conflict, type AdapterFolder, type Engine } from '../../contract/index.ts'
 import { readIfThere } from '../formats/files.ts'

@@ -1,11 +1,11 @@
-/** The table of adapters that the engine holds: loaded, probed, evicted, and squared with the engine's own account. */
-import { isRefusal, unavailable, type Engine, type JsonObject } from '../../contract/index.ts'
-import { parseAdapterName } from '../load-id.ts'
+/** The table of adapters that the engine holds: loaded, probed, evicted, and reconciled with the engine's own list. */
+import { isRefusal, unavailable, type Engine, type JsonObject, type ServedAdapter } from '../../contract/index.ts'
+import { parseAdapterName, printLoadId } from '../load-id.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { probe } from './probe.ts'
 import { engineStuck } from './refusals.ts'
 
-/** Each is counted under the name beside it. */
+/** The counter of each action. */
 const COUNTED = {
   load: 'loads',
   load_failed: 'load_failures',
@@ -43,10 +43,10 @@ export class Residency {
   readonly #uses: Uses
   /** In the order they were loaded. */
   readonly #slots = new Map<string, Slot>()
-  /** Those whose unloading failed: nobody knows whether the engine still holds them. */
+  /** Those whose unloading failed: whether the engine still holds them is unknown. */
   readonly #leaked = new Set<string>()
 
-  /** `signal` is of one call: every call ends, by itself or by it. */
+  /** `signal` makes the time limit of one call. */
   constructor(engine: Engine, signal: () => AbortSignal, uses: Uses) {
     this.#engine = engine
     this.#signal = signal
@@ -90,7 +90,7 @@ export class Residency {
     return this.#uses.isCurrent(name) || this.#uses.isHeld(name)
   }
 
-  /** Into a slot that is free. A load that fails keeps none: the engine is told to drop the name. */
+  /** Into a free slot. A load that fails keeps no slot, and is unloaded again. */
   async load(slot: Slot): Promise<void> {
     const { name, scenario, directory } = slot
     if (this.#leaked.has(name) && (this.#uses.isHeld(name) || !(await this.unload(slot)))) throw engineStuck()
@@ -123,7 +123,7 @@ export class Residency {
     this.#leaked.add(slot.name)
   }
 
-  /** Leaked ones first, then the oldest that nobody needs, until one has gone. False: none could go. */
+  /** Tries leaked ones first, then the oldest idle ones, until one is unloaded. False: none could be. */
   async evictIdle(): Promise<boolean> {
     const leaked = [...this.#slots.values()].filter(({ name }) => this.#leaked.has(name) && !this.#isNeeded(name))
     const idle = this.slots().filter((slot) => !this.isProtected(slot))
@@ -137,7 +137,7 @@ export class Residency {
     return true
   }
 
-  /** False: the engine did not let go of it, and the slot stays taken. */
+  /** False: the engine did not unload it, and the slot stays taken. */
   async unload(slot: Slot): Promise<boolean> {
     try {
       await this.#engine.unload(slot.name, this.#signal())
@@ -156,7 +156,7 @@ export class Residency {
     this.#leaked.delete(name)
   }
 
-  /** After an engine may have started anew: what it lost is dropped here, and what of ours it holds unknown to us leaves it. */
+  /** After the engine may have restarted: drops what it lost, and unloads our adapters that are not in the table. */
   async settle(held: readonly string[]): Promise<void> {
     const names = new Set(held)
     for (const slot of this.#slots.values()) {
@@ -166,19 +166,14 @@ export class Residency {
     for (const name of names) if (!this.#slots.has(name) && isOurs(name)) await this.#unloadStray(name)
   }
 
-  /** It is there after all: good again for whom it serves, when it says what it should, and otherwise told once more to go. */
+  /** A leaked adapter that is still there: used again if a scenario is served by it and its probe passes, otherwise unloaded. */
   async #settleLeaked(slot: Slot): Promise<void> {
     const { name } = slot
     if (!this.#leaked.has(name)) return
-    if (this.#uses.isCurrent(name) && (await this.#isSound(slot))) this.#leaked.delete(name)
+    const isSound = async (): Promise<boolean> =>
+      (await Promise.allSettled([probe(this.#engine, slot, this.#signal())]))[0].status === 'fulfilled'
+    if (this.#uses.isCurrent(name) && (await isSound())) this.#leaked.delete(name)
     else if (!this.#uses.isHeld(name)) await this.unload(slot)
-  }
-
-  #isSound(slot: Slot): Promise<boolean> {
-    return probe(this.#engine, slot, this.#signal()).then(
-      () => true,
-      () => false,
-    )
   }
 
   #lose(slot: Slot): void {
@@ -190,6 +185,28 @@ export class Residency {
     const scenario = parseAdapterName(name)?.scenario ?? null
     if (await this.unload({ name, scenario, directory: '' })) this.ledger.note('stray_unloaded', name, scenario)
   }
+
+  status(served: ReadonlyMap<string, ServedAdapter | null>): JsonObject {
+    const slots = this.slots()
+    const names = new Set([...served.keys(), ...slots.flatMap(({ scenario }) => scenario ?? [])])
+    const shown = [...names].map((name) => {
+      const current = served.get(name) ?? null
+      const resident = slots.filter(({ scenario }) => scenario === name).flatMap(loadIdOf)
+      return [name, { current: current && { runtime_load_id: current.runtime_load_id, adapter: current.adapter }, resident }] as const
+    })
+    return {
+      resident: slots.length,
+      leaked: this.leaked,
+      protected: slots.filter((slot) => this.isProtected(slot)).length,
+      ...this.ledger.status(),
+      scenarios: Object.fromEntries(shown),
+    }
+  }
+}
+
+function loadIdOf({ name }: Slot): readonly string[] {
+  const load = parseAdapterName(name)
+  return load === null ? [] : [printLoadId(load)]
 }
 
 function isOurs(name: string): boolean {

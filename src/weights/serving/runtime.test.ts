@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
@@ -41,10 +42,7 @@ const isStreamed = (body: unknown): boolean => typeof body === 'object' && body 
 
 async function bytesOf(answer: RuntimeAnswer): Promise<Buffer> {
   if (answer.kind === 'interrupted') throw new Error('there is an answer')
-  if (answer.kind === 'whole') return Buffer.from(answer.body)
-  const parts: Uint8Array[] = []
-  for await (const chunk of answer.chunks) parts.push(chunk)
-  return Buffer.concat(parts)
+  return answer.kind === 'whole' ? Buffer.from(answer.body) : buffer(answer.chunks)
 }
 const jsonOf = async (answer: RuntimeAnswer): Promise<JsonObject> => JSON.parse((await bytesOf(answer)).toString())
 
@@ -62,13 +60,7 @@ function fetchOf(infer: (dialect: Dialect, body: unknown) => Promise<RuntimeAnsw
 const TEXT = answerOf('hello', SPANS)
 const TOOLS = answerOf('', SPANS, CALL)
 const BOTH = answerOf('I add', SPANS, { tool_calls: CALL.tool_calls })
-const LENGTH = ((): ChatAnswer => {
-  if (TEXT.kind !== 'answer') return TEXT
-  return {
-    ...TEXT,
-    answer: { ...TEXT.answer, choices: [{ index: 0, message: { role: 'assistant', content: 'hel' }, finish_reason: 'length' }] },
-  }
-})()
+const LENGTH = answerOf('hel', SPANS, {}, { finish_reason: 'length' })
 const BODIES = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream_options: { include_usage: true } },
   messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
@@ -81,7 +73,7 @@ const CUSTOM = answerOf('', SPANS, {
 })
 
 describe.each(['chat', 'messages', 'responses', 'gemini'] as const)('%s', (dialect) => {
-  it.each(Object.entries({ TEXT, TOOLS, BOTH, LENGTH, CUSTOM }))('streams the very answer it gives whole: %s', async (_name, said) => {
+  it.each(Object.entries({ TEXT, TOOLS, BOTH, LENGTH, CUSTOM }))('streams the same answer that it gives whole: %s', async (_name, said) => {
     const { infer } = open(said)
     const streamed = await infer(dialect, { ...BODIES[dialect], stream: true })
     if (streamed.kind !== 'stream') throw new Error('it streams')
@@ -94,7 +86,7 @@ describe.each(['chat', 'messages', 'responses', 'gemini'] as const)('%s', (diale
     expect(withoutIds(whole)).toEqual(withoutIds(reader.answer()))
   })
 
-  it('hands the engine nothing but a chat request of its own', async () => {
+  it('sends the engine only a chat request of its own', async () => {
     const { infer, asked } = open(TEXT)
     await infer(dialect, { ...BODIES[dialect], stream: true, return_meta_info: true })
     expect(asked[0]).toMatchObject({ model: 'base', messages: [{ role: 'user', content: 'hi' }] })
@@ -115,7 +107,7 @@ describe.each(['chat', 'messages', 'responses', 'gemini'] as const)('%s', (diale
     })
   })
 
-  it('is interrupted when the engine broke off for an update, or lost the adapter', async () => {
+  it('is interrupted when the engine paused for an update, or lost the adapter', async () => {
     expect(await open({ kind: 'aborted' }).infer(dialect, BODIES[dialect])).toEqual({ kind: 'interrupted' })
     const { engine, runtime, infer } = open()
     await runtime.weights?.serve('a', { runtime_load_id: 'ab:1', directory: await adapterFolder(root, 1) })
@@ -128,21 +120,18 @@ describe.each(['chat', 'messages', 'responses', 'gemini'] as const)('%s', (diale
   it.each([
     ['no object', []],
     ['no conversation', { model: 'm', max_tokens: 5 }],
-    ['an adapter that nobody knows', { ...BODIES[dialect], lora_path: 'mine' }],
-  ])('is refused in its own words for %s', async (_what, body) => {
+    ['an unknown adapter', { ...BODIES[dialect], lora_path: 'mine' }],
+  ])('is refused in the shape of its provider for %s', async (_what, body) => {
     const refused = await open(TEXT).infer(dialect, body)
     expect(refused).toMatchObject({ kind: 'whole', status: 400 })
     const shape = dialect === 'gemini' ? { status: 'INVALID_ARGUMENT' } : { type: 'invalid_request_error' }
     expect(await jsonOf(refused)).toMatchObject({ error: shape })
   })
 
-  it('gives up at once when its client goes away, whatever the engine does', async () => {
+  it('ends at once when its client leaves, whatever the engine does', async () => {
     const { engine, infer } = open()
-    const letGo = engine.hold()
-    const begun = engine.begun()
     const client = new AbortController()
-    const answer = infer(dialect, BODIES[dialect], client.signal)
-    await begun
+    const { answer, letGo } = await engine.midway(() => infer(dialect, BODIES[dialect], client.signal))
     client.abort()
     await expect(answer).rejects.toMatchObject({ kind: 'upstream', code: 'call_aborted' })
     letGo()
@@ -237,10 +226,8 @@ describe('a messages request', () => {
     })
   })
 
-  it('that a stop sequence ended says which', async () => {
-    if (TEXT.kind !== 'answer') throw new Error('it is an answer')
-    const choice = { index: 0, message: { role: 'assistant', content: 'hel' }, finish_reason: 'stop', matched_stop: 'lo' }
-    const { infer } = open({ ...TEXT, answer: { choices: [choice] } })
+  it('that a stop sequence ended names it', async () => {
+    const { infer } = open(answerOf('hel', SPANS, {}, { matched_stop: 'lo' }))
     const body = { ...BODIES.messages, stop_sequences: ['lo'] }
     expect(await jsonOf(await infer('messages', body))).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'lo' })
   })
@@ -321,7 +308,7 @@ describe('the runtime', () => {
     expect(await open(TEXT).infer('chat', { ...BODIES.chat, n: 2 })).toMatchObject({ status: 400 })
   })
 
-  it('says in its status what the engine says, and what it holds [status.weights]', async () => {
+  it('reports the status of the engine and of its adapters [status.weights]', async () => {
     const { runtime } = open()
     await runtime.weights?.serve('a', { runtime_load_id: 'ab:1', directory: await adapterFolder(root, 1) })
     const status = await runtime.status()
@@ -359,11 +346,11 @@ describe('the runtime', () => {
     expect(engine.calls).toEqual(['close'])
   })
 
-  it('passes an engine that does not answer on as one, and looks at it before the next request', async () => {
+  it('reports an engine that does not answer, and checks it before the next request', async () => {
     const { engine, runtime, infer } = open()
     await runtime.weights?.serve('a', { runtime_load_id: 'ab:1', directory: await adapterFolder(root, 1) })
     engine.answers = () => {
-      throw upstream('upstream_unreachable', 'nobody answers')
+      throw upstream('upstream_unreachable', 'no answer')
     }
     await expect(infer('chat', BODIES.chat)).rejects.toMatchObject({ kind: 'upstream', code: 'upstream_unreachable' })
     engine.restart()
@@ -371,7 +358,7 @@ describe('the runtime', () => {
     expect(engine.held.has(ADAPTER)).toBe(true)
   })
 
-  it('makes a failure without words an upstream’s', async () => {
+  it('reports a failure without a message as one of the upstream', async () => {
     const { engine, infer } = open()
     engine.faults.set('chat', 1)
     await expect(infer('chat', BODIES.chat)).rejects.toMatchObject({ kind: 'upstream', code: 'engine_failed' })

@@ -1,4 +1,4 @@
-/** A runtime made of an engine: every format in front of it, adapters served to scenarios beside it. */
+/** A runtime on an engine: it answers in every format, and serves adapters to scenarios. */
 import {
   invalid,
   isObject,
@@ -7,27 +7,26 @@ import {
   upstream,
   type Capture,
   type Engine,
-  type Json,
   type JsonObject,
   type Runtime,
   type RuntimeAnswer,
   type RuntimeCall,
   type WholeAnswer,
 } from '../../contract/index.ts'
-import { dialects, type DialectSpec } from '../../dialects/index.ts'
+import { dialects, parsed, type DialectSpec } from '../../dialects/index.ts'
 import { parseAdapterName } from '../load-id.ts'
 import { replyOf, writeRefusal } from './engine-reply.ts'
-import { untilGone } from './until-gone.ts'
+import { untilGone } from './leases.ts'
 import { Weights } from './weights.ts'
 
 export interface WeightRuntimeSettings {
-  /** What the status calls it. */
+  /** In the status. */
   readonly name: string
-  /** What the base is called by those who ask for it; null: what the engine calls it. */
+  /** The public name of the base; null: the engine's. */
   readonly modelName: string | null
   /** Seconds since the epoch. */
   readonly clock?: () => number
-  /** How long a scenario's own requests may go on before an update that has no other slot breaks them off. */
+  /** How long requests of a scenario may run on before an update that has no other slot aborts them. */
   readonly drainSeconds?: number
 }
 
@@ -36,15 +35,10 @@ const DRAIN_SECONDS = 30
 export function makeWeightRuntime(engine: Engine, settings: WeightRuntimeSettings): Runtime {
   const { name, modelName, clock = () => Date.now() / 1000, drainSeconds = DRAIN_SECONDS } = settings
   const weights = new Weights(engine, drainSeconds)
-  const house: House = {
-    engine,
-    weights,
-    clock,
-    modelName: async (signal) => modelName ?? (await weights.model(signal)).name,
-  }
+  const parts: RuntimeParts = { engine, weights, clock, modelName: async (signal) => modelName ?? (await weights.model(signal)).name }
   return {
-    infer: (call) => infer(house, call),
-    models: async ({ signal }) => whole(200, modelList(await house.modelName(signal))),
+    infer: (call) => infer(parts, call),
+    models: async ({ signal }) => whole(200, modelList(await parts.modelName(signal))),
     weights,
     status: () => Promise.resolve({ runtime: name, ...engine.status(), adapters: weights.status() }),
     stop: () => weights.stop(),
@@ -52,36 +46,36 @@ export function makeWeightRuntime(engine: Engine, settings: WeightRuntimeSetting
   }
 }
 
-interface House {
+interface RuntimeParts {
   readonly engine: Engine
   readonly weights: Weights
   readonly modelName: (signal: AbortSignal) => Promise<string>
   readonly clock: () => number
 }
 
-async function infer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
+async function infer(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAnswer> {
   try {
-    return await untilGone(answer(house, call), call.signal)
+    return await untilGone(answer(parts, call), call.signal)
   } catch (error) {
     if (call.signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: error })
-    if (house.weights.noteFailure(error)) return { kind: 'interrupted' }
+    if (parts.weights.noteFailure(error)) return { kind: 'interrupted' }
     if (!isRefusal(error)) throw upstream('engine_failed', 'the engine failed without an answer; try again', { cause: error })
     if (error.kind !== 'invalid') throw error
     return whole(400, writeRefusal(dialects[call.dialect], 400, { message: error.message, code: error.code }))
   }
 }
 
-async function answer(house: House, call: RuntimeCall): Promise<RuntimeAnswer> {
+async function answer(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAnswer> {
   const { adapter, body } = readBody(call)
   const dialect = dialects[call.dialect]
-  const model = dialect.modelIn(call.path, body) || (await house.modelName(call.signal))
+  const model = dialect.modelIn(call.path, body) || (await parts.modelName(call.signal))
   const fault = dialect.faultIn(body, model)
   if (fault !== null) throw invalid(fault.code ?? 'invalid_request_error', fault.message)
   const { writeCount } = dialect
-  return writeCount === undefined ? ask(house, call, { dialect, adapter, model, body }) : count(house, call, { dialect, body, writeCount })
+  return writeCount === undefined ? ask(parts, call, { dialect, adapter, model, body }) : count(parts, call, { dialect, body, writeCount })
 }
 
-/** Takes the keys of the fence out: they are for this runtime, and no engine knows them. */
+/** Removes the keys of the fence, which are for this runtime only. */
 function readBody(call: RuntimeCall): { readonly adapter: string | null; readonly body: JsonObject } {
   const { lora_path: adapter = null, return_meta_info: _proof, ...body } = parseBody(call.body)
   if (adapter !== null && (typeof adapter !== 'string' || parseAdapterName(adapter) === null))
@@ -90,12 +84,8 @@ function readBody(call: RuntimeCall): { readonly adapter: string | null; readonl
 }
 
 function parseBody(bytes: Uint8Array): JsonObject {
-  try {
-    const value: Json = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
-    if (isObject(value)) return value
-  } catch {
-    // Falls through: what came is no request of any format.
-  }
+  const value = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+  if (isObject(value)) return value
   throw invalid('invalid_json', 'the body must be a JSON object')
 }
 
@@ -105,8 +95,8 @@ interface Counted {
   readonly writeCount: (tokens: number) => JsonObject
 }
 
-/** By the model's own template; an engine that cannot say is asked for a single token, and counts the prompt. */
-async function count({ engine, weights, modelName }: House, { signal }: RuntimeCall, asked: Counted): Promise<RuntimeAnswer> {
+/** By the model's own template; an engine without one is asked for a single token, and counts the prompt. */
+async function count({ engine, weights, modelName }: RuntimeParts, { signal }: RuntimeCall, asked: Counted): Promise<RuntimeAnswer> {
   const { dialect, body, writeCount } = asked
   const chat = { ...dialect.chatRequest(body), model: await modelName(signal) }
   const encoded = await weights.encode(chat, null, signal)
@@ -125,9 +115,9 @@ interface AskedChat {
   readonly body: JsonObject
 }
 
-async function ask({ engine, weights, modelName, clock }: House, call: RuntimeCall, asked: AskedChat): Promise<RuntimeAnswer> {
+async function ask({ engine, weights, modelName, clock }: RuntimeParts, call: RuntimeCall, asked: AskedChat): Promise<RuntimeAnswer> {
   const { dialect, adapter, model, body } = asked
-  // It left the engine between the request's making and its coming here.
+  // It was unloaded after the request was made.
   if (adapter !== null && !weights.isResident(adapter)) return { kind: 'interrupted' }
   const chat = { ...dialect.chatRequest(body), model: await modelName(call.signal) }
   const said = await engine.chat({ body: chat, adapter, signal: call.signal })
@@ -146,7 +136,7 @@ async function ask({ engine, weights, modelName, clock }: House, call: RuntimeCa
   }
 }
 
-/** The answer is whole already: each of its texts is one piece. */
+/** The answer is complete, so each text is one piece. */
 const atOnce = (text: string): readonly string[] => (text === '' ? [] : [text])
 
 async function* inTurn(frames: Iterable<Buffer>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -164,16 +154,9 @@ const whole = (status: number, body: JsonObject, capture?: Capture): WholeAnswer
   ...(capture === undefined ? {} : { capture }),
 })
 
-/** OpenAI's shape, with the fields that Anthropic's clients read beside it. A base has no date of its own. */
+/** OpenAI's shape with the fields that Anthropic's clients read. A base has no date. */
 function modelList(id: string): JsonObject {
-  const model = {
-    id,
-    object: 'model',
-    type: 'model',
-    created: 0,
-    created_at: new Date(0).toISOString(),
-    owned_by: PRODUCT,
-    display_name: id,
-  }
+  const dates = { created: 0, created_at: new Date(0).toISOString() }
+  const model = { id, object: 'model', type: 'model', ...dates, owned_by: PRODUCT, display_name: id }
   return { object: 'list', data: [model], has_more: false, first_id: id, last_id: id }
 }

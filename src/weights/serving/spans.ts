@@ -1,4 +1,4 @@
-/** Whether what an engine says it generated adds up to the weights a request was frozen on, and what of it is kept for training. */
+/** Checks the spans that an engine reports against the weights a request was frozen on, and makes the `training` block of its record. */
 import { conflict, type AdapterSpan, type Capture, type JsonObject, type Refusal } from '../../contract/index.ts'
 import { adapterName, parseAdapterName, printLoadId, type LoadId } from '../load-id.ts'
 
@@ -17,7 +17,7 @@ export interface Bounds {
   readonly vocabulary: number
 }
 
-/** Rounding puts a certain token a hair above nothing. */
+/** Rounding puts a certain token slightly above 0. */
 const LOG_PROB_MAX = 1e-3
 
 /** The `training` block of the record. Throws Refusal 409 naming the rule that does not hold. */
@@ -65,7 +65,7 @@ function loadOfSpan({ adapter }: AdapterSpan, bounds: Bounds): LoadId {
   return own
 }
 
-/** The base has no name that tells its loads apart: it is the one that requests were made on, or the newest. */
+/** The base has no name that distinguishes its loads: it is the load that requests were made on, or the newest. */
 function baseLoad({ base, newest }: Bounds): LoadId {
   if (base !== null) return base
   if (newest.isBase) return newest

@@ -1,4 +1,4 @@
-/** An engine in memory that does what a test says: deterministic, with faults to switch on and an account of everything it was asked. */
+/** A deterministic engine in memory for tests, with faults to switch on and a log of its calls. */
 import { once } from 'node:events'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,45 +38,47 @@ export class ScriptedEngine implements Engine {
   readonly held = new Map<string, number>()
   /** In the order of the calls: `load a`, `unload a`, `pause`. */
   readonly calls: string[] = []
-  /** What must never be asked of an engine. */
+  /** Calls that must never happen. */
   readonly violations: string[] = []
   readonly underway = new Set<Underway>()
   /** How many of the next calls fail. */
   readonly faults = new Map<Operation, number>()
-  /** Names the engine takes in and does not use. */
+  /** Loads adapters and does not use them. */
   isIgnoring = false
   isDown = false
   isPaused = false
-  /** A load does not end before it is given up. */
+  /** Loads end only when they are aborted. */
   isHanging = false
   onUnload: (name: string) => void = () => {}
   answers: (call: EngineChat) => ChatAnswer | null = () => null
-  #hold: PromiseWithResolvers<void> | null = null
-  #began: (() => void) | null = null
+  #midway: { readonly held: Promise<void>; readonly begin: () => void } | null = null
 
   constructor({ capacity = 2, moves = false }: { readonly capacity?: number; readonly moves?: boolean } = {}) {
     this.capacity = capacity
     this.moves = moves
   }
 
-  /** Generations stop in their middle until the answer is called. */
-  hold(): () => void {
+  /** The adapters it holds, oldest first. */
+  get names(): readonly string[] {
+    return [...this.held.keys()]
+  }
+
+  callsOf(operation: string): readonly string[] {
+    return this.calls.filter((call) => call.startsWith(`${operation} `))
+  }
+
+  /** Starts a generation, and returns when it is halfway; it ends after `letGo`. */
+  async midway<T>(start: () => Promise<T>): Promise<{ readonly answer: Promise<T>; readonly letGo: () => void }> {
     const hold = Promise.withResolvers<void>()
-    this.#hold = hold
-    return () => {
-      this.#hold = null
-      hold.resolve()
-    }
+    const begun = Promise.withResolvers<void>()
+    this.#midway = { held: hold.promise, begin: begun.resolve }
+    const answer = start()
+    await begun.promise
+    this.#midway = null
+    return { answer, letGo: hold.resolve }
   }
 
-  /** Resolves when the next generation is under way. */
-  begun(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#began = resolve
-    })
-  }
-
-  /** As a process that died and came back: it holds nothing and is not paused. */
+  /** As a new process: it holds nothing and is not paused. */
   restart(): void {
     this.held.clear()
     this.isPaused = false
@@ -84,7 +86,7 @@ export class ScriptedEngine implements Engine {
   }
 
   #enter(operation: Operation): void {
-    if (this.isDown) throw upstream('upstream_unreachable', 'nobody answers')
+    if (this.isDown) throw upstream('upstream_unreachable', 'no answer')
     const faults = this.faults.get(operation) ?? 0
     this.faults.set(operation, Math.max(0, faults - 1))
     if (faults > 0) throw new Error(`${operation} failed by order`)
@@ -117,7 +119,7 @@ export class ScriptedEngine implements Engine {
 
   async adapters(): Promise<readonly string[]> {
     this.#enter('adapters')
-    return [...this.held.keys()]
+    return this.names
   }
 
   move(from: string | null, to: string | null): void {
@@ -142,7 +144,7 @@ export class ScriptedEngine implements Engine {
   }
 
   generate(): Promise<Generation> {
-    throw unknown('not_scripted', 'nobody asks it by ids here')
+    throw unknown('not_scripted', 'no test asks it by ids')
   }
 
   async score(tokens: readonly number[], adapter: string | null): Promise<readonly number[]> {
@@ -167,8 +169,9 @@ export class ScriptedEngine implements Engine {
   async #generate({ adapter }: EngineChat): Promise<ChatAnswer> {
     const one: Underway = { adapter, broken: Promise.withResolvers(), spans: [], tokens: TOKENS_PER_HALF }
     this.underway.add(one)
-    this.#began?.()
-    const ended = await Promise.race([one.broken.promise, this.#hold?.promise])
+    const { held } = this.#midway ?? {}
+    this.#midway?.begin()
+    const ended = await Promise.race([one.broken.promise, held])
     this.underway.delete(one)
     if (ended === 'aborted') return { kind: 'aborted' }
     one.tokens += TOKENS_PER_HALF
@@ -200,13 +203,14 @@ export function answerOf(
   content: string,
   { spans, tokens }: { readonly spans: readonly AdapterSpan[]; readonly tokens: number },
   more: JsonObject = {},
+  end: JsonObject = {},
 ): ChatAnswer {
-  const message = { role: 'assistant', content, ...more }
   const finish_reason = more['tool_calls'] === undefined ? 'stop' : 'tool_calls'
+  const choice = { index: 0, message: { role: 'assistant', content, ...more }, finish_reason, ...end }
   const ids = Array.from({ length: tokens }, (_, at) => at + 10)
   return {
     kind: 'answer',
-    answer: { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'scripted', choices: [{ index: 0, message, finish_reason }] },
+    answer: { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'scripted', choices: [choice] },
     capture: { prompt: [7, 8, 9], tokens: ids, logProbs: ids.map(() => -0.5), spans },
   }
 }

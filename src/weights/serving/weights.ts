@@ -1,4 +1,4 @@
-/** What an engine can do for scenarios: every change of its adapters in one lane, requests beside it under leases. */
+/** An engine shared by scenarios: its adapters change in one lane, requests run under leases. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   INTERRUPTED_RETRY_FIRST_SECONDS,
@@ -22,31 +22,28 @@ import {
 } from '../../contract/index.ts'
 import { Lane, newId } from '../../kit/index.ts'
 import { adapterName, parseLoadId } from '../load-id.ts'
-import { Gate } from './gate.ts'
-import { Leases } from './leases.ts'
+import { Gate, Leases, untilGone } from './leases.ts'
 import { adapterLost, engineBusy, engineFull, engineStuck, engineUnreachable, nothingServed } from './refusals.ts'
 import { CANDIDATE_PREFIX, Residency, type Slot } from './residency.ts'
-import { residencyStatus } from './status.ts'
-import { untilGone } from './until-gone.ts'
 
-/** After this an engine that does not answer is given up on. Loading a large adapter from a slow disk fits in. */
+/** The time limit of a call. Loading a large adapter from a slow disk fits in. */
 const ENGINE_CALL_SECONDS = 300
-/** What a pause broke off lets go of its adapter at once; a client that reads its answer slowly is not waited for. */
+/** Requests that a pause aborted end at once; a client that reads slowly is not waited for. */
 const PAUSE_GRACE_SECONDS = 1
 
 interface Served extends ServedAdapter {
-  /** Kept to load it again, into an engine that lost it. */
+  /** To load it again into an engine that lost it. */
   readonly directory: string | null
 }
 interface Next extends Served {
-  /** Whoever published them hears of it before any request can. */
+  /** Called before any request can use them. */
   readonly switched: () => void
 }
 interface Scenario {
   readonly name: string
   readonly gate: Gate
   current: Served | null
-  /** What it should be served by and is not, because the engine was away: nobody is served by anything else meanwhile. */
+  /** Weights to be served that could not be loaded because the engine was away; until then no request is answered. */
   wanted: ServedWeights | null
   /** While that is tried again. */
   serving: Promise<void> | null
@@ -60,7 +57,7 @@ export class Weights implements WeightRuntime {
   readonly #leases = new Leases()
   readonly #scenarios = new Map<string, Scenario>()
   readonly #table: Residency
-  /** Before the first look nobody knows what the engine holds; it may have outlived the service. */
+  /** What the engine holds is unknown at first; it may have outlived the service. */
   #isSuspect = true
   #reconciling: Promise<void> | null = null
   #model: EngineModel | null = null
@@ -97,7 +94,7 @@ export class Weights implements WeightRuntime {
     return this.#scenarios.get(scenario)?.gate.isOpen === false ? 'closed' : 'open'
   }
 
-  /** Its adapters are evictable from here on; requests under way still end on them. */
+  /** Its adapters can be evicted from here on; running requests still end on them. */
   forget(scenario: string): void {
     this.#scenarios.delete(scenario)
   }
@@ -115,7 +112,7 @@ export class Weights implements WeightRuntime {
     })
   }
 
-  /** Whatever the engine says to it now, it is still the one to be served: the chain names no other. Asked for by many at once, it is done once. */
+  /** Runs once for concurrent callers. A failure leaves the wanted weights in place: the chain names no other. */
   #serveWanted(scenario: Scenario): Promise<void> {
     scenario.serving ??= this.#lane
       .run(async () => {
@@ -153,8 +150,8 @@ export class Weights implements WeightRuntime {
   }
 
   /**
-   * Requests name it from here on, and those under way move over where the engine can. Never from the base: other scenarios answer with it
-   * too, and theirs would move along. Nor to it: it has no name that would tell which of its loads they moved to.
+   * Requests name it from here on, and running ones move to it where the engine can. Never from the base, which other scenarios use too,
+   * nor to it, since it has no name that tells its loads apart.
    */
   #makeCurrent(scenario: Scenario, { switched, ...next }: Next): void {
     const from = scenario.current?.adapter ?? null
@@ -165,7 +162,7 @@ export class Weights implements WeightRuntime {
     this.#leases.move(from, next.adapter)
   }
 
-  /** A free slot, or one that nobody needs any more; waits a while for requests that end on an adapter of the past. False: there is none. */
+  /** Evicts idle adapters, and waits a while for requests on earlier ones. False: there is no free slot. */
   async #makeRoom(scenario: string | null): Promise<boolean> {
     if (await this.#evictIdle(scenario)) return true
     if (this.#passing().length === 0) return false
@@ -178,13 +175,13 @@ export class Weights implements WeightRuntime {
     return true
   }
 
-  /** An adapter that is served and that the engine lost has its slot kept: nobody else may move in before it is back. */
+  /** A served adapter that the engine lost keeps its slot until it is loaded again. */
   #isFull(scenario: string | null): boolean {
     const others = [...this.#scenarios.values()].filter(({ name }) => name !== scenario).flatMap(({ current }) => current?.adapter ?? [])
     return this.#table.taken + others.filter((adapter) => !this.#table.keeps(adapter)).length >= this.#engine.capacity
   }
 
-  /** Adapters in use that nobody will name again. */
+  /** Earlier adapters, which no new request will name. */
   #passing(): readonly Slot[] {
     return this.#table.slots().filter(({ name, scenario }) => scenario !== null && !this.#isCurrent(name))
   }
@@ -211,13 +208,13 @@ export class Weights implements WeightRuntime {
     }
   }
 
-  /** Rather one of its past than the one it is served by. */
+  /** An earlier one rather than the current one. */
   #ownSlot({ name, current }: Scenario): Slot | undefined {
     const own = this.#table.slotsOf(name)
     return own.find((slot) => slot.name !== current?.adapter) ?? own[0]
   }
 
-  /** Said before anything is touched: nobody else loses a slot over it. */
+  /** Thrown before anything changes, so that no other scenario loses a slot. */
   #full({ name, scenario }: Pick<Slot, 'name' | 'scenario'>): Refusal {
     this.#table.ledger.note('capacity_rejected', name, scenario)
     const isEachCurrent = this.#table.leaked === 0 && this.#table.slots().every((one) => this.#isCurrent(one.name))
@@ -237,7 +234,7 @@ export class Weights implements WeightRuntime {
     }
   }
 
-  /** An engine left paused answers nobody: it is told again before the next request. */
+  /** An engine that stayed paused is resumed before the next request. */
   async #resume(): Promise<void> {
     try {
       await this.#engine.resume(this.#signal())
@@ -246,7 +243,7 @@ export class Weights implements WeightRuntime {
     }
   }
 
-  /** What fails here is counted in the table, and tried again by the next request. */
+  /** A failure is counted in the table, and the next request tries again. */
   async #loadBack(scenario: string, served: Served | null): Promise<void> {
     if (served?.directory == null || served.adapter === null || this.#table.has(served.adapter)) return
     if (!(await this.#evictIdle(scenario))) return
@@ -275,7 +272,7 @@ export class Weights implements WeightRuntime {
     if (gate.isOpen && current !== null && !this.#isThere(current)) throw adapterLost()
   }
 
-  /** Of a call that failed: whether it lost its adapter, and so is worth another try. */
+  /** Whether the call failed because its adapter was lost, and may be tried again. */
   noteFailure(error: unknown): boolean {
     const isLost = isRefusal(error) && error.code === 'adapter_lost'
     const isSilent = isRefusal(error) && error.kind === 'upstream' && error.detail.upstreamStatus === undefined
@@ -283,12 +280,12 @@ export class Weights implements WeightRuntime {
     return isLost
   }
 
-  /** False of a name of ours that has left the engine since the request was made. */
+  /** False when the adapter was unloaded since the request was made. */
   isResident(adapter: string): boolean {
     return this.#table.has(adapter)
   }
 
-  /** Squares the table with the engine, and loads what is served and missing. Asked for by many at once, it is done once. */
+  /** Reconciles the table with the engine, and loads what is served and missing. Runs once for concurrent callers. */
   reconcile(): Promise<void> {
     this.#reconciling ??= this.#lane.run(() => this.#reconcile()).finally(() => (this.#reconciling = null))
     return this.#reconciling
@@ -346,7 +343,7 @@ export class Weights implements WeightRuntime {
 
   status(): JsonObject {
     const served = new Map([...this.#scenarios].map(([name, { current }]) => [name, current]))
-    return residencyStatus(this.capacity, this.#table, this.#leases, served)
+    return { capacity: this.capacity, in_flight: this.#leases.count, ...this.#table.status(served) }
   }
 
   stop(): void {
