@@ -1,8 +1,6 @@
 /** `svc config print` and `svc config schema`: the effective values, and the possible ones. */
-import { configJsonSchema, loadConfig, printConfig, printConfigJson } from '../config/index.ts'
-import type { LoadedConfig } from '../config/index.ts'
-import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import { configJsonSchema, loadConfig, printConfig, printConfigJson, type LoadedConfig } from '../config/index.ts'
+import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 export async function configPrint(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   return printLoaded(await loadFor(options, surroundings), options, surroundings)

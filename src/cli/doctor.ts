@@ -1,6 +1,5 @@
 /** `svc doctor`: checks everything a service needs to start, and names each problem with its fix. */
-import { ConfigProblem } from '../config/index.ts'
-import type { LoadedConfig } from '../config/index.ts'
+import { ConfigProblem, type LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
 import {
   checkDirectories,
@@ -15,12 +14,10 @@ import {
 } from './doctor-machine.ts'
 import { findingsOfParts, type PartFound } from './doctor-parts.ts'
 import { checkUpstream } from './doctor-upstream.ts'
-import { explain } from './explain.ts'
-import type { Finding } from './explain.ts'
+import { explain, type Finding } from './explain.ts'
 import { paint } from './screen/paint.ts'
 import { jsonText, oneLine } from './screen/text.ts'
-import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 /** Exit code 2 for a problem. Warnings leave it 0, so that `svc doctor && svc serve` continues. */
 export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {

@@ -1,8 +1,7 @@
 /** Explains an error at start: what is wrong and what to change, without a stack. */
 import { resolve } from 'node:path'
 import { debuglog } from 'node:util'
-import { ConfigProblem } from '../config/index.ts'
-import type { LoadedConfig } from '../config/index.ts'
+import { ConfigProblem, type LoadedConfig } from '../config/index.ts'
 import { isRefusal } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
 

@@ -9,8 +9,7 @@ import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
 import { jsonText, shown } from './screen/text.ts'
-import { EXIT } from './surroundings.ts'
-import type { BindCommand, ConfigOptions, Surroundings } from './surroundings.ts'
+import { EXIT, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 interface ImportOptions extends ConfigOptions {
   readonly records: string

@@ -6,8 +6,7 @@ import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
 import { examineParts } from './doctor-parts.ts'
 import { runCli } from './program.ts'
-import { wantsColours } from './surroundings.ts'
-import type { Surroundings } from './surroundings.ts'
+import { wantsColours, type Surroundings } from './surroundings.ts'
 
 /** How long open handles may keep the process after a command's end. */
 const LINGER_MILLISECONDS = 2000

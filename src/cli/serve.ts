@@ -3,9 +3,8 @@ import { localUrl, type LoadedConfig } from '../config/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
-import { EXIT } from './surroundings.ts'
+import { EXIT, type ConfigOptions, type StopSignal, type Surroundings } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
-import type { ConfigOptions, StopSignal, Surroundings } from './surroundings.ts'
 import { calmLog, demoState, welcome, withPractice } from './welcome/index.ts'
 
 export interface ServeCommandOptions extends ConfigOptions {

@@ -5,8 +5,7 @@ import type { Damage, Store } from '../contract/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
-import { EXIT } from './surroundings.ts'
-import type { ConfigOptions, Surroundings } from './surroundings.ts'
+import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 export async function verify(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
   const loaded = await loadFor(options, surroundings)

@@ -1,8 +1,7 @@
 /** Rules that involve several keys, and helpers for addresses. */
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ENV } from '../contract/index.ts'
-import { place } from './problem.ts'
-import type { GivenValue } from './problem.ts'
+import { place, type GivenValue } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
 import type { SettingsReading } from './settings.ts'
 

@@ -1,8 +1,18 @@
 /** Reads a configuration file into values, each with its line. Only the spelling of keys is checked here. */
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
-import type { Document, Pair, YAMLError, YAMLMap } from 'yaml'
-import { interpolate } from './interpolate.ts'
-import type { Environment } from './interpolate.ts'
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Pair,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
+import { interpolate, type Environment } from './interpolate.ts'
 import { isOwnName, isSection, kindAt, spelling, takesNull } from './keys.ts'
 import type { GivenValue, ValueOrigin } from './problem.ts'
 import { unknownKeyProblem } from './unknown-key.ts'

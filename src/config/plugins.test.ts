@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
 import { define, type Kind } from '../contract/index.ts'
-import { loadPlugin } from './plugins.ts'
-import type { Builtins } from './plugins.ts'
+import { loadPlugin, type Builtins } from './plugins.ts'
 
 const act = () => undefined
 const selection = { decide: () => ({ selected: true, reason: 'always' }) }

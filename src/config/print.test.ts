@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from './command-line.ts'
-import { readConfig } from './load.ts'
-import type { LoadedConfig } from './load.ts'
+import { readConfig, type LoadedConfig } from './load.ts'
 import { printConfig, printConfigJson, printedKeys } from './print.ts'
 
 const text = [

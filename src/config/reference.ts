@@ -1,7 +1,6 @@
 /** Generates the configuration reference page and the JSON schema from the schema. */
 import * as z from 'zod'
-import { allKeys, descriptionOf, namesAt, typeAt } from './keys.ts'
-import type { Key } from './keys.ts'
+import { allKeys, descriptionOf, namesAt, typeAt, type Key } from './keys.ts'
 import { ENVIRONMENT, schema, SECRET_KEYS } from './schema.ts'
 
 /** For editors and other programs. Every key is optional, as in a file. */

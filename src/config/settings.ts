@@ -1,10 +1,8 @@
 /** Checks given values against the schema: settings with all defaults, or the problems. */
 import type * as z from 'zod'
 import type { Environment } from './interpolate.ts'
-import { place } from './problem.ts'
-import type { GivenValue, ValueOrigin } from './problem.ts'
-import { schema } from './schema.ts'
-import type { ConfigValues } from './schema.ts'
+import { place, type GivenValue, type ValueOrigin } from './problem.ts'
+import { schema, type ConfigValues } from './schema.ts'
 
 export interface SettingsReading {
   /** Null when nothing usable is left without the refused values. */

@@ -1,9 +1,7 @@
 /** Finds the upstream: the configured one, else one found in the environment or on this machine, else the practice runtime. */
-import { ENV } from '../contract/index.ts'
-import type { ModelAddress, ModelApi } from '../contract/index.ts'
+import { ENV, type ModelAddress, type ModelApi } from '../contract/index.ts'
 import type { Environment } from './interpolate.ts'
-import { ConfigProblem, place } from './problem.ts'
-import type { ValueOrigin } from './problem.ts'
+import { ConfigProblem, place, type ValueOrigin } from './problem.ts'
 import type { Config } from './schema.ts'
 
 export interface ResolvedUpstream {

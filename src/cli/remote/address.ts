@@ -1,6 +1,5 @@
 /** The address and token of the running service: from the options, else the configuration, else the defaults. */
-import { ConfigProblem, loadConfig, localUrl } from '../../config/index.ts'
-import type { LoadedConfig } from '../../config/index.ts'
+import { ConfigProblem, loadConfig, localUrl, type LoadedConfig } from '../../config/index.ts'
 import { ENV } from '../../contract/index.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 

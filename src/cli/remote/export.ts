@@ -9,8 +9,7 @@ import { ServiceFailure, type RecordRow, type Svc } from '@svc-ai/client'
 import { conflict, ROUTE_PREFIX, unavailable } from '../../contract/index.ts'
 import { startBar, type Bar } from '../bar.ts'
 import { jsonLine, jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { EXIT } from '../surroundings.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { EXIT, type Surroundings } from '../surroundings.ts'
 
 const PAGE_ROWS = 50
 const AT_ONCE = 8

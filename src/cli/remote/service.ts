@@ -2,8 +2,7 @@
 import { connect, ServiceFailure, type Svc } from '@svc-ai/client'
 import { ENV, isRefusal } from '../../contract/index.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
-import { EXIT } from '../surroundings.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { EXIT, type Surroundings } from '../surroundings.ts'
 import { serviceAddress, type RemoteAddress, type RemoteOptions } from './address.ts'
 
 export interface RemoteService extends RemoteAddress {
