@@ -104,7 +104,7 @@ async function makeBoth(folder, exporter, options) {
 
 async function train(folder, options) {
   const { findPython } = await import('../src/cli/trainer/python.ts')
-  const { trainerEnvironment } = await import('../src/cli/trainer/process.ts')
+  const { trainerEnvironment } = await import('../src/cli/trainer/python.ts')
   const python = await findPython(process.env)
   const beside = `${folder}.partial`
   rmSync(beside, { recursive: true, force: true })

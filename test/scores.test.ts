@@ -1,7 +1,7 @@
 /** A step's scores are the same numbers wherever a person reads them. The console is held to them in test/browser/console.test.ts. */
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
-import { typeCommand } from '../src/cli/testing/service.ts'
+import { typeCommand } from '../src/cli/testing/surroundings.ts'
 import type { JsonObject } from '../src/contract/index.ts'
 import { versionPage } from '../src/pages/index.ts'
 import { textIn } from '../src/pages/testing/reading.ts'

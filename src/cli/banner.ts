@@ -1,8 +1,7 @@
 /** The message of `serve` when it is ready: address, access, model, data folders, and an example call. */
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX, type ModelApi } from '../contract/index.ts'
-import { paint } from './screen/paint.ts'
-import { shellWord } from './screen/text.ts'
+import { paint, shellWord } from './screen/text.ts'
 import type { DemoState } from './welcome/practise.ts'
 
 const SCENARIO = 'demo'

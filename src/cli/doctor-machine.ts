@@ -143,7 +143,7 @@ async function readinessAt(url: string): Promise<boolean | null> {
     const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX) })
     if (answer.status !== 503) await answer.body?.cancel()
     if (answer.ok) return true
-    return answer.status === 503 && memberOf(await answer.json(), 'ok') === false ? false : null
+    return answer.status === 503 && Object(await answer.json()).ok === false ? false : null
   } catch {
     return null
   }
@@ -158,7 +158,7 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
     })
-    const message = memberOf(memberOf(memberOf(await answer.json(), 'storage'), 'error'), 'message')
+    const message: unknown = Object(await answer.json()).storage?.error?.message
     if (typeof message !== 'string') return { found, fix: LOOK_INTO_LOG }
     const { found: why, fix = LOOK_INTO_LOG } = splitMessage(message)
     return { found: `${found}: ${why}`, fix }
@@ -168,9 +168,6 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
 }
 
 const LOOK_INTO_LOG = 'read its log, or ask svc status'
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
 /** Episodes can also run without a sandbox, so this is at most a warning. */
 export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem): Promise<readonly Finding[]> {

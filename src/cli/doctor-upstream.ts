@@ -13,13 +13,13 @@ export async function checkUpstream({ config, upstream, proxies }: LoadedConfig,
   const { runtime, model, found } = upstream
   if (runtime === 'practice' && config.inference.runtime === null) return [MOCK_MODEL]
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
-  const reached = await reach(model.url, {}, proxies)
-  if (typeof reached === 'string') {
+  const problem = await reachProblem(model.url, proxies)
+  if (problem !== null) {
     return [
       {
         check: 'upstream',
         state: 'problem',
-        found: `${model.url} cannot be reached: ${reached}`,
+        found: `${model.url} cannot be reached: ${problem}`,
         fix: 'check the network, or set inference.upstream_url',
       },
       ...nameFindings(model, null, asksModels),
@@ -55,10 +55,9 @@ async function listModels(model: ModelAddress, proxies: Proxies): Promise<readon
 }
 
 function namesIn(list: unknown): readonly string[] {
-  const models = typeof list === 'object' && list !== null && 'data' in list && Array.isArray(list.data) ? list.data : []
-  return models.flatMap((model: unknown) =>
-    typeof model === 'object' && model !== null && 'id' in model && typeof model.id === 'string' ? [model.id] : [],
-  )
+  const { data }: { readonly data?: unknown } = Object(list)
+  const ids: readonly unknown[] = Array.isArray(data) ? data.map((model) => Object(model).id) : []
+  return ids.filter((id) => typeof id === 'string')
 }
 
 function keyFinding({ apiKey }: ModelAddress, listed: readonly string[] | number | string): Finding {
@@ -99,12 +98,11 @@ function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, str
   return { ...defaultHeaders, ...keyHeaders(apiKey) }
 }
 
-/** The status of the answer, or why there was none. */
-async function reach(url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<number | string> {
+/** Why there was no answer; null when there was one. */
+async function reachProblem(url: string, proxies: Proxies): Promise<string | null> {
   try {
-    const answer = await call(url, headers, proxies)
-    await answer.body?.cancel()
-    return answer.status
+    await (await call(url, {}, proxies)).body?.cancel()
+    return null
   } catch (error) {
     return reasonOf(error)
   }

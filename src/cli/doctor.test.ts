@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
 import { listenOnLoopback } from '../../test/support/listen.ts'
+import { testServer } from '../../test/support/server.ts'
 import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
 import { examineParts } from './doctor-parts.ts'
-import { fakeStore, fakeSurroundings } from './testing/surroundings.ts'
+import { execute, fakeStore, fakeSurroundings } from './testing/surroundings.ts'
 import type { Finding } from './explain.ts'
-import { runCli } from './program.ts'
 import type { ServiceModule, Surroundings } from './surroundings.ts'
 
 /** An upstream that takes one key, and says that it is healthy like a service does. */
@@ -26,15 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream.close())
 
-function findingsIn(printed: unknown): readonly Finding[] {
-  return hasFindings(printed) ? printed.findings : []
-}
-
-function hasFindings(printed: unknown): printed is { readonly findings: readonly Finding[] } {
-  return typeof printed === 'object' && printed !== null && 'findings' in printed
-}
-
-/** By default nothing is loaded that the configuration names. */
+/** By default no plug-in of the configuration is loaded. */
 async function examine(
   args: readonly string[],
   service: Partial<ServiceModule> = { openStore: () => Promise.resolve(fakeStore([])) },
@@ -44,16 +36,18 @@ async function examine(
   const base = ['--storage.agent_record_dir', directory, '--storage.artifact_repository', join(directory, 'a.git'), '--svc.port', '0']
   const own = new Set(args)
   const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
-  const exit = await runCli(['doctor', '--json', ...kept, ...args], surroundings)
-  const findings = findingsIn(JSON.parse(surroundings.printed.join('\n')))
+  const { exit, out } = await execute(['doctor', '--json', ...kept, ...args], surroundings)
+  const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(out)
   return { exit, find: (check: string) => findings.find((finding) => finding.check === check), findings }
 }
 
 const evolving: Surroundings['parts'] = () => Promise.resolve([{ part: 'recipe harness', problems: [], warnings: [], asksModels: true }])
 
+const KEY = '--inference.upstream_api_key'
+
 describe('doctor', () => {
   test('finds nothing to fix where nothing is wrong', async () => {
-    const { exit, findings } = await examine(['--inference.upstream_api_key', 'good'])
+    const { exit, findings } = await examine([KEY, 'good'])
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
     expect(exit).toBe(0)
   })
@@ -68,25 +62,36 @@ describe('doctor', () => {
     expect(findings.some(({ check }) => check === 'git')).toBe(true)
   })
 
-  test('an upstream that refuses the key is a problem', async () => {
-    const { exit, find } = await examine(['--inference.upstream_api_key', 'bad'])
-    expect(exit).toBe(2)
-    expect(find('upstream')).toMatchObject({ state: 'ok' })
-    expect(find('upstream key')).toMatchObject({ state: 'problem', found: 'the upstream refused the key (401)' })
-  })
-
-  test('a messages upstream is asked with its own header', async () => {
-    const { find } = await examine(['--inference.upstream_api', 'anthropic', '--inference.upstream_api_key', 'good'])
-    expect(find('upstream key')).toMatchObject({ state: 'ok' })
-  })
-
-  test('an upstream that does not answer is a problem', async () => {
-    const { find } = await examine(['--inference.upstream_url', 'http://127.0.0.1:1'])
-    expect(find('upstream')).toMatchObject({ state: 'problem', fix: 'check the network, or set inference.upstream_url' })
+  test.each([
+    [
+      'an upstream that refuses the key is a problem',
+      'upstream key',
+      'problem',
+      { found: 'the upstream refused the key (401)' },
+      [KEY, 'bad'],
+    ],
+    ['a messages upstream gets its own header', 'upstream key', 'ok', {}, ['--inference.upstream_api', 'anthropic', KEY, 'good']],
+    [
+      'an upstream that does not answer is a problem',
+      'upstream',
+      'problem',
+      { fix: 'check the network, or set inference.upstream_url' },
+      ['--inference.upstream_url', 'http://127.0.0.1:1'],
+    ],
+    [
+      'a model that the upstream does not list is a warning',
+      'upstream model',
+      'warning',
+      { found: 'the upstream does not list lagre' },
+      [KEY, 'good', '--inference.upstream_model', 'lagre'],
+    ],
+  ])('%s', async (_title, check, state, words, args) => {
+    const { exit, find } = await examine(args)
+    expect([exit, find(check)]).toEqual([state === 'problem' ? 2 : 0, expect.objectContaining({ state, ...words })])
   })
 
   test('a recipe that asks the model itself needs the name of one; clients name their own', async () => {
-    const key = ['--inference.upstream_api_key', 'good']
+    const key = [KEY, 'good']
     const without = await examine(key, undefined, evolving)
     expect(without.exit).toBe(2)
     expect(without.find('upstream model')).toEqual({
@@ -99,16 +104,10 @@ describe('doctor', () => {
     expect((await examine(key)).find('upstream model')).toMatchObject({ state: 'ok' })
   })
 
-  test('a model that the upstream does not list is a warning', async () => {
-    const { exit, find } = await examine(['--inference.upstream_api_key', 'good', '--inference.upstream_model', 'lagre'])
-    expect(exit).toBe(0)
-    expect(find('upstream model')).toMatchObject({ state: 'warning', found: 'the upstream does not list lagre' })
-  })
-
   test('the mock model is a warning, unless it was chosen', async () => {
-    const surroundings = fakeSurroundings({}, { SVC_UPSTREAM_URL: '' })
-    await runCli(['doctor', '--svc.port', '0', '--storage.record_backend', 'memory'], surroundings)
-    expect(surroundings.printed.join('\n')).toContain('the built-in mock model answers, since no upstream is set or found')
+    const args = ['doctor', '--svc.port', '0', '--storage.record_backend', 'memory']
+    const { out } = await execute(args, fakeSurroundings({}, { SVC_UPSTREAM_URL: '' }))
+    expect(out).toContain('the built-in mock model answers, since no upstream is set or found')
     const chosen = await examine(['--inference.runtime', 'practice'])
     expect(chosen.find('upstream')).toEqual({ check: 'upstream', state: 'ok', found: 'practice (inference.runtime says so)' })
   })
@@ -133,10 +132,8 @@ describe('doctor', () => {
   test('a port that a service answers on is a warning, any other taken port a problem', async () => {
     const { find } = await examine(['--svc.port', new URL(url).port])
     expect(find('port')).toMatchObject({ state: 'warning' })
-    const other = createServer((_, response) => response.writeHead(500).end())
-    const port = await listenOnLoopback(other)
-    const taken = await examine(['--svc.port', String(port)])
-    other.close()
+    const { port } = new URL(await testServer((_, response) => response.writeHead(500).end()))
+    const taken = await examine(['--svc.port', port])
     expect(taken.find('port')).toMatchObject({
       state: 'problem',
       found: `port ${port} is in use`,
@@ -159,11 +156,9 @@ describe('doctor', () => {
   })
 
   test('for people it is a table', async () => {
-    const surroundings = fakeSurroundings({}, { SVC_UPSTREAM_URL: url })
-    expect(await runCli(['doctor', '--svc.prot', '1'], surroundings)).toBe(2)
-    expect(surroundings.printed.join('\n')).toMatch(
-      /PROBLEM {2}configuration {2}command line: svc\.prot is not a known key\n +fix: did you mean svc\.port\?/,
-    )
+    const { exit, out } = await execute(['doctor', '--svc.prot', '1'], fakeSurroundings({}, { SVC_UPSTREAM_URL: url }))
+    expect(exit).toBe(2)
+    expect(out).toMatch(/PROBLEM {2}configuration {2}command line: svc\.prot is not a known key\n +fix: did you mean svc\.port\?/)
   })
 })
 
@@ -219,7 +214,7 @@ describe('what the configuration names', () => {
     expect(find('upstream model')).toMatchObject({ state: 'problem' })
   })
 
-  test('is left behind when it does not come to an end, and said to be still loading', async () => {
+  test('is abandoned when it does not end, and reported as still loading', async () => {
     await writeFile(join(directory, 'spins.mjs'), 'for (;;);')
     const file = join(directory, 'spinning.yaml')
     await writeFile(file, JSON.stringify({ recipe: './spins.mjs' }))

@@ -15,8 +15,7 @@ import {
 import { findingsOfParts, type PartFound } from './doctor-parts.ts'
 import { checkUpstream } from './doctor-upstream.ts'
 import { explain, type Finding } from './explain.ts'
-import { paint } from './screen/paint.ts'
-import { jsonText, oneLine } from './screen/text.ts'
+import { paint, jsonText, oneLine } from './screen/text.ts'
 import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 /** Exit code 2 for a problem. Warnings leave it 0, so that `svc doctor && svc serve` continues. */

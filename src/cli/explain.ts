@@ -11,11 +11,9 @@ export interface Explained {
 }
 
 /** One check of doctor. A warning stops nothing; a problem keeps the service from starting or working. */
-export interface Finding {
+export interface Finding extends Explained {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'problem'
-  readonly found: string
-  readonly fix?: string
 }
 
 const debug = debuglog('svc')

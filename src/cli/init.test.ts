@@ -5,36 +5,30 @@ import { builtins } from '../../plugins/index.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { loadConfig } from '../config/index.ts'
 import { adapterNames } from './init.ts'
-import { runCli } from './program.ts'
-import { fakeSurroundings } from './testing/surroundings.ts'
+import { execute, fakeSurroundings } from './testing/surroundings.ts'
 
 const KEYS = { SVC_UPSTREAM_URL: '', OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' }
 
-interface Ran {
-  readonly exit: number
-  readonly file: string
-  readonly folder: string
-  readonly text: string
-  readonly out: string
-  readonly err: readonly string[]
-  readonly questions: readonly string[]
-}
-
-/** With answers: at a terminal where somebody types them. */
-async function init(
-  args: readonly string[],
-  answers?: readonly string[],
-  environment: Readonly<Record<string, string>> = KEYS,
-): Promise<Ran> {
+/** With answers: at a terminal where a person types them. */
+async function init(args: readonly string[], answers?: readonly string[], environment: Readonly<Record<string, string>> = KEYS) {
   const folder = temporaryFolder()
   const file = join(folder, 'svc.yaml')
   const surroundings = fakeSurroundings({}, environment, answers && { answers })
-  const exit = await runCli(['init', '-o', file, ...args], surroundings)
+  const ended = await execute(['init', '-o', file, ...args], surroundings)
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  return { exit, file, folder, text, out: surroundings.printed.join('\n'), err: surroundings.complaints, questions: surroundings.questions }
+  return { ...ended, file, folder, text, questions: surroundings.questions }
 }
 
-/** What would be served by, in an environment that holds the keys alone. */
+type Ran = Awaited<ReturnType<typeof init>>
+
+const initAt = (file: string, ...args: readonly string[]) => execute(['init', '-o', file, '--yes', ...args], fakeSurroundings({}, KEYS))
+
+async function expectRefused(args: readonly string[], reason: string): Promise<void> {
+  const { exit, err, folder } = await init([...args, '--yes'])
+  expect({ exit, err, left: readdirSync(folder) }).toEqual({ exit: 2, err: [expect.stringContaining(reason)], left: [] })
+}
+
+/** As a service loads it, in an environment with nothing but the keys. */
 const load = ({ file }: Ran, environment: Readonly<Record<string, string>> = KEYS) => loadConfig({ file, environment })
 
 /** The keys that are no comment. */
@@ -53,7 +47,7 @@ function tasksIn(folder: string): { readonly directory: string; readonly file: s
   return { directory, file }
 }
 
-describe('what was written is taken by a service', () => {
+describe('a service accepts the written file', () => {
   const models = ['practice', 'https://api.openai.com', 'https://api.anthropic.com/', 'http://10.0.0.1:8000/base']
   const adapters = ['none', ...Object.keys(builtins.adapter)]
 
@@ -133,7 +127,7 @@ describe('what was written is taken by a service', () => {
   })
 })
 
-describe('somebody at a terminal', () => {
+describe('a person at a terminal', () => {
   test('is asked three questions and shown the next commands', async () => {
     const ran = await init([], ['', 'native', ''])
     expect(ran.exit).toBe(0)
@@ -145,25 +139,28 @@ describe('somebody at a terminal', () => {
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: harness', 'adapter: native'])
   })
 
-  test('who just records is not asked for tasks', async () => {
+  test('who only records is not asked for tasks', async () => {
     const ran = await init([], ['1', '1'])
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: record-only'])
   })
 
-  test('hears why an answer does not do, and is asked again', async () => {
+  test('reads why an answer is invalid, and is asked again', async () => {
     const ran = await init(
       [],
       ['ftp://x', 'https://u:p@x', 'https://x/v1', '9', 'http://127.0.0.1:9', 'naitve', 'something', 'pi', './nowhere', ''],
     )
     expect(ran.exit).toBe(0)
-    expect(ran.out).toContain('an address must start with http:// or https://')
-    expect(ran.out).toContain('an address must not hold credentials')
-    expect(ran.out).toContain('an address must not end in /v1')
-    expect(ran.out).toContain('an address must be a whole URL such as https://host:port')
-    expect(ran.out).toContain('did you mean native?')
-    expect(ran.out).toContain('there are: none, pi,')
-    expect(ran.out).toContain('./nowhere is not there')
-    expect(ran.out).toContain('Set inference.upstream_model')
+    for (const words of [
+      'an address must start with http:// or https://',
+      'an address must not hold credentials',
+      'an address must not end in /v1',
+      'an address must be a whole URL such as https://host:port',
+      'did you mean native?',
+      'there are: none, pi,',
+      './nowhere is not there',
+      'Set inference.upstream_model',
+    ])
+      expect(ran.out).toContain(words)
     expect(live(ran)).toEqual(['upstream_url: http://127.0.0.1:9', 'recipe: harness', 'adapter: pi'])
   })
 
@@ -176,7 +173,7 @@ describe('somebody at a terminal', () => {
 })
 
 describe('without a terminal', () => {
-  test('the defaults are taken, and that is said once', async () => {
+  test('the defaults are used, which is reported once', async () => {
     const ran = await init([])
     expect(ran.err).toEqual(['there is no terminal to ask questions on: the defaults are used'])
     expect(live(ran)).toEqual(['runtime: practice', 'recipe: record-only'])
@@ -193,12 +190,7 @@ describe('without a terminal', () => {
     [['--adapter', 'pi', '--tasks', '/nowhere'], '--tasks: /nowhere is not there'],
     [['--tasks', '.'], '--tasks is for an agent that improves: name one with --adapter'],
     [['--svc.port', '9000'], 'init takes no --svc.port: write it into the file afterwards'],
-  ])('%j is refused with the reason, and nothing is written', async (args, reason) => {
-    const ran = await init([...args, '--yes'])
-    expect(ran.exit).toBe(2)
-    expect(ran.err).toEqual([expect.stringContaining(reason)])
-    expect(readdirSync(ran.folder)).toEqual([])
-  })
+  ])('%j is refused with the reason, and nothing is written', expectRefused)
 })
 
 function written(folder: string, text: string): string {
@@ -207,17 +199,14 @@ function written(folder: string, text: string): string {
   return file
 }
 
-describe('tasks that are none', () => {
+describe('invalid tasks', () => {
   test.each([
     ['a folder without folders', (folder: string) => folder, 'holds no folder'],
     ['a file without a list', (folder: string) => written(folder, 'tasks: 7'), 'holds no list'],
     ['a file that is no YAML', (folder: string) => written(folder, '{]'), 'holds no list'],
     ['a list of what is no task', (folder: string) => written(folder, '[7]'), 'evolution.tasks[0]'],
   ])('%s', async (_what, make, reason) => {
-    const ran = await init(['--adapter', 'native', '--yes', '--tasks', make(temporaryFolder())])
-    expect(ran.exit).toBe(2)
-    expect(ran.err).toEqual([expect.stringContaining(reason)])
-    expect(readdirSync(ran.folder)).toEqual([])
+    await expectRefused(['--adapter', 'native', '--tasks', make(temporaryFolder())], reason)
   })
 })
 
@@ -226,13 +215,9 @@ describe('a file that is there', () => {
     const folder = temporaryFolder()
     const file = join(folder, 'svc.yaml')
     writeFileSync(file, '# mine\n')
-    const again = async (...args: readonly string[]) => {
-      const surroundings = fakeSurroundings({}, KEYS)
-      return { exit: await runCli(['init', '-o', file, '--yes', ...args], surroundings), err: surroundings.complaints }
-    }
-    expect(await again()).toEqual({ exit: 2, err: [expect.stringContaining('is there already')] })
+    expect(await initAt(file)).toMatchObject({ exit: 2, err: [expect.stringContaining('is there already')] })
     expect(readFileSync(file, 'utf8')).toBe('# mine\n')
-    expect(await again('--force')).toEqual({ exit: 0, err: [] })
+    expect(await initAt(file, '--force')).toMatchObject({ exit: 0, err: [] })
     expect(readFileSync(file, 'utf8')).toContain('runtime: practice')
     expect(readdirSync(folder)).toEqual(['svc.yaml'])
   })
@@ -240,25 +225,22 @@ describe('a file that is there', () => {
   test('two at once: one is written completely, and the other is refused', async () => {
     const folder = temporaryFolder()
     const file = join(folder, 'svc.yaml')
-    const one = (adapter: string) => runCli(['init', '-o', file, '--yes', '--adapter', adapter], fakeSurroundings({}, KEYS))
-    expect(new Set(await Promise.all([one('pi'), one('codex')]))).toEqual(new Set([0, 2]))
+    const both = await Promise.all(['pi', 'codex'].map((adapter) => initAt(file, '--adapter', adapter)))
+    expect(new Set(both.map(({ exit }) => exit))).toEqual(new Set([0, 2]))
     expect(readdirSync(folder)).toEqual(['svc.yaml'])
     await loadConfig({ file, environment: {} })
   })
 
-  test('a place that cannot be written is said in one line', async () => {
+  test('a place that cannot be written is reported in one line', async () => {
     const file = join(temporaryFolder(), 'file')
     writeFileSync(file, '')
-    const surroundings = fakeSurroundings({}, KEYS)
-    expect(await runCli(['init', '-o', join(file, 'svc.yaml'), '--yes'], surroundings)).toBe(2)
-    expect(surroundings.complaints).toEqual([
-      expect.stringMatching(/svc\.yaml cannot be written \(\w+\): choose another place with -o FILE$/),
-    ])
+    const line = /svc\.yaml cannot be written \(\w+\): choose another place with -o FILE$/
+    expect(await initAt(join(file, 'svc.yaml'))).toMatchObject({ exit: 2, err: [expect.stringMatching(line)] })
   })
 
   test('a folder that is not there is made', async () => {
     const file = join(temporaryFolder(), 'deploy', 'svc.yaml')
-    expect(await runCli(['init', '-o', file, '--yes'], fakeSurroundings({}, KEYS))).toBe(0)
+    expect((await initAt(file)).exit).toBe(0)
     expect(existsSync(file)).toBe(true)
   })
 })

@@ -14,18 +14,10 @@ import {
 } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { newId, writeAtomicFile } from '../kit/index.ts'
-import { answerTo, type InitAnswer, chosenByNumber, type InitQuestion } from './init/ask.ts'
 import { fileText } from './init/file.ts'
-import { modelQuestion } from './init/model.ts'
-import { tasksQuestion } from './init/tasks.ts'
+import { answerTo, chosenByNumber, modelQuestion, tasksQuestion, type InitAnswer, type InitQuestion } from './init/questions.ts'
 import { shellWord } from './screen/text.ts'
 import { EXIT, type Surroundings } from './surroundings.ts'
-
-interface WriteOptions {
-  /** Whether an existing file may be replaced. */
-  readonly force: boolean
-  readonly environment: Environment
-}
 
 const NONE = 'none'
 /** The recipe without an agent. */
@@ -53,7 +45,7 @@ export async function init(options: InitOptions, surroundings: Surroundings): Pr
   if (answers.some(({ how }) => how === 'no terminal')) surroundings.err('there is no terminal to ask questions on: the defaults are used')
   const settings = Object.fromEntries(answers.flatMap((each) => Object.entries(each.settings)))
   const summary = answers.map(({ words }) => words).join('; ')
-  const loaded = await writeChecked(output, fileText(summary, settings), { force, environment: surroundings.environment })
+  const loaded = await writeChecked(output, fileText(summary, settings), force, surroundings.environment)
   surroundings.out([`${output} is written: ${summary}.`, '', ...nextCommands(output, loaded)].join('\n'))
   return EXIT.fine
 }
@@ -112,7 +104,7 @@ export function adapterNames(): readonly string[] {
 }
 
 /** Writes a configuration file completely or not at all, and only if it is valid. */
-async function writeChecked(path: string, text: string, { force, environment }: WriteOptions): Promise<LoadedConfig> {
+async function writeChecked(path: string, text: string, force: boolean, environment: Environment): Promise<LoadedConfig> {
   const beside = join(dirname(path), `.${basename(path)}.${newId()}`)
   try {
     await writeAtomicFile(beside, text)

@@ -2,16 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
-import { fakeSurroundings } from './testing/surroundings.ts'
-import { runCli } from './program.ts'
+import { execute } from './testing/surroundings.ts'
 
 const file = join(sharedFolder(), 'svc.yaml')
 writeFileSync(file, 'svc:\n  port: 9100\n  token: hunter2\n')
 
-async function run(...args: readonly string[]) {
-  const surroundings = fakeSurroundings()
-  return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints }
-}
+const run = (...args: readonly string[]) => execute(args)
 
 const REMOTE = ['status', 'releases', 'promote', 'rollback', 'records', 'tail']
 
@@ -73,7 +69,7 @@ describe('misuse is one line and exit code 2', () => {
     [['serve', '-c', 'absent.yaml'], 'absent.yaml: there is no such file: name the configuration with -c FILE'],
     [['config', 'print', '--svc.port', 'x'], 'command line: svc.port must be a whole number from 0 to 65535, not text'],
   ])('%j', async (args, line) => {
-    expect(await run(...args)).toEqual({ exit: 2, out: '', err: [line] })
+    expect(await run(...args)).toMatchObject({ exit: 2, out: '', err: [line] })
   })
 
   test('every problem of a configuration has its line', async () => {

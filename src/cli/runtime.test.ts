@@ -1,15 +1,14 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
-import { runCli } from './program.ts'
 import { binaryFor } from './runtime-install.ts'
-import { fakeSurroundings } from './testing/surroundings.ts'
+import { execute, fakeSurroundings, homeWith } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
 
-/** An npm that installs what it is told to in a moment, a library of one function. */
+/** An npm that installs a library of one function at once. */
 const NPM = `#!${process.execPath}
 const { mkdirSync, writeFileSync, appendFileSync, existsSync } = require('node:fs')
 const words = process.argv.slice(2)
@@ -23,18 +22,11 @@ writeFileSync(folder + '/index.js', isSaid('BINARY_FAILS') ? 'throw new Error()'
 `
 
 function machine(more: Readonly<Record<string, string>> = {}) {
-  const home = temporaryFolder()
-  const tools = join(home, 'tools')
-  mkdirSync(tools)
-  writeFileSync(join(tools, 'npm'), NPM)
-  chmodSync(join(tools, 'npm'), 0o755)
-  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, ...more }
-  // It is given nothing of the environment that it does not need, so what it should do is said by files.
+  const environment = { ...homeWith('npm', NPM), ...more }
+  const { HOME: home } = environment
+  // It gets only the variables that it needs, so files tell it how to behave.
   for (const name of Object.keys(more)) writeFileSync(join(home, name), '')
-  const run = async (...args: readonly string[]) => {
-    const surroundings = fakeSurroundings({}, environment)
-    return { exit: await runCli(args, surroundings), out: surroundings.printed.join('\n'), err: surroundings.complaints.join('\n') }
-  }
+  const run = (...args: readonly string[]) => execute(args, fakeSurroundings({}, environment))
   const runtimes = join(home, '.svc/runtimes')
   return { run, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(join(home, 'seen'), 'utf8') }
 }
@@ -83,7 +75,7 @@ describe('svc runtime', () => {
     ['the binary does not run', { BINARY_FAILS: '1' }, 'does not run on this machine'],
   ])('leaves nothing behind when %s', async (_, environment, words) => {
     const { run, runtimes } = machine(environment)
-    expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 1, err: expect.stringContaining(words) })
+    expect(await run('runtime', 'add', 'llama')).toMatchObject({ exit: 1, err: [expect.stringContaining(words)] })
     expect(readdirSync(runtimes)).toEqual([])
   })
 

@@ -6,26 +6,19 @@ import { printError } from './explain.ts'
 import { bytesIn, installLlama, isInstalled } from './runtime-install.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
-interface AddOptions {
-  readonly force?: boolean
-}
-interface ListOptions {
-  readonly json?: boolean
-}
-
 export function addRuntimeCommands(program: Command, run: BindCommand): void {
   const runtime = program.command('runtime').description('install what a runtime needs besides the service')
   runtime.addHelpText('after', '\nExample:\n  svc runtime add llama')
-  run<AddOptions>(runtime.command('add').description('install it for this user, pinned by a lockfile; about 85 MB'), runtimeAdd)
+  run(runtime.command('add').description('install it for this user, pinned by a lockfile; about 85 MB'), runtimeAdd)
     .addArgument(new Argument('<runtime>', 'the runtime').choices(['llama']))
     .option('--force', 'install it again')
     .addHelpText('after', '\nExample:\n  svc runtime add llama')
-  run<ListOptions>(runtime.command('list').description('list what is installed, and where'), runtimeList)
+  run(runtime.command('list').description('list what is installed, and where'), runtimeList)
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', '\nExample:\n  svc runtime list')
 }
 
-async function runtimeAdd({ force }: AddOptions, surroundings: Surroundings): Promise<number> {
+async function runtimeAdd({ force }: { readonly force?: boolean }, surroundings: Surroundings): Promise<number> {
   const folder = runtimeFolder('llama', surroundings.environment)
   try {
     if (isInstalled(folder) && force !== true) {
@@ -44,7 +37,7 @@ async function runtimeAdd({ force }: AddOptions, surroundings: Surroundings): Pr
   }
 }
 
-async function runtimeList({ json }: ListOptions, surroundings: Surroundings): Promise<number> {
+async function runtimeList({ json }: { readonly json?: boolean }, surroundings: Surroundings): Promise<number> {
   const folder = runtimeFolder('llama', surroundings.environment)
   const installed = isInstalled(folder)
   const size = installed ? await bytesIn(folder) : null

@@ -1,17 +1,11 @@
 /** What a command needs from outside, so that tests can replace the terminal, the signals and the service. */
 import type { Command } from 'commander'
-import type { Store } from '../contract/index.ts'
 import type { CommandLineReading, Environment, LoadedConfig } from '../config/index.ts'
-import type { importFolders, RunningService, ServiceOptions } from '../main.ts'
+import type * as main from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
 /** The functions of main.ts that commands use. */
-export interface ServiceModule {
-  startService(loaded: LoadedConfig, options?: Pick<ServiceOptions, 'log'>): Promise<RunningService>
-  openStore(loaded: LoadedConfig): Promise<Store>
-  checkFolders(loaded: LoadedConfig): Promise<void>
-  importFolders: typeof importFolders
-}
+export type ServiceModule = Pick<typeof main, 'startService' | 'openStore' | 'checkFolders' | 'importFolders'>
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 

@@ -7,7 +7,7 @@ import { trainee } from '../../test/spec/support/trainee.ts'
 import { program } from '../../test/support/programs.ts'
 import { until } from '../../test/support/wait.ts'
 import { sharedWorld } from '../../test/support/world.ts'
-import { HOLDING, typeCommand } from './testing/service.ts'
+import { HOLDING, typeCommand } from './testing/surroundings.ts'
 
 const SVC = join(import.meta.dirname, '../../test/support/svc.ts')
 const CTRL_C = '\u0003'

@@ -1,12 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { until } from '../../test/support/wait.ts'
 import { runCli } from './program.ts'
-import { fakeSurroundings } from './testing/surroundings.ts'
-import { TRAINER_FOLDER } from './trainer/process.ts'
-import { installTorch } from './trainer/python.ts'
+import { fakeSurroundings, homeWith } from './testing/surroundings.ts'
+import { TRAINER_FOLDER, installTorch } from './trainer/python.ts'
 
 /**
  * A Python that has torch once its folder holds a file of that name, makes environments, and trains until its input ends or a signal comes.
@@ -35,23 +34,11 @@ if (words[1] === 'venv') {
 `
 
 function machine(more: Readonly<Record<string, string>> = {}) {
-  const home = temporaryFolder()
-  const tools = join(home, 'tools')
-  mkdirSync(tools)
-  const python = join(tools, 'python3')
-  writeFileSync(python, PYTHON)
-  chmodSync(python, 0o755)
-  const environment = { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}`, ...more }
+  const environment = { ...homeWith('python3', PYTHON), ...more }
+  const { HOME: home } = environment
   const surroundings = fakeSurroundings({}, environment)
   const run = (...args: readonly string[]): Promise<number> => runCli(['trainer', 'start', ...args], surroundings)
-  return {
-    ...surroundings,
-    environment,
-    run,
-    home,
-    state: join(home, 'state'),
-    seen: () => readFileSync(join(environment.HOME, 'seen'), 'utf8'),
-  }
+  return { ...surroundings, environment, run, home, state: join(home, 'state'), seen: () => readFileSync(join(home, 'seen'), 'utf8') }
 }
 
 describe('svc trainer start', () => {
@@ -72,10 +59,9 @@ describe('svc trainer start', () => {
   })
 
   it.each([
-    ['--python', (python: string) => ({ args: ['--python', python], environment: {} })],
-    ['SVC_PYTHON', (python: string) => ({ args: [], environment: { SVC_PYTHON: python } })],
-  ])('takes the Python that %s names or none', async (_, named) => {
-    const { args, environment } = named('/nowhere/python3')
+    ['--python', ['--python', '/nowhere/python3'], {}],
+    ['SVC_PYTHON', [], { SVC_PYTHON: '/nowhere/python3' }],
+  ])('takes the Python that %s names or none', async (_, args, environment) => {
     const { run, complaints, seen, state } = machine({ ...environment, HOME: temporaryFolder() })
     expect(await run('--state', state, ...args)).toBe(2)
     expect(complaints).toEqual(['the Python named by --python or SVC_PYTHON does not import torch: name another, or leave it out'])

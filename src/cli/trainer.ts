@@ -6,8 +6,7 @@ import { Option, type Command } from 'commander'
 import { STATE_DIRECTORY } from '../contract/index.ts'
 import { printError } from './explain.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
-import { spawnTrainer } from './trainer/process.ts'
-import { findPython, installTorch } from './trainer/python.ts'
+import { spawnTrainer, findPython, installTorch } from './trainer/python.ts'
 
 interface StartOptions {
   readonly host: string

@@ -100,10 +100,7 @@ export async function probeOllama(url: string, millisecondsMax = PROBE_MILLISECO
 }
 
 async function modelNames(url: string, signal: AbortSignal): Promise<readonly string[]> {
-  const answer: unknown = await (await fetch(`${url}/api/tags`, { signal })).json()
-  const models = typeof answer === 'object' && answer !== null && 'models' in answer && Array.isArray(answer.models) ? answer.models : []
-  return models.flatMap((model: unknown) => {
-    const hasName = typeof model === 'object' && model !== null && 'name' in model && typeof model.name === 'string'
-    return hasName ? [String(model.name)] : []
-  })
+  const { models }: { readonly models?: unknown } = Object(await (await fetch(`${url}/api/tags`, { signal })).json())
+  const names: readonly unknown[] = Array.isArray(models) ? models.map((model) => Object(model).name) : []
+  return names.filter((name) => typeof name === 'string')
 }

@@ -1,7 +1,7 @@
 /** The console, view by view: each opens by its link and by keys alone, shows what the service knows, and follows what happens. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { typeCommand } from '../../src/cli/testing/service.ts'
+import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'

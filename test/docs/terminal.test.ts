@@ -1,7 +1,7 @@
 /** What docs/terminal.md says of the commands is what they do. */
 import { expect, it } from 'vitest'
 import { bearer, named } from '../spec/support/helpers.ts'
-import { HOLDING } from '../../src/cli/testing/service.ts'
+import { HOLDING } from '../../src/cli/testing/surroundings.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, type World } from '../support/world.ts'
 import { runDocument, shellBlocks } from './blocks.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { trainerEnvironment } from '../../src/cli/trainer/process.ts'
+import { trainerEnvironment } from '../../src/cli/trainer/python.ts'
 import { tinyModel } from './support/tiny-model.ts'
 import { pythonWithTorch } from './support/torch.ts'
 

@@ -1,7 +1,7 @@
 /** The trainer as its callers see it: it learns, gives the same bytes for the same calls, and does nothing twice. */
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { spawnTrainer } from '../../src/cli/trainer/process.ts'
+import { spawnTrainer } from '../../src/cli/trainer/python.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { pythonWithTorch } from './support/torch.ts'

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { importInference, named } from '../../../test/spec/support/helpers.ts'
 import { fillDisk, mountDisk, temporaryFolder } from '../../../test/support/folder.ts'
-import { sharedWorld, world } from '../../../test/support/world.ts'
-import { runCli } from '../program.ts'
-import { typeCommand } from '../testing/service.ts'
-import { fakeSurroundings } from '../testing/surroundings.ts'
+import { ownWorld, sharedWorld } from '../../../test/support/world.ts'
+import { execute, fakeSurroundings, typeCommand } from '../testing/surroundings.ts'
 
 const here = sharedWorld()
 let receipt = ''
@@ -20,47 +18,45 @@ beforeAll(async () => {
 })
 
 const exportTo = (file: string, scenario = 'support') => typeCommand(here.address, ['records', scenario, '--export', file])
-const idsIn = (file: string): readonly unknown[] =>
-  readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line).agent_record_id)
+const linesIn = (file: string): readonly string[] => readFileSync(file, 'utf8').trimEnd().split('\n')
+const idsIn = (file: string): readonly unknown[] => linesIn(file).map((line) => JSON.parse(line).agent_record_id)
+const newFile = (): string => join(temporaryFolder(), 'all.jsonl')
+const terminal = () => fakeSurroundings({}, { SVC_URL: here.address }, { width: 80 })
 const all = (): readonly unknown[] => [...Array.from({ length: 70 }, (_, at) => `id-${at + 1}`), receipt]
 
 describe('an export', () => {
   test('writes every record in its order, for its owner alone, and says how many', async () => {
-    const file = join(temporaryFolder(), 'all.jsonl')
+    const file = newFile()
     expect(await exportTo(file)).toMatchObject({ exit: 0, out: `71 records of support written to ${file}` })
     expect(idsIn(file)).toEqual(all())
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(existsSync(`${file}.partial`)).toBe(false)
-    const [first = ''] = readFileSync(file, 'utf8').split('\n')
-    expect(JSON.parse(first)).toMatchObject({ sequence: 1, request_type: 'inference', payload: { text: 'line\u20281' } })
+    expect(JSON.parse(linesIn(file)[0] ?? '')).toMatchObject({ sequence: 1, request_type: 'inference', payload: { text: 'line\u20281' } })
   })
 
   test('is word for word what the service says of each record', async () => {
-    const file = join(temporaryFolder(), 'all.jsonl')
+    const file = newFile()
     await exportTo(file)
     const { text } = await here.get(`/svc/scenarios/support/records/${receipt}`)
-    expect(readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)).toBe(text.replaceAll(/[\n\t]/g, ' '))
+    expect(linesIn(file).at(-1)).toBe(text.replaceAll(/[\n\t]/g, ' '))
     expect(text).toContain('"temperature": 1.0')
   })
 
   test('shows a bar that goes to the end', async () => {
-    const surroundings = fakeSurroundings({}, { SVC_URL: here.address }, { width: 80 })
-    await runCli(['records', 'support', '--export', join(temporaryFolder(), 'all.jsonl')], surroundings)
+    const surroundings = terminal()
+    await execute(['records', 'support', '--export', newFile()], surroundings)
     expect(surroundings.shown.at(-2)).toMatch(/^\[#{30}\] 100% {2}71 of 71/)
     expect(surroundings.shown.at(-1)).toBe('')
   })
 
-  test('tells programs what it wrote', async () => {
-    const file = join(temporaryFolder(), 'all.jsonl')
+  test('as JSON names the file and the number of records', async () => {
+    const file = newFile()
     const { out } = await typeCommand(here.address, ['records', 'support', '--export', file, '--json'])
     expect(JSON.parse(out)).toEqual({ scenario: 'support', file, records: 71 })
   })
 
   test('writes over no file that is there', async () => {
-    const file = join(temporaryFolder(), 'all.jsonl')
+    const file = newFile()
     writeFileSync(file, 'mine')
     expect(await exportTo(file)).toMatchObject({ exit: 1, err: [`${file} is there already: move it away, or name another file`] })
     expect(readFileSync(file, 'utf8')).toBe('mine')
@@ -69,7 +65,7 @@ describe('an export', () => {
 
 /** What a run that was killed left: whole lines, and a piece of the next. */
 async function partial(lines: number, rest: string): Promise<string> {
-  const file = join(temporaryFolder(), 'all.jsonl')
+  const file = newFile()
   const whole = `${file}.whole`
   await exportTo(whole)
   const kept = readFileSync(whole, 'utf8').split('\n').slice(0, lines)
@@ -98,13 +94,13 @@ describe('an export that was cut off', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('by a full disk says so, and goes on once there is room', async () => {
+  test('by a full disk reports it, and continues once there is room', async () => {
     const disk = mountDisk('size=256k')
     const file = join(disk, 'all.jsonl')
     const free = fillDisk(disk)
     expect(await exportTo(file)).toMatchObject({
       exit: 1,
-      err: [`${file}.partial cannot be written (ENOSPC): mend that, and run this again; it goes on where it stopped`],
+      err: [`${file}.partial cannot be written (ENOSPC): fix that, then run this again; it continues where it stopped`],
     })
     expect(existsSync(file)).toBe(false)
     free()
@@ -114,32 +110,27 @@ describe('an export that was cut off', () => {
 })
 
 test('two exports into one file leave the right lines there, or none', async () => {
-  const file = join(temporaryFolder(), 'all.jsonl')
+  const file = newFile()
   await Promise.all([exportTo(file), exportTo(file)])
   if (!existsSync(file)) await exportTo(file)
   expect(idsIn(file)).toEqual(all())
 })
 
-test('an export notices that somebody else writes to its file', async () => {
-  const file = join(temporaryFolder(), 'all.jsonl')
-  const surroundings = fakeSurroundings({}, { SVC_URL: here.address }, { width: 80 })
-  const meddling = { ...surroundings, progress: () => appendFileSync(`${file}.partial`, 'x') }
-  expect(await runCli(['records', 'support', '--export', file], meddling)).toBe(1)
-  expect(surroundings.complaints).toEqual(['another export writes to the same file: wait until it is done, and run this again'])
+test('an export notices that another program writes to its file', async () => {
+  const file = newFile()
+  const meddling = { ...terminal(), progress: () => appendFileSync(`${file}.partial`, 'x') }
+  const err = ['another export writes to the same file: wait until it is done, and run this again']
+  expect(await execute(['records', 'support', '--export', file], meddling)).toMatchObject({ exit: 1, err })
   expect(existsSync(file)).toBe(false)
 })
 
 test('a body that was evicted to make room is null, and the rest is there', async () => {
-  const small = await world({ backend: 'sqlite', settings: { 'storage.record_capacity_bytes': 4000 } })
-  try {
-    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await importInference(small, 'small', id, { text: 'x'.repeat(1000) })
-    await vi.waitFor(async () => expect((await small.get('/svc/scenarios/small/records/a')).status).toBe(404), { timeout: 20_000 })
-    const file = join(temporaryFolder(), 'all.jsonl')
-    expect((await typeCommand(small.address, ['records', '--export', file])).exit).toBe(0)
-    const [first = '', ...others] = readFileSync(file, 'utf8').trimEnd().split('\n')
-    expect(JSON.parse(first)).toMatchObject({ agent_record_id: 'a', payload: null })
-    expect(JSON.parse(others.at(-1) ?? '')).toMatchObject({ agent_record_id: 'f', payload: { text: 'x'.repeat(1000) } })
-  } finally {
-    await small.close()
-  }
+  const small = await ownWorld({ backend: 'sqlite', settings: { 'storage.record_capacity_bytes': 4000 } })
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await importInference(small, 'small', id, { text: 'x'.repeat(1000) })
+  await vi.waitFor(async () => expect((await small.get('/svc/scenarios/small/records/a')).status).toBe(404), { timeout: 20_000 })
+  const file = newFile()
+  expect((await typeCommand(small.address, ['records', '--export', file])).exit).toBe(0)
+  const [first = '', ...others] = linesIn(file)
+  expect(JSON.parse(first)).toMatchObject({ agent_record_id: 'a', payload: null })
+  expect(JSON.parse(others.at(-1) ?? '')).toMatchObject({ agent_record_id: 'f', payload: { text: 'x'.repeat(1000) } })
 })

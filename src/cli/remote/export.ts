@@ -36,7 +36,7 @@ export async function exportRecords(svc: Svc, wanted: Export, surroundings: Surr
   } catch (error) {
     if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) throw error
     const problem = `${shellWord(partial)} cannot be written (${String(error.code)})`
-    throw unavailable('export_failed', `${problem}: mend that, and run this again; it goes on where it stopped`)
+    throw unavailable('export_failed', `${problem}: fix that, then run this again; it continues where it stopped`)
   }
 }
 

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { plantHistory, PLANTED, type Planted } from '../../../test/spec/support/planted.ts'
 import { trainee } from '../../../test/spec/support/trainee.ts'
 import { world, type World } from '../../../test/support/world.ts'
-import { HOLDING, typeCommand } from '../testing/service.ts'
+import { HOLDING, typeCommand, fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
 import { runCli } from '../program.ts'
-import { fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
 
 let here: World
 const type = (args: readonly string[], terminal?: FakeTerminal) => typeCommand(here.address, args, terminal)

@@ -4,11 +4,10 @@ import { conflict, unknown } from '../../contract/index.ts'
 import { ago, compare, counted, type FileChange, filesBetween, heldRows, promotionOf, timeFor } from '../../presentation/index.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
+import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario, onlyOne } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand } from './releases.ts'
-import { chooseScenario, onlyOne } from './scenario.ts'
 import { withService, type RemoteService } from './service.ts'
 
 export interface PromoteOptions extends RemoteOptions {

@@ -1,8 +1,7 @@
-/** What a service may answer that no small one of a test does: scores over many releases, a scenario that is broken, more names than fit a line. */
-import { createServer } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { listenOnLoopback } from '../../../test/support/listen.ts'
-import { typeCommand } from '../testing/service.ts'
+/** Rare answers of a service: scores over many releases, a broken scenario, more names than fit a line. */
+import { describe, expect, test } from 'vitest'
+import { testServer } from '../../../test/support/server.ts'
+import { typeCommand } from '../testing/surroundings.ts'
 
 const row = (step: number, more: object): object => ({
   step,
@@ -27,14 +26,11 @@ const RELEASES = [
 const scenario = (name: string): object => ({ scenario: name, loaded: true, recipe: 'harness' })
 
 /** Answers these paths, and 500 to any other. */
-async function answering(answers: Readonly<Record<string, object>>): Promise<string> {
-  const server = createServer((request, response) => {
+const answering = (answers: Readonly<Record<string, object>>): Promise<string> =>
+  testServer((request, response) => {
     const answer = answers[request.url?.replace(/\?.*/, '') ?? '']
     response.writeHead(answer === undefined ? 500 : 200).end(JSON.stringify(answer ?? { error: { message: 'broken', code: 'internal' } }))
   })
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${await listenOnLoopback(server)}`
-}
 
 const STATUS = {
   error: 'good: StepFailure: the model\u001b[2J is away\nbad: no disk',
@@ -46,22 +42,18 @@ const STATUS = {
   storage: {},
 }
 
-const troubled = (): Promise<string> =>
+const troubled = (names = ['good', 'bad'], status: object = STATUS): Promise<string> =>
   answering({
-    '/svc/scenarios': { scenarios: [scenario('good'), scenario('bad')] },
+    '/svc/scenarios': { scenarios: names.map(scenario) },
     '/svc/scenarios/good/releases': { releases: RELEASES },
-    '/svc/status': STATUS,
+    '/svc/status': status,
   })
 
 describe('a service with troubles', () => {
   test('names tasks with no points on either side', async () => {
     const last_committed_step = { step: 3, recorded_at: 1, metrics: { unsolved_tasks: ['sum', 'a\u001b[2J'] } }
-    const url = await answering({
-      '/svc/scenarios': { scenarios: [scenario('good')] },
-      '/svc/scenarios/good/releases': { releases: RELEASES },
-      '/svc/status': { ...STATUS, scenarios: { good: { training_mode: 'auto', last_committed_step } } },
-    })
-    const { out } = await typeCommand(url, ['status'])
+    const status = { ...STATUS, scenarios: { good: { training_mode: 'auto', last_committed_step } } }
+    const { out } = await typeCommand(await troubled(['good'], status), ['status'])
     expect(out).toContain('good: no points on either side in sum, a\\u001b[2J. Check the evaluator')
   })
 
@@ -85,7 +77,7 @@ describe('a service with troubles', () => {
     expect(out).toMatch(/^ +v1 +1{8} +train +published +0\.2 → 0\.5 +\d+ d ago +better on 7 of 7 tasks$/m)
   })
 
-  test('lets nobody promote by a guess where one scenario could not be looked at', async () => {
+  test('refuses to promote without a name when one scenario could not be read', async () => {
     expect(await typeCommand(await troubled(), ['promote', 'v2'])).toMatchObject({ exit: 1, err: [expect.stringContaining('broken')] })
   })
 })

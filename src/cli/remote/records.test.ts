@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { importInference, named } from '../../../test/spec/support/helpers.ts'
 import { sharedWorld } from '../../../test/support/world.ts'
-import { typeCommand } from '../testing/service.ts'
+import { typeCommand } from '../testing/surroundings.ts'
 
 const HOSTILE = 'clear\u001b[2J\u001b]52;c;cm0gLXJm\u0007\u202egnp.exe\u009b31m'
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -2,15 +2,13 @@
 import { ServiceFailure, type RecordRow, type FullRecord, type Svc } from '@svc-ai/client'
 import { stringify } from 'yaml'
 import { unknown } from '../../contract/index.ts'
-import { ago, counted, scoreText } from '../../presentation/index.ts'
+import { ago, counted, duration, scoreText, whole } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
-import { jsonText, oneLine, shellWord, shownLines } from '../screen/text.ts'
+import { jsonText, oneLine, shellWord, shownLines, paint } from '../screen/text.ts'
 import { EXIT, type Surroundings, type ConfigOptions } from '../surroundings.ts'
-import { paint } from '../screen/paint.ts'
 import { exportRecords } from './export.ts'
 import type { RemoteOptions } from './address.ts'
 import { shortId } from './release.ts'
-import { modelOf, tokensOf, tookOf } from './row-words.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService } from './service.ts'
 
@@ -131,3 +129,17 @@ function factsOf(record: FullRecord): readonly (readonly [name: string, text: st
 
 const readable = (payload: FullRecord['payload']): string =>
   shownLines(stringify(payload, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd())
+
+export const tookOf = ({ summary }: RecordRow): string => (summary === undefined ? '' : duration(summary.latency_ms / 1000))
+
+/** A stream that broke off was stored as far as it came. */
+export function modelOf({ summary }: RecordRow): string {
+  return [oneLine(summary?.model ?? ''), ...(summary?.complete === false ? ['(broken off)'] : [])].join(' ').trim()
+}
+
+/** What went in, and what came out. */
+export function tokensOf({ summary }: RecordRow): string {
+  const { input_tokens: input, output_tokens: output } = summary ?? {}
+  if (input === undefined && output === undefined) return ''
+  return `${input === undefined ? '?' : whole(input)} → ${output === undefined ? '?' : whole(output)}`
+}

@@ -1,8 +1,8 @@
-/** Which scenario a command is about: the one that is named, or the only one there is. */
-import type { ScenarioRow } from '@svc-ai/client'
+/** The scenario of a command: the named one, or the only one. And the releases of several scenarios. */
+import { ServiceFailure, type ReleaseRow, type ScenarioRow } from '@svc-ai/client'
 import { invalid, unknown } from '../../contract/index.ts'
 import { shellWord } from '../screen/text.ts'
-import type { RemoteService } from './service.ts'
+import { isUnreached, type RemoteService } from './service.ts'
 
 const NAMES_MAX = 12
 
@@ -40,3 +40,30 @@ function listed(scenarios: readonly ScenarioRow[]): string {
 }
 
 const firstOf = (scenarios: readonly ScenarioRow[]): string => scenarios[0]?.scenario ?? ''
+
+/** Looking at a scenario loads it; with more of them than this, one has to be named. */
+export const SCENARIOS_LOOKED_AT_MAX = 50
+const AT_ONCE = 8
+
+/** Without those that the service cannot show: one broken scenario hides no other. */
+export async function releasesOf(service: RemoteService, names: readonly string[]): Promise<ReadonlyMap<string, readonly ReleaseRow[]>> {
+  const found = new Map<string, readonly ReleaseRow[]>()
+  const waiting = [...names]
+  const worker = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const rows = await shownReleases(service, name)
+      if (rows !== null) found.set(name, rows)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return found
+}
+
+async function shownReleases(service: RemoteService, name: string): Promise<readonly ReleaseRow[] | null> {
+  try {
+    return await service.in(name).releases()
+  } catch (error) {
+    if (error instanceof ServiceFailure && !isUnreached(error)) return null
+    throw error
+  }
+}

@@ -1,34 +1,27 @@
 /** Finding the running service, and what is said when it cannot be reached or says no. */
-import { createServer } from 'node:http'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { listenOnLoopback } from '../../../test/support/listen.ts'
+import { testServer } from '../../../test/support/server.ts'
 import { ownWorld } from '../../../test/support/world.ts'
-import { runCli } from '../program.ts'
-import { fakeSurroundings } from '../testing/surroundings.ts'
+import { execute, fakeSurroundings } from '../testing/surroundings.ts'
 import { serviceAddress } from './address.ts'
 
 const TOKEN = 'a-secret-token'
-const NOBODY = 'http://127.0.0.1:2'
+const UNUSED = 'http://127.0.0.1:2'
 
-async function status(environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
-  const screen = fakeSurroundings({}, environment)
-  return { exit: await runCli(['status', ...args], screen), out: screen.printed.join('\n'), err: screen.complaints }
-}
+const status = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  execute(['status', ...args], fakeSurroundings({}, environment))
 
-async function guarded() {
-  const here = await ownWorld({ settings: { 'svc.token': TOKEN } })
-  return here
-}
+const guarded = () => ownWorld({ settings: { 'svc.token': TOKEN } })
 
 describe('the service is found', () => {
   test('at --url before SVC_URL, with the token of the environment', async () => {
     const { address } = await guarded()
-    expect((await status({ SVC_URL: NOBODY, SVC_TOKEN: TOKEN }, '--url', address)).exit).toBe(0)
+    expect((await status({ SVC_URL: UNUSED, SVC_TOKEN: TOKEN }, '--url', address)).exit).toBe(0)
     expect((await status({ SVC_URL: address, SVC_TOKEN: TOKEN })).exit).toBe(0)
-    expect((await status({ SVC_URL: NOBODY, SVC_TOKEN: TOKEN })).exit).toBe(2)
+    expect((await status({ SVC_URL: UNUSED, SVC_TOKEN: TOKEN })).exit).toBe(2)
   })
 
   test('where the configuration says, with the token it says, whatever else this shell lacks', async () => {
@@ -54,29 +47,31 @@ describe('the service is found', () => {
 
 describe('what goes wrong is one line that ends with what to do', () => {
   test.each([
-    [{ SVC_URL: NOBODY }, 2, /^the service cannot be reached \(ECONNREFUSED\): is it running at .*\? Start it with: svc serve$/],
+    [{ SVC_URL: UNUSED }, 2, /^the service cannot be reached \(ECONNREFUSED\): is it running at .*\? Start it with: svc serve$/],
     [{ SVC_URL: 'ftp://x' }, 2, /^url must be an http or https address$/],
-    [{ SVC_URL: NOBODY, SVC_TOKEN: 'has blanks' }, 2, /^token holds characters that no token has; copy it again$/],
+    [{ SVC_URL: UNUSED, SVC_TOKEN: 'has blanks' }, 2, /^token holds characters that no token has; copy it again$/],
   ])('%j', async (environment, exit, line) => {
-    expect(await status(environment)).toEqual({ exit, out: '', err: [expect.stringMatching(line)] })
+    expect(await status(environment)).toMatchObject({ exit, out: '', err: [expect.stringMatching(line)] })
   })
 
   test('a token that is missing or wrong, which is never shown', async () => {
     const { address } = await guarded()
-    expect(await status({ SVC_URL: address })).toEqual({ exit: 1, out: '', err: ['the service requires a token: export SVC_TOKEN=…'] })
-    expect(await status({ SVC_URL: address, SVC_TOKEN: 'wrong' })).toEqual({
+    expect(await status({ SVC_URL: address })).toMatchObject({
+      exit: 1,
+      out: '',
+      err: ['the service requires a token: export SVC_TOKEN=…'],
+    })
+    expect(await status({ SVC_URL: address, SVC_TOKEN: 'wrong' })).toMatchObject({
       exit: 1,
       out: '',
       err: ['the service does not accept this token: export SVC_TOKEN=…'],
     })
   })
 
-  test('somebody else at that address, whose words do no harm', async () => {
-    const other = createServer((_, response) => response.writeHead(404).end('<html>\u001b[2J\u202e</html>'))
-    onTestFinished(() => void other.close())
-    const { exit, err } = await status({ SVC_URL: `http://127.0.0.1:${await listenOnLoopback(other)}` })
-    expect(exit).toBe(1)
-    expect(err).toEqual([String.raw`the service answered 404: <html> [2J\u202e</html>`])
+  test('another program at that address, whose text does no harm', async () => {
+    const other = await testServer((_, response) => response.writeHead(404).end('<html>\u001b[2J\u202e</html>'))
+    const err = [String.raw`the service answered 404: <html> [2J\u202e</html>`]
+    expect(await status({ SVC_URL: other })).toMatchObject({ exit: 1, err })
   })
 
   test('a token has no option', async () => {

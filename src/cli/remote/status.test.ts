@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
 import { sharedWorld, world } from '../../../test/support/world.ts'
-import { HOLDING, typeCommand } from '../testing/service.ts'
+import { HOLDING, typeCommand } from '../testing/surroundings.ts'
 
 const RUDE = 'be brief \u001b]0;owned\u0007\u202e'
 const here = sharedWorld({ settings: HOLDING })

@@ -1,16 +1,13 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
 import { ago, bytes, counted, heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
-import { paint } from '../screen/paint.ts'
+import { paint, cut, jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
-import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
-import { sparkline } from '../screen/sparkline.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { releasesOf, SCENARIOS_LOOKED_AT_MAX } from './look.ts'
+import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
 import { numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand, SCORES_MAX } from './releases.ts'
-import { chooseScenario } from './scenario.ts'
 import { withService, type RemoteService } from './service.ts'
 
 export function status(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
@@ -70,19 +67,16 @@ function report({ status: current, scenarios }: Seen, service: RemoteService, su
 }
 
 function servingWords(serving: unknown): string {
-  const runtime = memberOf(serving, 'runtime')
-  if (memberOf(serving, 'practice') === true) return 'a built-in mock model answers'
-  return typeof runtime === 'string' ? `${oneLine(runtime)} answers${upstreamWords(memberOf(serving, 'upstreams'))}` : 'a model answers'
+  const { runtime, practice, upstreams }: Readonly<Record<string, unknown>> = Object(serving)
+  if (practice === true) return 'a built-in mock model answers'
+  return typeof runtime === 'string' ? `${oneLine(runtime)} answers${upstreamWords(upstreams)}` : 'a model answers'
 }
 
 function upstreamWords(upstreams: unknown): string {
-  const urls = Array.isArray(upstreams) ? upstreams.map((upstream: unknown) => memberOf(upstream, 'url')) : []
+  const urls: readonly unknown[] = Array.isArray(upstreams) ? upstreams.map((upstream) => Object(upstream).url) : []
   const known = urls.filter((url) => typeof url === 'string')
   return known.length === 0 ? '' : ` from ${known.map(oneLine).join(', ')}`
 }
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 
 function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: StatusReport['storage']): string {
   if (typeof records !== 'number') return 'no record counts'
@@ -92,7 +86,7 @@ function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: S
 
 /** In full: it ends in what to do. */
 function storageTrouble({ error }: StatusReport['storage']): readonly string[] {
-  const message = memberOf(error, 'message')
+  const message: unknown = Object(error).message
   return typeof message === 'string' ? [`writes are refused: ${oneLine(message)}`] : []
 }
 

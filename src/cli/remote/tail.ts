@@ -2,11 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceFailure, type RecordRow, type Svc } from '@svc-ai/client'
 import { scoreText } from '../../presentation/index.ts'
-import { paint } from '../screen/paint.ts'
-import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { paint, cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
-import { modelOf, tokensOf, tookOf } from './row-words.ts'
+import { modelOf, tokensOf, tookOf } from './records.ts'
 import { chooseScenario } from './scenario.ts'
 import { isUnreached, withService } from './service.ts'
 

@@ -1,6 +1,5 @@
 /** Tables for people: aligned, cut to the width of the terminal, without columns that say nothing. */
-import { paint, type Tone } from './paint.ts'
-import { cut, widthOf } from './text.ts'
+import { paint, cut, widthOf, type Tone } from './text.ts'
 
 export interface TableColumn {
   readonly title: string

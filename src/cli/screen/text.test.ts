@@ -1,6 +1,6 @@
 import { assert, jsonValue, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cut, jsonLine, jsonText, oneLine, shellWord, shown, shownLines, widthOf } from './text.ts'
+import { cut, jsonLine, jsonText, oneLine, shellWord, shown, shownLines, sparkline, widthOf } from './text.ts'
 
 const HOSTILE = 'a\u001b[2Jb\u009b31mc\u202ed\u2066e\u2028f\u0007g\u200fh\u007fi'
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -69,4 +69,9 @@ test.each([
   ['', "''"],
 ])('%j is the word %s of a shell', (text, word) => {
   expect(shellWord(text)).toBe(word)
+})
+
+test('a sparkline goes from the lowest to the highest, and is level where nothing changes', () => {
+  expect(sparkline([0.1, 0.5, 0.9])).toBe('▁▅█')
+  expect(sparkline([0.3, 0.3])).toBe('▄▄')
 })

@@ -62,3 +62,21 @@ export function shellWord(text: string): string {
   const word = shown(text)
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
+
+/** Colours by their meaning, the same in every command. */
+export type Tone = 'strong' | 'quiet' | 'good' | 'warning' | 'bad'
+
+const CODE: Readonly<Record<Tone, number>> = { strong: 1, quiet: 2, good: 32, warning: 33, bad: 31 }
+
+export function paint(text: string, tone: Tone | undefined, screen: { readonly colours: boolean }): string {
+  return tone === undefined || text === '' || !screen.colours ? text : `\u001B[${CODE[tone]}m${text}\u001B[0m`
+}
+
+const SPARKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+
+/** One mark per number, from the lowest to the highest of them. */
+export function sparkline(numbers: readonly number[]): string {
+  const low = Math.min(...numbers)
+  const span = Math.max(...numbers) - low
+  return numbers.map((number) => SPARKS[span === 0 ? 3 : Math.round(((number - low) / span) * (SPARKS.length - 1))]).join('')
+}

@@ -1,18 +1,26 @@
 /** Surroundings for tests: captured output, a fake service and store, and signals on demand. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Damage, Store } from '../../contract/index.ts'
+import { expect } from 'vitest'
+import { runCli } from '../program.ts'
 import type { ServiceModule, StopSignal, Surroundings } from '../surroundings.ts'
 
-export interface FakeSurroundings extends Surroundings {
-  readonly printed: string[]
-  readonly complaints: string[]
-  readonly exits: number[]
+const noOutput = () => ({
+  printed: [] as string[],
+  complaints: [] as string[],
+  exits: [] as number[],
   /** Every text the progress line showed. */
-  readonly shown: string[]
-  readonly questions: string[]
+  shown: [] as string[],
+  questions: [] as string[],
+})
+
+export interface FakeSurroundings extends Surroundings, ReturnType<typeof noOutput> {
   signal(name: StopSignal): void
 }
 
-/** A terminal of that many characters, at which somebody types these answers, and then no more. */
+/** A terminal of that many characters; a person types these answers, and then no more. */
 export interface FakeTerminal {
   readonly width?: number
   readonly colours?: boolean
@@ -26,13 +34,7 @@ export function fakeSurroundings(
   terminal?: FakeTerminal,
 ): FakeSurroundings {
   const listeners: ((signal: StopSignal) => void)[] = []
-  const fake = {
-    printed: [] as string[],
-    complaints: [] as string[],
-    exits: [] as number[],
-    shown: [] as string[],
-    questions: [] as string[],
-  }
+  const fake = noOutput()
   const answers = [...(terminal?.answers ?? [])]
   return {
     ...fake,
@@ -64,15 +66,39 @@ export function fakeSurroundings(
   }
 }
 
-const unused = () => Promise.reject(new Error('not asked for in this test'))
+/** Every instruction becomes a release that waits for review, with the files of an agent. */
+export const HOLDING = {
+  recipe: join(import.meta.dirname, '../../../test/fixtures/held-orders.ts'),
+  'evolution.adapter': 'pi',
+  'data.training_mode': 'manual',
+}
 
-/** A store that answers only what commands ask of it. */
+/** The environment of a user in a new home, where this script runs as the program of that name. */
+export function homeWith(name: string, script: string) {
+  const home = temporaryFolder()
+  const tools = join(home, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, name), script, { mode: 0o755 })
+  return { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}` }
+}
+
+/** Runs a command; everything that a person would see of it. */
+export async function execute(args: readonly string[], surroundings = fakeSurroundings()) {
+  const exit = await runCli(args, surroundings)
+  return { exit, out: surroundings.printed.join('\n'), err: surroundings.complaints, asked: surroundings.questions.join('\n') }
+}
+
+/** The same, against the service at this address. */
+export const typeCommand = (address: string, args: readonly string[], terminal?: FakeTerminal) =>
+  execute(args, fakeSurroundings({}, { SVC_URL: address }, terminal))
+
+const unused = () => Promise.reject(new Error('not part of this test'))
+
+/** A store with only the methods that commands call. */
 export function fakeStore(damage: readonly Damage[], closed: () => void = () => undefined): Store {
   return {
     scenarios: unused,
-    scenario: () => {
-      throw new Error('not asked for in this test')
-    },
+    scenario: () => expect.unreachable('no scenario in this test'),
     archive: unused,
     usage: () => Promise.resolve({ records: 3, body_bytes: 0, capacity_bytes: 1, lost_records: 0, lost_bytes: 0 }),
     onLoss: () => undefined,
@@ -80,9 +106,6 @@ export function fakeStore(damage: readonly Damage[], closed: () => void = () => 
       progress(3, 3)
       return Promise.resolve(damage)
     },
-    close: () => {
-      closed()
-      return Promise.resolve()
-    },
+    close: async () => closed(),
   }
 }

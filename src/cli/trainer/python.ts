@@ -1,12 +1,11 @@
-/** Finds or creates a Python with PyTorch for the trainer. */
-import { execFile } from 'node:child_process'
+/** Finds or creates a Python with PyTorch, and runs the trainer on it. */
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnvironment, ENV, PACKAGE_SOURCES, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
 import type { Environment } from '../../config/index.ts'
-import { COMPUTING } from './process.ts'
 
 const run = promisify(execFile)
 
@@ -70,4 +69,27 @@ export async function installTorch(environment: Environment): Promise<string> {
 function lastLineOf(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
   return said.trimEnd().split('\n').at(-1) || 'it said nothing'
+}
+
+/** The same place from source and from a build: three folders up. */
+export const TRAINER_FOLDER = join(import.meta.dirname, '..', '..', '..', 'trainer')
+
+/** Variables for PyTorch's libraries, GPU, models and resources. No keys. */
+const COMPUTING =
+  /^(?:PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|CONDA_PREFIX|(?:CUDA|NVIDIA|NCCL|TORCH|PYTORCH|TRITON|OMP|MKL|KMP|OPENBLAS)_\w+|HF_(?:HOME|HUB_CACHE|HUB_OFFLINE|ENDPOINT))$/
+const KEY_OPTION = '--api-key-env='
+
+/** The trainer ends with its standard input, so that it never outlives its parent. Of keys it gets only the one named in its options. */
+export function spawnTrainer(python: string, args: readonly string[], environment: Environment): ChildProcessWithoutNullStreams {
+  const names = args.flatMap((word) => (word.startsWith(KEY_OPTION) ? [word.slice(KEY_OPTION.length)] : []))
+  const keys = Object.fromEntries(names.map((name) => [name, environment[name]]))
+  const env = { ...trainerEnvironment(environment), ...keys }
+  return spawn(python, ['-m', 'svc_trainer', 'serve', '--end-with-stdin', ...args], { env })
+}
+
+/** Files in the working folder must not shadow Python's modules, and the package is not written to. */
+export function trainerEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const path = [TRAINER_FOLDER, environment['PYTHONPATH'] ?? ''].filter((part) => part !== '').join(delimiter)
+  const own = { PYTHONPATH: path, PYTHONSAFEPATH: '1', PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1' }
+  return { ...childEnvironment(environment, COMPUTING), ...own }
 }

@@ -2,13 +2,12 @@
 import { fileURLToPath } from 'node:url'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import type { JsonObject } from '../../contract/index.ts'
+import { objectOf, textOf } from '../../dialects/index.ts'
 import { wordsOf } from '../../kit/index.ts'
-import { paint } from '../screen/paint.ts'
-import { cut, oneLine, shown } from '../screen/text.ts'
+import { paint, cut, oneLine, shown } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
-import { demoStateOf, PRACTICE, practise, type DemoState, type DemoResult } from './practise.ts'
-import { objectOf, textOf, type ServiceAddress } from './service.ts'
+import { demoStateOf, PRACTICE, practise, type DemoState, type DemoResult, type ServiceAddress } from './practise.ts'
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100

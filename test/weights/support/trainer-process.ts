@@ -1,6 +1,6 @@
 /** The trainer as a process, like `svc trainer start`, for tests that call and kill it. */
 import { once } from 'node:events'
-import { spawnTrainer } from '../../../src/cli/trainer/process.ts'
+import { spawnTrainer } from '../../../src/cli/trainer/python.ts'
 import { pythonWithTorch } from './torch.ts'
 
 export interface TrainerOptions {
