@@ -1,10 +1,9 @@
 /** The console: sign-in, navigation, views. */
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useMemo } from 'preact/hooks'
-import { useSignIn } from './entry.ts'
+import { useSignIn, serviceFor, SessionProvider, type ConsoleSession } from './session.ts'
 import { usePolled } from './poll.ts'
 import { useRoute, type Route } from './route.ts'
-import { serviceFor, SessionProvider, useSession, type ConsoleSession } from './session.ts'
 import { Notice } from './ui/notice.tsx'
 import { Shell } from './ui/shell.tsx'
 import { Ask } from './views/ask/ask.tsx'
@@ -34,9 +33,8 @@ export function App() {
 const SCENARIOS_SECONDS = 3
 
 function Inside() {
-  const session = useSession()
   const route = useRoute()
-  const scenarios = usePolled('scenarios', () => session.service().scenarios(), SCENARIOS_SECONDS)
+  const scenarios = usePolled('scenarios', (service) => service().scenarios(), SCENARIOS_SECONDS)
   const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
   return (
     <Shell route={route} scenarios={scenarios}>

@@ -2,12 +2,12 @@ import { ServiceFailure } from '@svc-ai/client'
 import { expect, it } from 'vitest'
 import { saidOf } from './failure.ts'
 
-it('a service that is gone is said to be, and what to do', () => {
+it('a service that does not answer is reported, with what to do', () => {
   const said = saidOf(new ServiceFailure('the service cannot be reached (Failed to fetch)', { code: 'unreachable' }))
   expect(said).toEqual({ line: expect.stringContaining('svc serve'), isSignedOut: false, status: null })
 })
 
-it.each(['timeout', 'broken_answer'])('a service that is there and answers badly (%s) is not said to be gone', (code) => {
+it.each(['timeout', 'broken_answer'])('a service that answers badly (%s) is not reported as gone', (code) => {
   expect(saidOf(new ServiceFailure('gave no whole answer within 60 s: is it busy or stuck?', { code })).line).toContain('busy or stuck')
 })
 
@@ -17,7 +17,7 @@ it('a token that is not accepted leads back to the sign-in; any other refusal ke
   expect(saidOf(refused)).toEqual({ line: 'the service answered 409: held', isSignedOut: false, status: 409 })
 })
 
-it('what broke within the page is not blamed on the service', () => {
+it('a failure within the page is not blamed on the service', () => {
   expect(saidOf(new TypeError('x is undefined'))).toEqual({
     line: 'The console failed. Reload the page.',
     isSignedOut: false,

@@ -1,6 +1,6 @@
-/** Asks for something again and again while it is looked at, one question at a time, and says what went wrong without forgetting what it knew. */
+/** Polls the service while the page is looked at, one request at a time. A failure is shown, and the last answer is kept. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { useSession } from './session.ts'
+import { useSession, type ConsoleSession } from './session.ts'
 import { NO_ANSWER_YET, saidOf, type FailureNotice } from './failure.ts'
 
 export interface Polled<T> {
@@ -15,7 +15,7 @@ export interface Polled<T> {
 const LATE_SECONDS = 10
 
 /** `key` names what is asked: when it changes, what was known is forgotten. Null seconds ask once. A hidden page asks nothing until it is seen. */
-export function usePolled<T>(key: string, ask: () => Promise<T>, seconds: number | null): Polled<T> {
+export function usePolled<T>(key: string, ask: (service: ConsoleSession['service']) => Promise<T>, seconds: number | null): Polled<T> {
   const session = useSession()
   const [answer, setAnswer] = useState<{ readonly key: string; readonly value: T | null; readonly said: FailureNotice | null }>({
     key,
@@ -34,19 +34,19 @@ export function usePolled<T>(key: string, ask: () => Promise<T>, seconds: number
       else void once()
     }
     const once = async (): Promise<void> => {
-      const late = setTimeout(() => tell(NO_ANSWER_YET), LATE_SECONDS * 1000)
+      const late = setTimeout(() => showFailure(NO_ANSWER_YET), LATE_SECONDS * 1000)
       try {
-        const value = await asking.current()
+        const value = await asking.current(session.service)
         if (!isOver) setAnswer({ key, value, said: null })
       } catch (error) {
         const said = saidOf(error)
         if (!isOver && said.isSignedOut) session.end(said.line)
-        tell(said)
+        showFailure(said)
       }
       clearTimeout(late)
       if (!isOver && seconds !== null) timer = setTimeout(begin, seconds * 1000)
     }
-    const tell = (said: FailureNotice): void => {
+    const showFailure = (said: FailureNotice): void => {
       if (!isOver) setAnswer((known) => ({ key, value: known.key === key ? known.value : null, said }))
     }
     begin()

@@ -1,6 +1,6 @@
 /**
  * Where in the console a person is, and how they narrowed what they see: the part of the address after `#`, so that every view can be linked
- * to, loaded again and gone back to. Anybody may have written it: what is no place or no value of a filter counts as absent.
+ * to, loaded again and gone back to. It may be hostile: what is no place or no value of a filter counts as absent.
  */
 import { useEffect, useState } from 'preact/hooks'
 

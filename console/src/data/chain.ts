@@ -9,7 +9,7 @@ export interface ChainStep {
   readonly id: string
   /** "v3" where there are files, else "step 3". */
   readonly name: string
-  /** The path of the page that may be sent to anybody; null where there is none. */
+  /** The path of the page that may be shared; null where there is none. */
   readonly pagePath: string | null
 }
 export interface StepChain {
@@ -19,6 +19,13 @@ export interface StepChain {
   readonly head: ChainStep | null
   /** Whether clients pull files from the scenario, so that versions can be compared. */
   readonly hasFiles: boolean
+}
+
+/** What a part of a view that is about one step is given. */
+export interface StepProps {
+  readonly scenario: string
+  readonly chain: StepChain
+  readonly step: ChainStep
 }
 
 /** Of a scenario that serves files: the catalog, oldest first. */

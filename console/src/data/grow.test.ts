@@ -22,11 +22,13 @@ function serviceOf(rows: readonly CatalogRow[]) {
 
 const chain = (steps: number, served: number) => Array.from({ length: steps }, (_, step) => rowOf(step, { current: step === served }))
 
+const LISTS = [
+  ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
+  ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
+] as const
+
 describe('a list that grows', () => {
-  it.each([
-    ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
-    ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
-  ])('%s: is read whole once, and then no further back than what is known', async (_name, grow, inOrder) => {
+  it.each(LISTS)('%s: is read whole once, and then no further back than what is known', async (_name, grow, inOrder) => {
     const first = serviceOf(chain(9, 3))
     const known = await grow(first, [])
     expect(known).toEqual(inOrder(chain(9, 3)))
@@ -37,10 +39,7 @@ describe('a list that grows', () => {
     expect([first.read.rows, same.read.rows <= PAGE, later.read.rows <= 3 + PAGE]).toEqual([9, true, true])
   })
 
-  it.each([
-    ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
-    ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
-  ])('%s: of another scenario of the same name is read anew', async (_name, grow, inOrder) => {
+  it.each(LISTS)('%s: of another scenario of the same name is read anew', async (_name, grow, inOrder) => {
     const known = await grow(serviceOf(chain(9, 3)), [])
     for (const count of [2, 9, 12]) {
       const others = chain(count, 0).map((row) => ({ ...row, recorded_at: row.recorded_at + 1, release_id: `other-${row.step}` }))

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { quantile, readMetrics, since, together, trafficByRoute, valueOf, type RouteTraffic } from './metrics.ts'
 
+/** Buckets up to 0.1 s, up to 1 s, and all. */
+const traffic = (count: number, failed: number, seconds: number, buckets: readonly number[]): RouteTraffic => ({
+  count,
+  failed,
+  seconds,
+  buckets: buckets.map((within, at) => [[0.1, 1, Infinity][at] ?? NaN, within] as const),
+})
+
 const TEXT = `# HELP svc_request_seconds Time from a request to the end of its answer.
 # TYPE svc_request_seconds histogram
 svc_request_seconds_bucket{route="/v1/chat/completions",status="200",le="0.1"} 6
@@ -54,83 +62,32 @@ describe('requests', () => {
   const routes = trafficByRoute(readMetrics(TEXT))
 
   it('are counted by route, over every status', () => {
-    expect(routes.get('/v1/chat/completions')).toEqual({
-      count: 12,
-      failed: 2,
-      seconds: 4.5,
-      buckets: [
-        [0.1, 6],
-        [1, 11],
-        [Infinity, 12],
-      ],
-    })
+    expect(routes.get('/v1/chat/completions')).toEqual(traffic(12, 2, 4.5, [6, 11, 12]))
     expect(together(routes.values()).count).toBe(16)
   })
 
   it('between two readings are the difference', () => {
-    const before: RouteTraffic = {
-      count: 10,
-      failed: 2,
-      seconds: 4,
-      buckets: [
-        [0.1, 6],
-        [1, 9],
-        [Infinity, 10],
-      ],
-    }
-    expect(since(before, routes.get('/v1/chat/completions') ?? before)).toEqual({
-      count: 2,
-      failed: 0,
-      seconds: 0.5,
-      buckets: [
-        [0.1, 0],
-        [1, 2],
-        [Infinity, 2],
-      ],
-    })
+    const before = traffic(10, 2, 4, [6, 9, 10])
+    expect(since(before, routes.get('/v1/chat/completions') ?? before)).toEqual(traffic(2, 0, 0.5, [0, 2, 2]))
   })
 
   it('after a restart count from nothing', () => {
-    const before: RouteTraffic = { count: 500, failed: 0, seconds: 1, buckets: [] }
+    const before = traffic(500, 0, 1, [])
     expect(since(before, together(routes.values())).count).toBe(16)
   })
 })
 
 describe('a share of requests', () => {
-  const traffic: RouteTraffic = {
-    count: 100,
-    failed: 0,
-    seconds: 1,
-    buckets: [
-      [0.1, 50],
-      [1, 90],
-      [Infinity, 100],
-    ],
-  }
-
   it.each([
     [0.25, 0.05],
     [0.5, 0.1],
     [0.7, 0.55],
     [0.95, 1],
-  ])('%f was answered within %f s, as near as the buckets tell', (share, seconds) => {
-    expect(quantile(traffic, share)).toBeCloseTo(seconds, 6)
+  ])('%f was answered within %f s, as near as the buckets show', (share, seconds) => {
+    expect(quantile(traffic(100, 0, 1, [50, 90, 100]), share)).toBeCloseTo(seconds, 6)
   })
 
   it('is not known without any', () => {
-    expect(
-      quantile(
-        {
-          count: 0,
-          failed: 0,
-          seconds: 0,
-          buckets: [
-            [1, 0],
-            [Infinity, 0],
-          ],
-        },
-        0.5,
-      ),
-    ).toBeNull()
+    expect(quantile(traffic(0, 0, 0, [0, 0, 0]), 0.5)).toBeNull()
   })
 })

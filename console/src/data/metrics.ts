@@ -41,15 +41,9 @@ export interface RouteTraffic {
 }
 
 export function trafficByRoute(samples: readonly MetricSample[]): ReadonlyMap<string, RouteTraffic> {
-  const routes = new Map<string, MetricSample[]>()
-  for (const sample of samples) {
-    const { route } = sample.labels
-    if (route === undefined || !sample.name.startsWith('svc_request_seconds_')) continue
-    const known = routes.get(route) ?? []
-    known.push(sample)
-    routes.set(route, known)
-  }
-  return new Map([...routes].map(([route, own]) => [route, trafficOf(own)]))
+  const own = samples.filter(({ name, labels }) => labels['route'] !== undefined && name.startsWith('svc_request_seconds_'))
+  const routes = Map.groupBy(own, ({ labels }) => labels['route'] ?? '')
+  return new Map([...routes].map(([route, counted]) => [route, trafficOf(counted)]))
 }
 
 const sumOf = (samples: readonly MetricSample[], part: string): number =>
@@ -74,12 +68,10 @@ function trafficOf(samples: readonly MetricSample[]): RouteTraffic {
 }
 
 export function together(traffics: Iterable<RouteTraffic>): RouteTraffic {
-  let all: RouteTraffic = NONE
-  for (const traffic of traffics) all = combined(all, traffic, 1)
-  return all
+  return [...traffics].reduce((all, traffic) => combined(all, traffic, 1), NO_TRAFFIC)
 }
 
-const NONE: RouteTraffic = { count: 0, failed: 0, seconds: 0, buckets: [] }
+export const NO_TRAFFIC: RouteTraffic = { count: 0, failed: 0, seconds: 0, buckets: [] }
 
 /** What came in between two readings. A service that was started again counts from nothing, and so does this. */
 export function since(before: RouteTraffic, after: RouteTraffic): RouteTraffic {
@@ -97,7 +89,7 @@ function combined(one: RouteTraffic, other: RouteTraffic, sign: 1 | -1): RouteTr
   }
 }
 
-/** The time within which this share of the requests was answered, as near as the buckets tell; null without any. */
+/** The time within which this share of the requests was answered, as near as the buckets show; null without any. */
 export function quantile({ buckets }: RouteTraffic, share: number): number | null {
   const total = buckets.at(-1)?.[1] ?? 0
   if (total <= 0) return null

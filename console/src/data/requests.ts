@@ -2,19 +2,16 @@
 import type { StatusReport } from '@svc-ai/client'
 import { objectAt, textAt } from '../../../src/presentation/index.ts'
 import type { ChainStep, StepChain } from './chain.ts'
+import { statusFor } from './status.ts'
 
 export const REQUEST_CHARACTERS_MAX = 4000
 
 /** As the service counts them: an emoji is one, however it is stored. */
-export function charactersIn(text: string): number {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
-}
+export const charactersIn = (text: string): number => Array.from(text).length
 
 /** Whether the scenario takes requests, would after a switch of its mode, or never will; null while it is not known. */
 export function takesRequests(status: StatusReport | null, scenario: string): 'yes' | 'after a switch' | 'never' | null {
-  const own = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  const own = statusFor(status, scenario)
   if (own?.processor === undefined) return null
   // Only what a trainer reads from counts instructions.
   if (!Object.hasOwn(own.processor, 'pending_instructions')) return 'never'

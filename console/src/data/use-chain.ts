@@ -2,19 +2,18 @@
 import { useRef } from 'preact/hooks'
 import type { CatalogRow, ReleaseRow, Svc } from '@svc-ai/client'
 import { usePolled, type Polled } from '../poll.ts'
-import { useSession } from '../session.ts'
+import type { ConsoleSession } from '../session.ts'
 import { chainOfCatalog, chainOfReleases, type StepChain } from './chain.ts'
 import { grownCatalog, grownReleases } from './grow.ts'
 
 const AGAIN_SECONDS = 5
 
 export function useChain(scenario: string, seconds: number | null = AGAIN_SECONDS): Polled<StepChain> {
-  const session = useSession()
   /** The recipe of a scenario never changes, so this is asked once. */
   const serves = useRef<{ readonly scenario: string; readonly files: boolean } | null>(null)
   const known = useRef<Known>({ scenario, catalog: [], releases: [] })
-  const ask = async (): Promise<StepChain> => {
-    const service = session.service(scenario)
+  const ask = async (serviceOf: ConsoleSession['service']): Promise<StepChain> => {
+    const service = serviceOf(scenario)
     if (known.current.scenario !== scenario) known.current = { scenario, catalog: [], releases: [] }
     const rows = known.current
     if (serves.current?.scenario !== scenario) serves.current = { scenario, files: await servesFiles(service, scenario) }

@@ -2,6 +2,7 @@
 import { whole } from '../../../src/presentation/index.ts'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Button } from './button.tsx'
 
 interface BoundedProps<T> {
   readonly items: readonly T[]
@@ -20,9 +21,7 @@ export function Bounded<T>({ items, step, noun, fromEnd = false, children }: Bou
   const shown = items.slice(first, first + count)
   const left = items.length - shown.length
   const more = left > 0 && (
-    <button type="button" class="button small" onClick={() => setCount(count + step)}>
-      {`${whole(left)} ${fromEnd ? 'earlier' : 'more'} ${noun}`}
-    </button>
+    <Button onClick={() => setCount(count + step)}>{`${whole(left)} ${fromEnd ? 'earlier' : 'more'} ${noun}`}</Button>
   )
   return (
     <>

@@ -1,6 +1,5 @@
 /** A line for a terminal, copied with one press. */
 import { useState } from 'preact/hooks'
-import { copy } from './copy.ts'
 import { Text } from './text.tsx'
 import './command.css'
 
@@ -17,4 +16,26 @@ export function Command({ line }: { readonly line: string }) {
       </button>
     </div>
   )
+}
+
+/** Puts a text on the clipboard; answers whether it is there. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Browsers give the clipboard to pages of https and of this machine alone; everywhere else the old way is the one there is.
+    return copyBySelection(text)
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const place = document.createElement('textarea')
+  place.value = text
+  place.className = 'hidden-visually'
+  document.body.append(place)
+  place.select()
+  const isCopied = document.execCommand('copy')
+  place.remove()
+  return isCopied
 }

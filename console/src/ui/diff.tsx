@@ -11,7 +11,8 @@ import {
   type DiffPair,
   type TextDiff,
 } from '../../../src/presentation/index.ts'
-import { visible } from './visible.ts'
+import { Button, Toggle } from './button.tsx'
+import { visible } from './text.tsx'
 import './diff.css'
 
 interface DiffProps {
@@ -37,11 +38,11 @@ export function Diff({ before, after, label }: DiffProps) {
           <span class="diff-count new">+{comparison.added}</span> <span class="diff-count gone">-{comparison.removed}</span>
         </span>
         <span class="spring" />
-        <button type="button" class="button small" aria-pressed={isBeside} onClick={() => setBeside(!isBeside)}>
+        <Toggle isOn={isBeside} set={setBeside}>
           Side by side
-        </button>
+        </Toggle>
       </div>
-      <Lines comparison={comparison} isBeside={isBeside} label={label} />
+      <Lines lines={comparison.lines} isBeside={isBeside} label={label} />
     </div>
   )
 }
@@ -59,13 +60,7 @@ function Uncompared({ after, label }: Omit<DiffProps, 'before'>) {
   )
 }
 
-interface LinesProps {
-  readonly comparison: TextDiff
-  readonly isBeside: boolean
-  readonly label: string
-}
-
-function Lines({ comparison: { lines }, isBeside, label }: LinesProps) {
+function Lines({ lines, isBeside, label }: Pick<TextDiff, 'lines'> & { readonly isBeside: boolean; readonly label: string }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
   const [most, setMost] = useState(ROWS_AT_ONCE)
   const shown = withGaps(lines, opened)
@@ -83,9 +78,7 @@ function Lines({ comparison: { lines }, isBeside, label }: LinesProps) {
         </table>
       </div>
       {items.length > most && (
-        <button type="button" class="button small" onClick={() => setMost(most + ROWS_AT_ONCE)}>
-          Show more of {counted(items.length - most, 'line')}
-        </button>
+        <Button onClick={() => setMost(most + ROWS_AT_ONCE)}>Show more of {counted(items.length - most, 'line')}</Button>
       )}
     </>
   )

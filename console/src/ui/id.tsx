@@ -1,10 +1,9 @@
 /** An id: short, in full when pointed at, and copied with one press. */
 import { useEffect, useState } from 'preact/hooks'
-import { copy } from './copy.ts'
-import { shortId } from './short-id.ts'
-import { visible } from './visible.ts'
+import { copy } from './command.tsx'
+import { visible } from './text.tsx'
 
-const TOLD_MS = 1500
+const COPIED_SHOWN_MS = 1500
 
 interface IdProps {
   readonly value: string
@@ -17,7 +16,7 @@ export function Id({ value, href, full = false }: IdProps) {
   const [state, setState] = useState('')
   useEffect(() => {
     if (state === '') return undefined
-    const timer = setTimeout(() => setState(''), TOLD_MS)
+    const timer = setTimeout(() => setState(''), COPIED_SHOWN_MS)
     return () => clearTimeout(timer)
   }, [state])
   const shown = visible(full ? value : shortId(value))
@@ -43,4 +42,15 @@ export function Id({ value, href, full = false }: IdProps) {
       )}
     </span>
   )
+}
+
+const SHORT_ENOUGH = 14
+const SHA_CHARACTERS = 10
+const END_CHARACTERS = 6
+
+/** A release is known by how its hash begins. Receipts begin with their time, so that neighbours differ at the end alone. */
+export function shortId(id: string): string {
+  if (id.length <= SHORT_ENOUGH) return id
+  if (/^[0-9a-f]{40,64}$/.test(id)) return id.slice(0, SHA_CHARACTERS)
+  return `${id.slice(0, END_CHARACTERS)}…${id.slice(-END_CHARACTERS)}`
 }

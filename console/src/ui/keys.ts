@@ -70,3 +70,15 @@ function found(maps: readonly KeyMap[], name: string): (() => void) | null {
   for (const map of maps.toReversed()) if (Object.hasOwn(map, name)) return map[name] ?? null
   return null
 }
+
+/** j, k and the arrows walk the links of a list: from the item that has the focus to its neighbour, from anywhere else to the first. */
+export function useListKeys<T extends HTMLElement>(selector: string) {
+  const list = useRef<T>(null)
+  const move = (by: number) => (): void => {
+    const links = [...(list.current?.querySelectorAll<HTMLElement>(selector) ?? [])]
+    const at = links.findIndex((link) => link.closest('li, tr')?.contains(document.activeElement) === true)
+    links[at === -1 ? 0 : Math.min(Math.max(at + by, 0), links.length - 1)]?.focus()
+  }
+  useKeys({ j: move(1), k: move(-1), ArrowDown: move(1), ArrowUp: move(-1) })
+  return list
+}

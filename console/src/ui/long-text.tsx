@@ -1,7 +1,7 @@
 /** A text of any length: its beginning at once, the rest when asked for, and never so much at a time that the page stands still. */
 import { whole } from '../../../src/presentation/index.ts'
 import { useMemo, useState } from 'preact/hooks'
-import { morePieces, piecesOf } from './cut.ts'
+import { Button } from './button.tsx'
 import { Text } from './text.tsx'
 
 export function LongText({ value, mono = false }: { readonly value: string; readonly mono?: boolean }) {
@@ -16,10 +16,37 @@ export function LongText({ value, mono = false }: { readonly value: string; read
         </div>
       ))}
       {shown < value.length && (
-        <button type="button" class="button small" onClick={() => setCount(morePieces)}>
+        <Button onClick={() => setCount(morePieces)}>
           Show more <span class="muted">{`${whole(shown)} of ${whole(value.length)} characters`}</span>
-        </button>
+        </Button>
       )}
     </div>
   )
+}
+
+export const PIECE_CHARACTERS = 20_000
+/** More pieces at once would slow the page down. */
+const PIECES_PER_STEP_MAX = 64
+
+/** The first pieces of a text, which together are its beginning; a piece ends with a line where it can, and never within a character. */
+export function piecesOf(text: string, count: number): readonly string[] {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length && pieces.length < count;) {
+    const end = endOfPiece(text, from)
+    pieces.push(text.slice(from, end))
+    from = end
+  }
+  return pieces
+}
+
+/** How many pieces to show after another press: twice as many, so that a text of any length is reached in a few. */
+export const morePieces = (count: number): number => count + Math.min(count, PIECES_PER_STEP_MAX)
+
+function endOfPiece(text: string, from: number): number {
+  const limit = from + PIECE_CHARACTERS
+  if (limit >= text.length) return text.length
+  const line = text.lastIndexOf('\n', limit - 1)
+  if (line > from + PIECE_CHARACTERS / 2) return line + 1
+  const isWithinCharacter = /[\udc00-\udfff]/.test(text[limit] ?? '')
+  return isWithinCharacter ? limit - 1 : limit
 }

@@ -144,7 +144,7 @@ function gapOf(xs: readonly number[]): number {
 
 const withRoom = ([least, most]: AxisSpan, room: number): AxisSpan => [least - room, most + room]
 
-/** A value as its axis and its readout tell it. */
+/** A value as its axis and its readout show it. */
 export function valueText(value: number, unit: string | undefined): string {
   if (unit === 'bytes') return bytes(value)
   if (unit === 's') return duration(value)

@@ -1,15 +1,14 @@
 /** A plot: lines, points or bars, read with the mouse, with the arrow keys, or as the table that it is. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { layoutOf, valueText, toneAt, type PlotColumn, type PlotLayout, type PlotKind, type PlotSeries } from './plot-layout.ts'
-import { AsTable } from './plot-table.tsx'
 import { nearest } from './scale.ts'
-import { visible } from './visible.ts'
+import { visible } from './text.tsx'
 import './plot.css'
 
 interface PlotProps {
   readonly title: string
   /** 'bytes' and 's' scale to fitting units; any other stands after the number. */
-  readonly unit?: string
+  readonly unit?: string | undefined
   readonly kind?: PlotKind
   readonly series: readonly PlotSeries[]
   /** Seconds since the epoch along x. */
@@ -177,14 +176,9 @@ function Dots({ column: { at, values } }: { readonly column: PlotColumn }) {
   )
 }
 
-interface ReadoutProps {
-  readonly column: PlotColumn
-  readonly width: number
-  readonly unit: string | undefined
-}
-
 /** Beside the place that is pointed at, on the side where there is more room. */
-function Readout({ column: { at, label, values }, width, unit }: ReadoutProps) {
+function Readout({ column, width, unit }: { readonly column: PlotColumn; readonly width: number; readonly unit: string | undefined }) {
+  const { at, label, values } = column
   const style = at > width / 2 ? { right: `${width - at + 8}px` } : { left: `${at + 8}px` }
   return (
     <div class="plot-readout" style={style} aria-hidden="true">
@@ -200,3 +194,43 @@ function Readout({ column: { at, label, values }, width, unit }: ReadoutProps) {
 
 const spoken = ({ label, values }: PlotColumn, unit: string | undefined): string =>
   visible(`${label}: ${values.map(({ name, y }) => `${name} ${valueText(y, unit)}`).join(', ')}`)
+
+const ROWS_MAX = 200
+
+/** For screen readers. */
+function AsTable({ title, columns, series, unit }: Pick<PlotProps, 'title' | 'series' | 'unit'> & Pick<PlotLayout, 'columns'>) {
+  const rows = columns.slice(-ROWS_MAX)
+  const cut = columns.length > rows.length ? `, the latest ${rows.length} of ${columns.length}` : ''
+  return (
+    <div class="hidden-visually">
+      <table>
+        <caption>{`${title}${cut}`}</caption>
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {visible(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ x, label, values }) => (
+            <tr key={x}>
+              <th scope="row">{visible(label)}</th>
+              {series.map(({ name }) => (
+                <td key={name}>{cellOf(values, name, unit)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function cellOf(values: PlotColumn['values'], name: string, unit: string | undefined): string {
+  const value = values.find((each) => each.name === name)
+  return value === undefined ? '' : valueText(value.y, unit)
+}

@@ -67,7 +67,7 @@ describe('the marks of a clock', () => {
     expect(timeMarksOf([10 * hour, 60 * hour], 3, 2 * hour)).toEqual([22 * hour, 46 * hour])
   })
 
-  it('are told by the time of day, and by the date once a day lies between them', () => {
+  it('show the time of day, and the date once a day lies between them', () => {
     const noon = new Date(2026, 10, 15, 12, 0, 7).getTime() / 1000
     expect(timeMark(noon, { step: 3600 })).toBe('12:00')
     expect(timeMark(noon, { step: 5 })).toBe('12:00:07')

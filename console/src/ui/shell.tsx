@@ -6,9 +6,9 @@ import icon from '../icon.svg'
 import type { Polled } from '../poll.ts'
 import { go, plainHref, VIEWS, type Route, type View } from '../route.ts'
 import { useSession } from '../session.ts'
-import { KeyHelp } from './key-help.tsx'
+import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
-import { visible } from './visible.ts'
+import { visible } from './text.tsx'
 import './shell.css'
 
 interface ShellProps {
@@ -35,9 +35,9 @@ export function Shell({ route, scenarios, children }: ShellProps) {
   useWays(route, scenarios.value, () => setHelping(true))
   return (
     <>
-      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
+      <Button class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
-      </button>
+      </Button>
       <Header key={place} route={route} scenarios={scenarios} onHelp={() => setHelping(true)} />
       <main ref={main} tabIndex={-1}>
         {children}
@@ -111,13 +111,13 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
       <span class={scenarios.said === null ? 'link-mark good' : 'link-mark bad'} role="status">
         {scenarios.said === null ? 'Connected' : 'No answer'}
       </span>
-      <button type="button" class="button quiet keys" onClick={onHelp}>
+      <Button class="quiet keys" onClick={onHelp}>
         Keys <kbd>?</kbd>
-      </button>
+      </Button>
       {session.token !== null && (
-        <button type="button" class="button quiet" onClick={() => session.end(null)}>
+        <Button class="quiet" onClick={() => session.end(null)}>
           Sign out
-        </button>
+        </Button>
       )}
     </header>
   )
@@ -148,5 +148,54 @@ function Switcher({ route, scenarios }: { readonly route: Route; readonly scenar
         </option>
       ))}
     </select>
+  )
+}
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['g', 's'], 'All scenarios'],
+  [['g', 't'], 'Traffic'],
+  [['g', 'r'], 'Releases'],
+  [['g', 'a'], 'Ask for a change'],
+  [['g', 'n'], 'Training'],
+  [['g', 'o'], 'Storage'],
+  [['/'], 'Filter, or go to a record'],
+  [['j', 'k'], 'Down and up in a list; the arrows too'],
+  [['Enter'], 'Open'],
+  [['Esc'], 'Back, or close'],
+  [['p'], 'Pause the traffic'],
+  [['?'], 'These keys'],
+]
+
+/** Closed as a dialog before it leaves the page, so that the focus goes back to where it was. */
+function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  const close = (): void => dialog.current?.close()
+  return (
+    <dialog
+      ref={dialog}
+      class="key-help"
+      aria-labelledby="key-help-title"
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && close()}
+    >
+      <div class="row">
+        <h2 id="key-help-title">Keys</h2>
+        <span class="spring" />
+        <Button onClick={close}>Close</Button>
+      </div>
+      <dl>
+        {KEYS.map(([keys, what]) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
   )
 }

@@ -1,7 +1,6 @@
 /** Moments: how long ago, kept up to date, or by the clock; the title is the exact one. */
 import { useEffect, useState } from 'preact/hooks'
 import { ago } from '../../../src/presentation/index.ts'
-import { clockOf, isoOf } from './ago.ts'
 
 const TICK_SECONDS = 5
 
@@ -27,3 +26,18 @@ export function Clock({ at }: { readonly at: number }) {
 }
 
 const nowSeconds = (): number => Date.now() / 1000
+
+/** With its day once that is another, in as much room as a time needs. What is no moment at all is said to be none. */
+export function clockOf(at: number, now: number): string {
+  const [moment, today] = [new Date(at * 1000), new Date(now * 1000)]
+  if (Number.isNaN(moment.getTime())) return 'no time'
+  if (moment.toDateString() === today.toDateString()) return moment.toLocaleTimeString('en-GB')
+  if (moment.getFullYear() !== today.getFullYear())
+    return moment.toLocaleDateString('en-GB', { year: 'numeric', month: 'short', day: 'numeric' })
+  return moment.toLocaleString('en-GB', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }).replace(',', '')
+}
+
+export const isoOf = (at: number): string => {
+  const moment = new Date(at * 1000)
+  return Number.isNaN(moment.getTime()) ? '' : moment.toISOString()
+}

@@ -1,8 +1,8 @@
-/** Rows of a chain as the service answers them. */
-import type { CatalogRow } from '@svc-ai/client'
+/** Rows of a chain and the status of a service, as the service answers them. */
+import type { CatalogRow, StatusReport } from '@svc-ai/client'
 import { chainOfCatalog, type ChainStep, type StepChain } from '../chain.ts'
 
-/** A step that published from traffic, but for what is said. */
+/** A step that published from traffic, but for the changes. */
 export function rowOf(step: number, changes: Partial<CatalogRow> = {}): CatalogRow {
   return {
     step,
@@ -29,3 +29,14 @@ export function stepAt({ steps }: StepChain, place: number): ChainStep {
   if (step === undefined) throw new Error(`the chain has no step ${place}`)
   return step
 }
+
+export const statusWith = (changes: Partial<StatusReport>): StatusReport => ({
+  error: null,
+  preload_errors: {},
+  last_drain_at: null,
+  scenarios: {},
+  serving: {},
+  training_job: null,
+  storage: { records: 0, body_bytes: 0, capacity_bytes: 0, lost_records: 0, lost_bytes: 0, error: null },
+  ...changes,
+})

@@ -3,16 +3,16 @@ import { useEffect, useState } from 'preact/hooks'
 import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
+import { PageLink } from '../../ui/page-link.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 import { AskText } from './ask-text.tsx'
 import { REQUEST_STAGES, requestStatus, stageOf } from '../../../../src/presentation/index.ts'
-import { viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { requestPagePath, stepOf } from '../../data/requests.ts'
 import { ScoreLine } from '../releases/result-card.tsx'
 
@@ -27,9 +27,8 @@ interface FollowProps {
 const AGAIN_SECONDS = 2
 
 export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
-  const session = useSession()
   const [seconds, setSeconds] = useState<number | null>(AGAIN_SECONDS)
-  const { value: progress, said } = usePolled(`progress of ${scenario} ${id}`, () => session.service(scenario).progress(id), seconds)
+  const { value: progress, said } = usePolled(`progress of ${scenario} ${id}`, (service) => service(scenario).progress(id), seconds)
   const isSettled = progress?.settled === true
   useEffect(() => {
     if (!isSettled) return
@@ -43,12 +42,7 @@ export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
       title="Request"
       aside={
         <span class="row">
-          {page !== null && (
-            <a class="small" href={page} target="_blank" rel="noopener noreferrer">
-              Page to share <span aria-hidden="true">↗</span>
-              <span class="hidden-visually">, opens in a new tab</span>
-            </a>
-          )}
+          <PageLink path={page} words="Page to share" class="small" />
           <Id value={id} />
         </span>
       }
@@ -77,11 +71,8 @@ function Stages({ progress }: { readonly progress: RequestProgress }) {
   )
 }
 
-function Working({
-  progress: { meaning, started_at: startedAt, episodes_total: episodes, activity },
-}: {
-  readonly progress: RequestProgress
-}) {
+function Working({ progress }: { readonly progress: RequestProgress }) {
+  const { meaning, started_at: startedAt, episodes_total: episodes, activity } = progress
   return (
     <>
       <p role="status">{meaning}</p>
@@ -104,13 +95,7 @@ function Working({
   )
 }
 
-interface OutcomeProps {
-  readonly scenario: string
-  readonly chain: StepChain
-  readonly step: ChainStep
-}
-
-function Outcome({ scenario, chain, step }: OutcomeProps) {
+function Outcome({ scenario, chain, step }: StepProps) {
   const { status, headline, decision, scores } = viewOf(chain, step)
   const outcome = decision ?? headline
   return (

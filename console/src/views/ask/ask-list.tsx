@@ -2,14 +2,14 @@
 import type { RecordRow } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { AskText } from './ask-text.tsx'
 import { requestStatus, statusOf } from '../../../../src/presentation/index.ts'
-import type { ChainStep, StepChain } from '../../data/chain.ts'
+import type { StepChain, StepProps } from '../../data/chain.ts'
 import { stepOf } from '../../data/requests.ts'
 
 interface ListProps {
@@ -25,12 +25,11 @@ const AT_ONCE = 20
 const LISTED_MAX = 100
 
 export function AskList({ scenario, chain, followed }: ListProps) {
-  const session = useSession()
   const shown = useFilter('most')
   const limit = Math.min(LISTED_MAX, countOf(shown.value, AT_ONCE))
   const { value: page, said } = usePolled(
     `requests of ${scenario}, ${limit}`,
-    () => session.service(scenario).records({ request_type: 'train', order: 'newest', limit }),
+    (service) => service(scenario).records({ request_type: 'train', order: 'newest', limit }),
     AGAIN_SECONDS,
   )
   return (
@@ -39,19 +38,11 @@ export function AskList({ scenario, chain, followed }: ListProps) {
       {page?.records.length === 0 && <p class="muted">None yet.</p>}
       <ol class="asked">
         {page?.records.map((record) => (
-          <Asked
-            key={record.agent_record_id}
-            scenario={scenario}
-            chain={chain}
-            record={record}
-            isFollowed={record.agent_record_id === followed}
-          />
+          <Asked key={record.agent_record_id} {...{ scenario, chain, followed, record }} />
         ))}
       </ol>
       {page !== null && page.next !== null && limit < LISTED_MAX && (
-        <button type="button" class="button small" onClick={() => shown.choose(String(LISTED_MAX))}>
-          Show older ones
-        </button>
+        <Button onClick={() => shown.choose(String(LISTED_MAX))}>Show older ones</Button>
       )}
       {page !== null && page.next !== null && limit === LISTED_MAX && (
         <p class="muted small">
@@ -62,15 +53,9 @@ export function AskList({ scenario, chain, followed }: ListProps) {
   )
 }
 
-interface AskedProps {
-  readonly scenario: string
-  readonly chain: StepChain
-  readonly record: RecordRow
-  readonly isFollowed: boolean
-}
-
-function Asked({ scenario, chain, record, isFollowed }: AskedProps) {
+function Asked({ scenario, chain, followed, record }: ListProps & { readonly record: RecordRow }) {
   const id = record.agent_record_id
+  const isFollowed = id === followed
   const step = stepOf(chain, id)
   return (
     <li class={isFollowed ? 'followed' : ''}>
@@ -85,7 +70,7 @@ function Asked({ scenario, chain, record, isFollowed }: AskedProps) {
   )
 }
 
-function Settled({ scenario, chain, step }: { readonly scenario: string; readonly chain: StepChain; readonly step: ChainStep }) {
+function Settled({ scenario, chain, step }: StepProps) {
   const status = statusOf(chain.rows, step.row)
   return (
     <>
@@ -96,8 +81,7 @@ function Settled({ scenario, chain, step }: { readonly scenario: string; readonl
 }
 
 function Unsettled({ scenario, id }: { readonly scenario: string; readonly id: string }) {
-  const session = useSession()
-  const { value } = usePolled(`state of ${scenario} ${id}`, () => session.service(scenario).progress(id), AGAIN_SECONDS)
+  const { value } = usePolled(`state of ${scenario} ${id}`, (service) => service(scenario).progress(id), AGAIN_SECONDS)
   if (value === null) return null
   const { word, tone } = requestStatus(value.state)
   return <Badge tone={tone}>{word}</Badge>

@@ -1,6 +1,5 @@
 /** The words of a request: out of the row of its step, else out of its record. */
 import { usePolled } from '../../poll.ts'
-import { useSession } from '../../session.ts'
 import { LongText } from '../../ui/long-text.tsx'
 import type { ChainStep } from '../../data/chain.ts'
 import { objectAt, textAt } from '../../../../src/presentation/index.ts'
@@ -17,8 +16,7 @@ export function AskText({ scenario, id, step }: AskTextProps) {
 }
 
 function StoredText({ scenario, id }: Omit<AskTextProps, 'step'>) {
-  const session = useSession()
-  const { value, said } = usePolled(`text of ${scenario} ${id}`, () => session.service(scenario).record(id), null)
+  const { value, said } = usePolled(`text of ${scenario} ${id}`, (service) => service(scenario).record(id), null)
   if (said?.status === 404) return <p class="muted">Its text was evicted.</p>
   return value === null ? <p class="muted">…</p> : <LongText value={textAt(value.payload, 'text') ?? ''} />
 }

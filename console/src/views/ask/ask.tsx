@@ -21,10 +21,8 @@ interface AskProps {
 const STATUS_SECONDS = 5
 
 export function Ask({ scenario, id }: AskProps) {
-  const session = useSession()
-  const asked = useChain(scenario)
-  const { value: chain, said } = asked
-  const { value: status } = usePolled('status', () => session.service().status(), STATUS_SECONDS)
+  const { value: chain, said, refresh } = useChain(scenario)
+  const { value: status } = usePolled('status', (service) => service().status(), STATUS_SECONDS)
   const follow = (request: string): void => go({ at: 'scenario', scenario, view: 'ask', id: request })
   const takes = takesRequests(status, scenario)
   return (
@@ -38,7 +36,7 @@ export function Ask({ scenario, id }: AskProps) {
         </p>
       )}
       {takes === 'yes' && chain !== null && chain.head !== null && <AskBox scenario={scenario} head={chain.head} sent={follow} />}
-      {id !== null && chain !== null && <AskFollow key={id} scenario={scenario} id={id} chain={chain} settled={() => asked.refresh()} />}
+      {id !== null && chain !== null && <AskFollow key={id} scenario={scenario} id={id} chain={chain} settled={refresh} />}
       {chain !== null && <AskList scenario={scenario} chain={chain} followed={id} />}
     </div>
   )

@@ -1,4 +1,4 @@
-/** An exchange as people read one: turn after turn, with what was thought, called and answered told apart. */
+/** An exchange as a conversation: turn after turn, with thoughts, calls and answers marked. */
 import { counted } from '../../../../src/presentation/index.ts'
 import type { ComponentChildren } from 'preact'
 import { Badge } from '../../ui/badge.tsx'
@@ -6,10 +6,8 @@ import { Bounded } from '../../ui/bounded.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
 import { LongText } from '../../ui/long-text.tsx'
-import { Text } from '../../ui/text.tsx'
-import { visible } from '../../ui/visible.ts'
-import type { ShownExchange, ShownTurn } from './exchange.ts'
-import type { ShownPart } from './parts.ts'
+import { Text, visible } from '../../ui/text.tsx'
+import type { ShownExchange, ShownPart, ShownTurn } from './exchange.ts'
 
 const TURNS_STEP = 12
 const PARTS_STEP = 50
@@ -32,9 +30,7 @@ export function Conversation({ exchange }: { readonly exchange: ShownExchange })
             <Bounded items={tools} step={TOOLS_STEP} noun="tools">
               {({ name, description }, at) => (
                 <li key={at}>
-                  <code>
-                    <Text value={name} />
-                  </code>
+                  <Text value={name} class="mono" />
                   {description !== null && <LongText value={description} />}
                 </li>
               )}
@@ -67,12 +63,7 @@ export function Conversation({ exchange }: { readonly exchange: ShownExchange })
 
 /** Whatever the request and the provider called them. */
 const textFacts = (facts: ShownExchange['usage']): readonly Fact[] =>
-  facts.map(([name, value]) => [
-    visible(name),
-    <span class="mono">
-      <Text value={value} />
-    </span>,
-  ])
+  facts.map(([name, value]) => [visible(name), <Text value={value} class="mono" />])
 
 interface TurnBlockProps {
   readonly turn: ShownTurn
@@ -163,11 +154,7 @@ function PartHead({ word, name, callId }: { readonly word: string; readonly name
   return (
     <div class="row">
       <Badge tone={word === 'failed' ? 'bad' : 'plain'}>{word}</Badge>
-      {name !== null && (
-        <code>
-          <Text value={name} />
-        </code>
-      )}
+      {name !== null && <Text value={name} class="mono" />}
       <span class="spring" />
       {callId !== null && <Id value={callId} />}
     </div>

@@ -78,7 +78,7 @@ describe('shapes that are none', () => {
     expect(exchangeOf({ messages: [] })).toMatchObject({ answers: [], format: null, trouble: null })
   })
 
-  it('of a thousand settings and counts, as many are told as anybody reads', () => {
+  it('of a thousand settings and counts, the first forty are shown', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, at]))
     const { settings, usage } = exchangeOf({ ...many, response: { usage: { details: many } } })
     expect([settings.length, usage.length]).toEqual([40, 40])

@@ -5,10 +5,21 @@ import {
   readerOf,
   type AnswerTurn,
   type DialectReader,
+  type Part,
   type Turn,
 } from '../../../../src/dialects/readers/index.ts'
-import { objectAt, isRecord, pretty, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
-import { shownParts, type ShownPart } from './parts.ts'
+import { objectAt, isRecord, pretty, prettyText, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
+
+export type ShownPart =
+  | { readonly kind: 'text' | 'thinking' | 'refusal'; readonly text: string }
+  /** `source` is a data address; the browser sends no request for it. */
+  | { readonly kind: 'image'; readonly source: string }
+  /** Something that lies elsewhere: shown as its address, never loaded. */
+  | { readonly kind: 'address'; readonly what: string; readonly address: string }
+  | { readonly kind: 'call'; readonly name: string; readonly callId: string | null; readonly input: string }
+  | { readonly kind: 'result'; readonly callId: string | null; readonly isError: boolean; readonly parts: readonly ShownPart[] }
+  /** Of a type not known here. */
+  | { readonly kind: 'other'; readonly type: string; readonly json: string }
 
 export interface ShownTurn {
   /** As the format says it: system, developer, user, assistant, tool. */
@@ -63,7 +74,7 @@ function answersIn(reader: DialectReader, response: unknown): readonly ShownAnsw
 }
 
 const SETTING_CHARACTERS_MAX = 200
-/** As many as anybody reads. */
+/** More would not be read. */
 const FACTS_MAX = 40
 const NOT_SETTINGS: ReadonlySet<string> = new Set(['system', 'instructions', 'input', 'response', 'score'])
 
@@ -86,4 +97,31 @@ function troubleIn(answer: UnknownRecord): string | null {
   const { error } = answer
   const words = textAt(answer, 'cause') ?? (isRecord(error) ? (textAt(error, 'message') ?? pretty(error)) : textAt(answer, 'error'))
   return words ?? (answer['complete'] === false ? 'The answer broke off.' : null)
+}
+
+const WITHHELD = '(withheld by the provider)'
+/** SVG is left out: it is a document, and says more than a picture. */
+const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp);base64,/i
+
+const shownParts = (parts: readonly Part[]): readonly ShownPart[] => parts.map(shownPart)
+
+function shownPart(part: Part): ShownPart {
+  switch (part.kind) {
+    case 'thinking':
+      return { kind: 'thinking', text: part.text ?? WITHHELD }
+    case 'image': {
+      const { address } = part
+      return PICTURE.test(address) ? { kind: 'image', source: address } : { kind: 'address', what: 'image', address }
+    }
+    case 'call': {
+      const { name, id, input } = part
+      return { kind: 'call', name, callId: id, input: typeof input === 'string' ? prettyText(input) : pretty(input) }
+    }
+    case 'result':
+      return { kind: 'result', callId: part.callId, isError: part.isError, parts: shownParts(part.parts) }
+    case 'other':
+      return { kind: 'other', type: part.type, json: pretty(part.value) }
+    default:
+      return part
+  }
 }

@@ -40,14 +40,8 @@ export function TrainBody({ payload }: { readonly payload: UnknownRecord }) {
       </Part>
       <Part title="Came from">
         <p>
-          session{' '}
-          <code>
-            <Text value={textAt(payload, 'session') ?? 'unknown'} />
-          </code>
-          , release{' '}
-          <code>
-            <Text value={textAt(payload, 'release_id') ?? 'unknown'} />
-          </code>
+          session <Text value={textAt(payload, 'session') ?? 'unknown'} class="mono" />, release{' '}
+          <Text value={textAt(payload, 'release_id') ?? 'unknown'} class="mono" />
         </p>
       </Part>
       {requires.length > 0 && (
@@ -58,9 +52,7 @@ export function TrainBody({ payload }: { readonly payload: UnknownRecord }) {
                 <Badge tone="plain">
                   <Text value={textAt(item, 'kind') ?? 'unknown'} />
                 </Badge>
-                <code>
-                  <Text value={textAt(item, 'name') ?? ''} />
-                </code>
+                <Text value={textAt(item, 'name') ?? ''} class="mono" />
                 <Text value={textAt(item, 'prompt') ?? ''} />
               </li>
             ))}

@@ -4,8 +4,8 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button, Toggle } from '../../ui/button.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
@@ -25,7 +25,7 @@ const REFERENCES_STEP = 20
 interface RecordPanelProps {
   readonly scenario: string
   readonly id: string
-  /** What the list tells of it, where the list has it: all there is of a record whose body went. */
+  /** The row of the list, where the list has it: all there is of a record whose body was evicted. */
   readonly row: RecordRow | null
   readonly onClose: () => void
 }
@@ -43,12 +43,10 @@ export function RecordPanel({ scenario, id, row, onClose }: RecordPanelProps) {
           {known === null ? 'Record' : TITLES[known.request_type]}
         </h2>
         <span class="spring" />
-        <button type="button" class="button small" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+        <Toggle isOn={isRaw} set={setRaw}>
           Raw JSON
-        </button>
-        <button type="button" class="button small" onClick={onClose}>
-          Close
-        </button>
+        </Toggle>
+        <Button onClick={onClose}>Close</Button>
       </header>
       <div key={id} class="record-body stack" tabIndex={0} role="group" aria-label="What was stored">
         <Notice said={said} />
@@ -63,13 +61,12 @@ export function RecordPanel({ scenario, id, row, onClose }: RecordPanelProps) {
 const TITLES: Readonly<{ [Type in RecordRow['request_type']]: string }> = { inference: 'Exchange', report: 'Report', train: 'Instruction' }
 
 function useRecord(scenario: string, id: string) {
-  const session = useSession()
   const read = useRef<{ readonly key: string; readonly record: FullRecord } | null>(null)
   const key = `${scenario}/${id}`
   return usePolled(
     `record ${key}`,
-    async () => {
-      if (read.current?.key !== key) read.current = { key, record: await session.service(scenario).record(id) }
+    async (service) => {
+      if (read.current?.key !== key) read.current = { key, record: await service(scenario).record(id) }
       return read.current.record
     },
     RETRY_SECONDS,

@@ -1,7 +1,6 @@
 /** Promote and roll back: a dialog says what will be served and what changes; a line says the outcome. */
 import { useState } from 'preact/hooks'
-import { filesBetween, filesSummary, type StepMove } from '../../../../src/presentation/index.ts'
-import { usePolled } from '../../poll.ts'
+import { filesSummary, type StepMove } from '../../../../src/presentation/index.ts'
 import { useSession } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -9,13 +8,11 @@ import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { viewOf, type StepProps } from '../../data/chain.ts'
 import { useChain } from '../../data/use-chain.ts'
+import { useFileChanges } from './release-files.tsx'
 
-interface MoveProps {
-  readonly scenario: string
-  readonly chain: StepChain
-  readonly step: ChainStep
+interface MoveProps extends StepProps {
   readonly move: StepMove
   /** Is passed the outcome. */
   readonly done: (line: string) => void
@@ -104,17 +101,8 @@ function Consequences({ scenario, chain, step, move }: MoveProps) {
 
 const QUOTED_CHARACTERS_MAX = 600
 
-function FilesSummary({ scenario, from, to }: { readonly scenario: string; readonly from: string; readonly to: string }) {
-  const session = useSession()
-  const { value, said } = usePolled(
-    `files of ${from} and ${to}`,
-    async () => {
-      const service = session.service(scenario)
-      const [before, after] = await Promise.all([service.manifest(from), service.manifest(to)])
-      return filesBetween(before.files, after.files)
-    },
-    null,
-  )
+function FilesSummary(props: Parameters<typeof useFileChanges>[0]) {
+  const { value, said } = useFileChanges(props)
   if (said !== null) return <Notice said={said} />
   if (value === null) return <span class="muted">comparing …</span>
   return (

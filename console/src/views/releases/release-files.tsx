@@ -4,26 +4,19 @@ import type { Manifest } from '@svc-ai/client'
 import { filesBetween, filesSummary, madeRelease, statusOf, type FileChange } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
-import { madeBy, type ChainStep, type StepChain } from '../../data/chain.ts'
-
-interface FilesProps {
-  readonly scenario: string
-  readonly chain: StepChain
-  readonly step: ChainStep
-}
+import { madeBy, type ChainStep, type StepChain, type StepProps } from '../../data/chain.ts'
 
 /** Stands for a tree without files. */
 const NOTHING = ''
 /** The same in an address, where nothing said is the parent. */
 const WITHOUT = 'nothing'
 
-export function ReleaseFiles({ scenario, chain, step }: FilesProps) {
+export function ReleaseFiles({ scenario, chain, step }: StepProps) {
   const picked = useFilter('against')
   const against = againstOf(chain, step, picked.value)
   return (
@@ -50,7 +43,7 @@ function againstOf(chain: StepChain, { row }: ChainStep, picked: string): string
   return (other ?? madeBy(chain, row.parent_release_id))?.row.release_id ?? NOTHING
 }
 
-interface PickerProps extends Omit<FilesProps, 'scenario'> {
+interface PickerProps extends Omit<StepProps, 'scenario'> {
   readonly against: string
   readonly pick: (releaseId: string) => void
 }
@@ -72,25 +65,33 @@ function Picker({ chain, step, against, pick }: PickerProps) {
   )
 }
 
-function Changes({ scenario, from, to }: { readonly scenario: string; readonly from: string; readonly to: string }) {
-  const session = useSession()
-  const filesOf = async (releaseId: string): Promise<Manifest['files']> =>
-    releaseId === NOTHING ? {} : (await session.service(scenario).manifest(releaseId)).files
-  const { value: changes, said } = usePolled(
+interface ChangesProps {
+  readonly scenario: string
+  readonly from: string
+  readonly to: string
+}
+
+/** The files that differ between two releases. */
+export const useFileChanges = ({ scenario, from, to }: ChangesProps) =>
+  usePolled(
     `changes from ${from} to ${to}`,
-    async () => {
+    async (service) => {
+      const filesOf = async (id: string): Promise<Manifest['files']> => (id === NOTHING ? {} : (await service(scenario).manifest(id)).files)
       const [before, after] = await Promise.all([filesOf(from), filesOf(to)])
       return filesBetween(before, after)
     },
     null,
   )
+
+function Changes(props: ChangesProps) {
+  const { value: changes, said } = useFileChanges(props)
   if (said !== null) return <Notice said={said} />
   if (changes === null) return <p class="muted">Comparing the files …</p>
   return (
     <>
       <p class="muted small">{filesSummary(changes)}</p>
       {changes.map((change) => (
-        <File key={`${from} ${change.path}`} change={change} isOpen={changes.length <= OPEN_MAX} />
+        <File key={`${props.from} ${change.path}`} change={change} isOpen={changes.length <= OPEN_MAX} />
       ))}
     </>
   )
@@ -105,10 +106,7 @@ function File({ change: { path, kind, before, after }, isOpen }: { readonly chan
   return (
     <details open={isShown} onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>
-        <span class="mono">
-          <Text value={path} />
-        </span>{' '}
-        <Badge tone={TONES[kind]}>{kind}</Badge>
+        <Text value={path} class="mono" /> <Badge tone={TONES[kind]}>{kind}</Badge>
       </summary>
       {isShown && <Diff before={before} after={after} label={path} />}
     </details>

@@ -15,10 +15,11 @@ import { Empty } from '../../ui/empty.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useKeys } from '../../ui/keys.ts'
+import { PageLink } from '../../ui/page-link.tsx'
 import { LongText } from '../../ui/long-text.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { madeBy, moveIn, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { madeBy, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
 import { ReleaseFiles } from './release-files.tsx'
 import { ResultCard } from './result-card.tsx'
@@ -27,12 +28,7 @@ import './releases.css'
 
 const POINTS_MAX = 50
 
-interface ReleaseProps {
-  readonly scenario: string
-  readonly id: string
-}
-
-export function Release({ scenario, id }: ReleaseProps) {
+export function Release({ scenario, id }: { readonly scenario: string; readonly id: string }) {
   const { chain, done, notices } = useMoves(scenario)
   const to = (step: string | null): Route => ({ at: 'scenario', scenario, view: 'releases', id: step })
   const step = chain?.steps.find((each) => each.id === id)
@@ -45,18 +41,12 @@ export function Release({ scenario, id }: ReleaseProps) {
       </nav>
       {notices}
       {chain !== null && step === undefined && <Empty title="No such step" hint={<a href={hrefOf(to(null))}>All releases</a>} />}
-      {chain !== null && step !== undefined && <Whole key={id} scenario={scenario} chain={chain} step={step} done={done} />}
+      {chain !== null && step !== undefined && <Whole key={id} {...{ scenario, chain, step, done }} />}
     </div>
   )
 }
 
-interface NeighboursProps {
-  readonly chain: StepChain
-  readonly step: ChainStep
-  readonly to: (step: string | null) => Route
-}
-
-function Neighbours({ chain: { steps }, step, to }: NeighboursProps) {
+function Neighbours({ chain: { steps }, step, to }: Omit<StepProps, 'scenario'> & { readonly to: (step: string) => Route }) {
   const at = steps.indexOf(step)
   const [newer, older] = [steps[at - 1], steps[at + 1]]
   useKeys({
@@ -71,10 +61,7 @@ function Neighbours({ chain: { steps }, step, to }: NeighboursProps) {
   )
 }
 
-interface WholeProps {
-  readonly scenario: string
-  readonly chain: StepChain
-  readonly step: ChainStep
+interface WholeProps extends StepProps {
   readonly done: (line: string) => void
 }
 
@@ -105,12 +92,7 @@ function Head({ scenario, chain, step, view: { status, madeRelease }, done }: Wh
         <Badge tone={status.tone}>{status.word}</Badge>
         {row.current && <Badge tone="good">Served now</Badge>}
         <span class="spring" />
-        {pagePath !== null && (
-          <a class="button small" href={pagePath} target="_blank" rel="noopener noreferrer">
-            Page to share <span aria-hidden="true">↗</span>
-            <span class="hidden-visually">, opens in a new tab</span>
-          </a>
-        )}
+        <PageLink path={pagePath} words="Page to share" class="button small" />
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
       <p class="muted">{status.meaning}</p>
@@ -169,14 +151,8 @@ function ChangesCard({ changes }: { readonly changes: readonly EntryChange[] }) 
             <Badge tone={tone}>
               <Text value={op} />
             </Badge>
-            <span class="mono">
-              <Text value={id} />
-            </span>
-            {entryKind !== '' && (
-              <span class="muted">
-                <Text value={entryKind} />
-              </span>
-            )}
+            <Text value={id} class="mono" />
+            {entryKind !== '' && <Text value={entryKind} class="muted" />}
           </h3>
           {blocks.map((block) => (
             <Block key={block.kind} block={block} />

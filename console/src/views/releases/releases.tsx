@@ -1,16 +1,16 @@
 /** The chain of releases, newest first: the outcome of each step, its reason, and what may be served instead. */
-import { useRef } from 'preact/hooks'
 import { counted, madeRelease } from '../../../../src/presentation/index.ts'
 import { countOf, hrefOf, useFilter } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button, Toggle } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Id } from '../../ui/id.tsx'
-import { useKeys } from '../../ui/keys.ts'
-import { moveFocus } from '../../ui/move-focus.ts'
+import { useListKeys } from '../../ui/keys.ts'
+import { PageLink } from '../../ui/page-link.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { moveIn, scoreSeries, viewOf, type ChainStep, type StepChain } from '../../data/chain.ts'
+import { moveIn, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
 import { ScoreLine } from './result-card.tsx'
 import './releases.css'
@@ -29,9 +29,9 @@ export function Releases({ scenario }: { readonly scenario: string }) {
         <h1>Releases</h1>
         {chain !== null && <Served chain={chain} />}
         <span class="spring" />
-        <button type="button" class="button small" aria-pressed={isBrief} onClick={() => steps.choose(isBrief ? '' : MADE)}>
+        <Toggle isOn={isBrief} set={(isOn) => steps.choose(isOn ? MADE : '')}>
           Hide steps without a release
-        </button>
+        </Toggle>
       </div>
       {notices}
       {chain !== null && <ScorePlot chain={chain} />}
@@ -72,9 +72,7 @@ interface TimelineProps {
 function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
   const shown = useFilter('most')
   const most = countOf(shown.value, STEPS_AT_ONCE)
-  const list = useRef<HTMLOListElement>(null)
-  const move = (by: number): void => moveFocus(list.current, 'a.step-name', by)
-  useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+  const list = useListKeys<HTMLOListElement>('a.step-name')
   const steps = isBrief ? chain.steps.filter(({ row }) => madeRelease(row)) : chain.steps
   if (steps.length === 0) return <Empty title="No releases yet" hint="The first one comes with the scenario itself." />
   return (
@@ -85,19 +83,15 @@ function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
         ))}
       </ol>
       {steps.length > most && (
-        <button type="button" class="button" onClick={() => shown.choose(String(most + STEPS_AT_ONCE))}>
+        <Button class="" onClick={() => shown.choose(String(most + STEPS_AT_ONCE))}>
           Show more of {counted(steps.length - most, 'older step')}
-        </button>
+        </Button>
       )}
     </>
   )
 }
 
-interface EntryProps extends Omit<TimelineProps, 'isBrief'> {
-  readonly step: ChainStep
-}
-
-function Entry({ scenario, chain, step, done }: EntryProps) {
+function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 'done'>) {
   const { row, name, id } = step
   const { status, reason, headline, decision, scores, madeRelease: isMade } = viewOf(chain, step)
   const [outcome, move] = [decision ?? headline, moveIn(chain, step)]
@@ -132,12 +126,7 @@ function Entry({ scenario, chain, step, done }: EntryProps) {
         {scores !== null && <ScoreLine scores={scores} />}
         {isMade && <Id value={row.release_id} />}
         <span class="spring" />
-        {step.pagePath !== null && (
-          <a class="small" href={step.pagePath} target="_blank" rel="noopener noreferrer">
-            Page <span aria-hidden="true">↗</span>
-            <span class="hidden-visually"> of {name}, opens in a new tab</span>
-          </a>
-        )}
+        <PageLink path={step.pagePath} words="Page" of={` of ${name}`} class="small" />
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
     </li>

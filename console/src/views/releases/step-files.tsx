@@ -1,14 +1,11 @@
 /** The record of a step beside its row: what was asked, proposed and played. Listed when it is opened. */
 import { useState } from 'preact/hooks'
-import { bytes, counted, prettyText } from '../../../../src/presentation/index.ts'
+import { bytes, counted, isRecord, objectsAt, prettyText, textAt } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { LongText } from '../../ui/long-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Text } from '../../ui/text.tsx'
-import { visible } from '../../ui/visible.ts'
-import { EMPTY_WORDS, listedIn, textIn, type RecordFile } from './step-list.ts'
+import { Text, visible } from '../../ui/text.tsx'
 
 interface StepFilesProps {
   readonly scenario: string
@@ -32,10 +29,9 @@ export function StepFiles(props: StepFilesProps) {
 const pathOf = (place: string): string => `/svc/harness/releases/${encodeURIComponent(place)}/records`
 
 function Listed({ scenario, place }: StepFilesProps) {
-  const session = useSession()
   const { value, said } = usePolled(
     `files of step ${scenario} ${place}`,
-    async () => listedIn(await session.service(scenario).text(pathOf(place))),
+    async (service) => listedIn(await service(scenario).text(pathOf(place))),
     null,
   )
   const { value: wanted, type: setWanted } = useFilter('find')
@@ -60,7 +56,9 @@ function Listed({ scenario, place }: StepFilesProps) {
       <ul class="step-list">
         {found.slice(0, LISTED_MAX).map((file) => (
           <li key={file.path}>
-            <FileButton file={file} isRead={read === file.path} pick={() => setRead(file.path)} />
+            <button type="button" class="step-file mono" aria-pressed={read === file.path} onClick={() => setRead(file.path)}>
+              <Text value={file.path} /> <span class="muted">{bytes(file.bytes)}</span>
+            </button>
           </li>
         ))}
       </ul>
@@ -79,28 +77,46 @@ function Listed({ scenario, place }: StepFilesProps) {
 
 const LISTED_MAX = 60
 
-interface FileButtonProps {
-  readonly file: RecordFile
-  readonly isRead: boolean
-  readonly pick: () => void
-}
-
-function FileButton({ file, isRead, pick }: FileButtonProps) {
-  return (
-    <button type="button" class="step-file mono" aria-pressed={isRead} onClick={pick}>
-      <Text value={file.path} /> <span class="muted">{bytes(file.bytes)}</span>
-    </button>
-  )
-}
-
 function FileText({ scenario, place, path }: StepFilesProps & { readonly path: string }) {
-  const session = useSession()
   const { value, said } = usePolled(
     `file ${scenario} ${place} ${path}`,
-    async () => textIn(await session.service(scenario).text(pathOf(place), { path })),
+    async (service) => textIn(await service(scenario).text(pathOf(place), { path })),
     null,
   )
   if (said !== null) return <Notice said={said} />
   if (value === null) return <p class="muted">Reading …</p>
   return <LongText value={prettyText(value)} mono />
+}
+
+interface RecordFile {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** Files of the whole step come first, then its episodes in the order of their numbers. */
+export function listedIn(answer: string): { readonly status: string; readonly files: readonly RecordFile[] } {
+  const value: unknown = JSON.parse(answer)
+  const data = isRecord(value) ? value : {}
+  const files = objectsAt(data, 'files').flatMap((file) => {
+    const path = textAt(file, 'path')
+    return path === null ? [] : [{ path, bytes: Number(file['bytes'] ?? 0) }]
+  })
+  return { status: textAt(data, 'status') ?? '', files: files.toSorted(byDepth) }
+}
+
+const depthOf = ({ path }: RecordFile): number => path.split('/').length
+
+const byDepth = (one: RecordFile, other: RecordFile): number =>
+  depthOf(one) - depthOf(other) || one.path.localeCompare(other.path, 'en', { numeric: true })
+
+export function textIn(answer: string): string {
+  const value: unknown = JSON.parse(answer)
+  return isRecord(value) ? (textAt(value, 'text') ?? '') : ''
+}
+
+/** Why there is nothing to read. */
+const EMPTY_WORDS: Readonly<Record<string, string>> = {
+  not_recorded: 'This step has no record: it is no training step, or it wrote nothing.',
+  disabled: 'This recipe keeps no records of its steps. Set evolution.step_record_dir to keep those to come.',
+  missing: 'The record of this step was removed: the oldest go first when evolution.step_record_bytes is reached.',
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
-import { statusWith } from '../../data/testing/status.ts'
+import { statusWith } from '../../data/testing/rows.ts'
 import { stateOf } from './scenario-state.ts'
 
 const row = (scenario = 's', loaded = true): ScenarioRow => ({ scenario, loaded, recipe: 'r' })

@@ -1,5 +1,5 @@
 /** All scenarios: what each is made of, what it serves and how it is; and a box to make one. */
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ScenarioRow, StatusReport } from '@svc-ai/client'
 import { counted } from '../../../../src/presentation/index.ts'
 import { saidOf, type FailureNotice } from '../../failure.ts'
@@ -9,11 +9,12 @@ import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Id } from '../../ui/id.tsx'
-import { useKeys } from '../../ui/keys.ts'
-import { moveFocus } from '../../ui/move-focus.ts'
+import { useListKeys } from '../../ui/keys.ts'
+import { NumberCell, Table } from '../../ui/table.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { FirstRequest } from './first-request.tsx'
+import { statusFor } from '../../data/status.ts'
 import { stateOf } from './scenario-state.ts'
 import './scenarios.css'
 
@@ -21,8 +22,7 @@ const STATUS_SECONDS = 2
 const ROWS_MAX = 200
 
 export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly ScenarioRow[]> }) {
-  const session = useSession()
-  const status = usePolled('status', () => session.service().status(), STATUS_SECONDS)
+  const status = usePolled('status', (service) => service().status(), STATUS_SECONDS)
   const { value: filter, type: setFilter } = useFilter('name')
   const rows = (scenarios.value ?? []).filter(({ scenario }) => scenario.toLowerCase().includes(filter.trim().toLowerCase()))
   return (
@@ -41,7 +41,7 @@ export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly S
       </div>
       <Notice said={scenarios.said ?? status.said} />
       {scenarios.value?.length === 0 && <Empty title="No scenario yet" hint={<FirstRequest scenario="first" />} />}
-      {rows.length > 0 && <Table rows={rows.slice(0, ROWS_MAX)} status={status.value} />}
+      {rows.length > 0 && <Listed rows={rows.slice(0, ROWS_MAX)} status={status.value} />}
       {rows.length > ROWS_MAX && <p class="muted">{`The first ${ROWS_MAX}; filter by name to see others.`}</p>}
       {rows.length === 0 && filter !== '' && <p class="muted">None is named so.</p>}
       <Create recipes={[...new Set((scenarios.value ?? []).flatMap(({ recipe }) => recipe ?? []))]} />
@@ -49,35 +49,21 @@ export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly S
   )
 }
 
-function Table({ rows, status }: { readonly rows: readonly ScenarioRow[]; readonly status: StatusReport | null }) {
-  const body = useRef<HTMLTableSectionElement>(null)
-  const move = (by: number): void => moveFocus(body.current, 'a.scenario-name', by)
-  useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+function Listed({ rows, status }: { readonly rows: readonly ScenarioRow[]; readonly status: StatusReport | null }) {
+  const list = useListKeys<HTMLDivElement>('a.scenario-name')
   return (
-    <div class="card scenarios-card">
-      <table class="table wraps">
-        <thead>
-          <tr>
-            {['Name', 'Recipe', 'Adapter', 'Mode', 'Served release', 'Step', 'State'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {rows.map((row) => (
-            <Row key={row.scenario} row={row} status={status} />
-          ))}
-        </tbody>
-      </table>
+    <div class="card scenarios-card" ref={list}>
+      <Table columns={['Name', 'Recipe', 'Adapter', 'Mode', 'Served release', 'Step', 'State']}>
+        {rows.map((row) => (
+          <Row key={row.scenario} row={row} status={status} />
+        ))}
+      </Table>
     </div>
   )
 }
 
 function Row({ row, status }: { readonly row: ScenarioRow; readonly status: StatusReport | null }) {
   const { scenario, recipe, adapter, training_mode: mode, release_id: release } = row
-  const step = status !== null && Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.scenario_step : undefined
   const state = stateOf(row, status)
   return (
     <tr>
@@ -90,19 +76,13 @@ function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Stat
       <td data-label="Adapter">{adapter !== undefined && <Text value={adapter} />}</td>
       <td data-label="Mode">{mode}</td>
       <td data-label="Release">{release !== undefined && <Id value={release} href={hrefOf(at(scenario, 'releases'))} />}</td>
-      <td data-label="Step" class="number">
-        {step}
-      </td>
+      <NumberCell of="Step">{statusFor(status, scenario)?.scenario_step}</NumberCell>
       <td data-label="State">
         <span class="stack tight">
           <span>
             <Badge tone={state.tone}>{state.word}</Badge>
           </span>
-          {state.line !== null && (
-            <span class="small">
-              <Text value={state.line} />
-            </span>
-          )}
+          {state.line !== null && <Text value={state.line} class="small" />}
         </span>
       </td>
     </tr>

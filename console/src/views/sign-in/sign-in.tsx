@@ -1,7 +1,7 @@
 /** The sign-in page: asks for the token, or says that the service does not answer. */
 import { useRef, useState } from 'preact/hooks'
 import icon from '../../icon.svg'
-import type { SignInState } from '../../entry.ts'
+import type { SignInState } from '../../session.ts'
 import './sign-in.css'
 
 interface SignInProps {

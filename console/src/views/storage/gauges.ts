@@ -1,6 +1,6 @@
-/** The latest readings of a service while somebody looks, and the lines they make. Pure. */
+/** The latest readings of a service while the view is open, and the lines they make. Pure. */
 import type { PlotPoint } from '../../ui/plot-layout.ts'
-import { quantile, since, together, trafficByRoute, valueOf, type MetricSample, type RouteTraffic } from '../../data/metrics.ts'
+import { NO_TRAFFIC, quantile, since, together, trafficByRoute, valueOf, type MetricSample, type RouteTraffic } from '../../data/metrics.ts'
 
 export interface Reading {
   /** Seconds since the epoch. */
@@ -28,16 +28,8 @@ const READINGS_MAX = 300
 export const withReading = (readings: readonly Reading[], next: Reading): readonly Reading[] =>
   [...readings.filter(({ at }) => at < next.at), next].slice(-READINGS_MAX)
 
-export interface Lines {
-  readonly rate: readonly PlotPoint[]
-  readonly median: readonly PlotPoint[]
-  readonly slow: readonly PlotPoint[]
-  readonly memory: readonly PlotPoint[]
-  readonly cpu: readonly PlotPoint[]
-}
-
 /** Rates and times need two readings; a time in which nothing was asked has none. */
-export function linesOf(readings: readonly Reading[]): Lines {
+export function linesOf(readings: readonly Reading[]) {
   const between = readings.slice(1).map((after, place) => betweenOf(readings[place] ?? after, after))
   return {
     rate: points(between, ({ rate }) => rate),
@@ -54,15 +46,8 @@ const points = <T extends { readonly at: number }>(from: readonly T[], y: (each:
     return value === null ? [] : [{ x: each.at, y: value }]
   })
 
-interface Between {
-  readonly at: number
-  readonly traffic: RouteTraffic
-  readonly rate: number
-  /** Of one core. */
-  readonly cpu: number | null
-}
-
-function betweenOf(before: Reading, after: Reading): Between {
+/** `cpu` is in percent of one core. */
+function betweenOf(before: Reading, after: Reading) {
   const seconds = after.at - before.at
   const traffic = since(together(before.routes.values()), together(after.routes.values()))
   const cpu =
@@ -70,18 +55,8 @@ function betweenOf(before: Reading, after: Reading): Between {
   return { at: after.at, traffic, rate: traffic.count / seconds, cpu }
 }
 
-export interface RouteRow {
-  readonly route: string
-  readonly count: number
-  readonly failed: number
-  /** In the time between the last two readings. */
-  readonly rate: number
-  readonly median: number | null
-  readonly slow: number | null
-}
-
-/** By route, the busiest first. */
-export function routeRows(readings: readonly Reading[]): readonly RouteRow[] {
+/** By route, the busiest first; the rate is that between the last two readings. */
+export function routeRows(readings: readonly Reading[]) {
   const [before, after] = [readings.at(-2), readings.at(-1)]
   if (after === undefined) return []
   const seconds = before === undefined ? Infinity : after.at - before.at
@@ -89,7 +64,7 @@ export function routeRows(readings: readonly Reading[]): readonly RouteRow[] {
     route,
     count: traffic.count,
     failed: traffic.failed,
-    rate: since(before?.routes.get(route) ?? { count: 0, failed: 0, seconds: 0, buckets: [] }, traffic).count / seconds,
+    rate: since(before?.routes.get(route) ?? NO_TRAFFIC, traffic).count / seconds,
     median: quantile(traffic, 0.5),
     slow: quantile(traffic, 0.95),
   }))

@@ -1,27 +1,26 @@
 /** Storage and load of the service: bodies and their limit, evictions, memory, requests. */
 import { useEffect, useState } from 'preact/hooks'
 import type { StatusReport } from '@svc-ai/client'
-import { bytes, numberAt, objectAt, whole } from '../../../../src/presentation/index.ts'
+import { bytes, duration, numberAt, objectAt, whole } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
-import { useSession } from '../../session.ts'
+import { Toggle } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { percent } from '../../ui/figures.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
+import { NumberCell, Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
-import { linesOf, readingOf, withReading, type Reading } from './gauges.ts'
+import { linesOf, readingOf, routeRows, withReading, type Reading } from './gauges.ts'
 import { readMetrics } from '../../data/metrics.ts'
-import { RoutesCard } from './storage-routes.tsx'
 import './storage.css'
 
 const AGAIN_SECONDS = 2
 const STATUS_SECONDS = 5
 
 export function Storage() {
-  const session = useSession()
-  const { value: status, said } = usePolled('status', () => session.service().status(), STATUS_SECONDS)
+  const { value: status, said } = usePolled('status', (service) => service().status(), STATUS_SECONDS)
   const [readings, numbersSaid] = useReadings()
   return (
     <div class="stack storage">
@@ -42,11 +41,10 @@ export function Storage() {
 
 /** Kept as long as the view is open. */
 function useReadings() {
-  const session = useSession()
   const [readings, setReadings] = useState<readonly Reading[]>([])
   const { value, said } = usePolled(
     'numbers',
-    async () => readingOf(Date.now() / 1000, readMetrics(await session.service().text('/metrics'))),
+    async (service) => readingOf(Date.now() / 1000, readMetrics(await service().text('/metrics'))),
     AGAIN_SECONDS,
   )
   useEffect(() => {
@@ -97,30 +95,28 @@ function LossCard({ status: { storage } }: { readonly status: StatusReport }) {
 }
 
 function Gauges({ readings }: { readonly readings: readonly Reading[] }) {
-  const lines = linesOf(readings)
+  const { rate, median, slow, memory, cpu } = linesOf(readings)
+  const plots = [
+    { label: 'Requests', title: 'Requests', unit: '/s', series: [{ name: 'all routes', points: rate }] },
+    {
+      label: 'Latency',
+      title: 'Latency',
+      unit: 's',
+      series: [
+        { name: 'p50', points: median },
+        { name: 'p95', points: slow },
+      ],
+    },
+    { label: 'Memory', title: 'Memory of the process', unit: 'bytes', series: [{ name: 'resident', points: memory }] },
+    { label: 'Processor', title: 'Processor, of one core', unit: '%', series: [{ name: 'all threads', points: cpu }] },
+  ]
   return (
     <div class="cards">
-      <section class="card" aria-label="Requests">
-        <LinePlot title="Requests" unit="/s" xIsTime height={120} series={[{ name: 'all routes', points: lines.rate }]} />
-      </section>
-      <section class="card" aria-label="Latency">
-        <LinePlot
-          title="Latency"
-          unit="s"
-          xIsTime
-          height={120}
-          series={[
-            { name: 'p50', points: lines.median },
-            { name: 'p95', points: lines.slow },
-          ]}
-        />
-      </section>
-      <section class="card" aria-label="Memory">
-        <LinePlot title="Memory of the process" unit="bytes" xIsTime height={120} series={[{ name: 'resident', points: lines.memory }]} />
-      </section>
-      <section class="card" aria-label="Processor">
-        <LinePlot title="Processor, of one core" unit="%" xIsTime height={120} series={[{ name: 'all threads', points: lines.cpu }]} />
-      </section>
+      {plots.map(({ label, ...plot }) => (
+        <section key={label} class="card" aria-label={label}>
+          <LinePlot {...plot} xIsTime height={120} />
+        </section>
+      ))}
     </div>
   )
 }
@@ -130,63 +126,70 @@ const COUNT_SECONDS = 15
 
 /** Sequences have no gaps, so the newest record has their number. Only scenarios in memory are asked: asking loads the others. */
 function ScenariosCard({ status }: { readonly status: StatusReport }) {
-  const session = useSession()
   const names = Object.keys(status.scenarios).slice(0, SCENARIOS_MAX)
-  const { value: counts } = usePolled(`counts of ${names.join('\n')}`, () => Promise.all(names.map((name) => countOf(name))), COUNT_SECONDS)
-  const countOf = async (name: string): Promise<number> => {
-    const { records } = await session.service(name).records({ order: 'newest', limit: 1 })
-    return records[0]?.sequence ?? 0
-  }
+  const { value: counts } = usePolled(
+    `counts of ${names.join('\n')}`,
+    (service) =>
+      Promise.all(names.map(async (name) => (await service(name).records({ order: 'newest', limit: 1 })).records[0]?.sequence ?? 0)),
+    COUNT_SECONDS,
+  )
   if (names.length === 0) return null
   return (
     <Card title="Scenarios in memory">
-      <table class="table wraps">
-        <thead>
-          <tr>
-            <th scope="col">Scenario</th>
-            <th scope="col">Records</th>
-            <th scope="col">Bodies evicted</th>
-            <th scope="col">Bytes evicted</th>
-          </tr>
-        </thead>
-        <tbody>
-          {names.map((name, place) => (
-            <ScenarioRow
-              key={name}
-              name={name}
-              count={counts?.[place] ?? null}
-              processor={objectAt(status.scenarios[name] ?? {}, 'processor')}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table columns={['Scenario', 'Records', 'Bodies evicted', 'Bytes evicted']}>
+        {names.map((name, place) => {
+          const [count, processor] = [counts?.[place], objectAt(status.scenarios[name] ?? {}, 'processor')]
+          return (
+            <tr key={name}>
+              <td data-label="Scenario">
+                <a href={hrefOf({ at: 'scenario', scenario: name, view: 'traffic', id: null })}>
+                  <Text value={name} />
+                </a>
+              </td>
+              <NumberCell of="Records">{count === undefined ? '…' : whole(count)}</NumberCell>
+              <NumberCell of="Bodies evicted">{whole(numberAt(processor, 'evicted_record_count') ?? 0)}</NumberCell>
+              <NumberCell of="Bytes evicted">{bytes(numberAt(processor, 'evicted_body_bytes') ?? 0)}</NumberCell>
+            </tr>
+          )
+        })}
+      </Table>
     </Card>
   )
 }
 
-interface ScenarioRowProps {
-  readonly name: string
-  readonly count: number | null
-  readonly processor: Readonly<Record<string, unknown>>
-}
+const ROUTES_AT_ONCE = 8
+const COLUMNS = ['Route', 'Requests', 'Now', 'p50', 'p95', 'Failed (5xx)'] as const
 
-function ScenarioRow({ name, count, processor }: ScenarioRowProps) {
+/** What each route was asked and how quickly it answered. */
+function RoutesCard({ readings }: { readonly readings: readonly Reading[] }) {
+  const [isWhole, setWhole] = useState(false)
+  const rows = routeRows(readings)
+  if (rows.length === 0) return null
   return (
-    <tr>
-      <td data-label="Scenario">
-        <a href={hrefOf({ at: 'scenario', scenario: name, view: 'traffic', id: null })}>
-          <Text value={name} />
-        </a>
-      </td>
-      <td data-label="Records" class="number">
-        {count === null ? '…' : whole(count)}
-      </td>
-      <td data-label="Bodies evicted" class="number">
-        {whole(numberAt(processor, 'evicted_record_count') ?? 0)}
-      </td>
-      <td data-label="Bytes evicted" class="number">
-        {bytes(numberAt(processor, 'evicted_body_bytes') ?? 0)}
-      </td>
-    </tr>
+    <Card title="Routes" aside={<span class="muted small">since the service was started</span>}>
+      <Table columns={COLUMNS}>
+        {rows.slice(0, isWhole ? Infinity : ROUTES_AT_ONCE).map(({ route, count, rate, median, slow, failed }) => (
+          <tr key={route}>
+            <td data-label="Route" class="mono">
+              <Text value={route} />
+            </td>
+            <NumberCell of="Requests">{whole(count)}</NumberCell>
+            <NumberCell of="Now">{rate === 0 ? '' : `${Number(rate.toPrecision(2))} /s`}</NumberCell>
+            <NumberCell of="p50">{median === null ? '' : duration(median)}</NumberCell>
+            <NumberCell of="p95">{slow === null ? '' : duration(slow)}</NumberCell>
+            <NumberCell of="Failed (5xx)" isBad={failed > 0}>
+              {whole(failed)}
+            </NumberCell>
+          </tr>
+        ))}
+      </Table>
+      {rows.length > ROUTES_AT_ONCE && (
+        <div>
+          <Toggle isOn={isWhole} set={setWhole}>
+            All {rows.length} routes
+          </Toggle>
+        </div>
+      )}
+    </Card>
   )
 }

@@ -134,7 +134,7 @@ describe('the list of one type', () => {
   })
 })
 
-it('a list of one type forgets what is old, and reads it again when somebody goes there', async () => {
+it('a list of one type forgets what is old, and reads it again when one scrolls there', async () => {
   const scenario = fakeScenario()
   scenario.add(250)
   const book = new TypedBook(scenario.ask, 'inference')

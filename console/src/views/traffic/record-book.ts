@@ -1,11 +1,11 @@
-/** The records of a scenario as one long list, newest first, of which only the parts that somebody looked at are here. */
+/** The records of a scenario as one long list, newest first, of which only the parts that were looked at are here. */
 import type { PageOfRecords, RecordQuery, RecordRow } from '@svc-ai/client'
 
 export type AskRecords = (query: RecordQuery) => Promise<PageOfRecords>
 
 /** What the list on the screen needs of records, all of them or those of one type. */
 export interface PagedRecords {
-  /** Rows of the list. Newer ones are only counted until somebody asks to see them. */
+  /** Rows of the list. Newer ones are only counted until they are asked for. */
   readonly count: number
   readonly unseen: number
   /** Null while it is not here. */

@@ -12,8 +12,8 @@ const FOLLOW_SECONDS = 3
 const HEIGHT = 112
 
 export function TrafficPlots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
-  const session = useSession()
-  const book = useMemo(() => new TypedBook((query) => session.service(scenario).records(query), 'inference'), [session, scenario])
+  const { service } = useSession()
+  const book = useMemo(() => new TypedBook((query) => service(scenario).records(query), 'inference'), [service, scenario])
   const { value: rows } = usePolled(`plots ${scenario}`, () => latest(book), isPaused ? null : FOLLOW_SECONDS)
   const stats = useMemo(() => statsOf(rows ?? []), [rows])
   const every = Number.isFinite(stats.stretchSeconds) && stats.requests.length > 0 ? ` per ${duration(stats.stretchSeconds)}` : ''

@@ -1,17 +1,9 @@
 import { expect, it } from 'vitest'
 import type { RecordRow } from '@svc-ai/client'
+import { rowOf } from './testing/fake-scenario.ts'
 import { statsOf } from './traffic-stats.ts'
 
-const row = (at: number, summary?: RecordRow['summary']): RecordRow => ({
-  sequence: at,
-  agent_record_id: String(at),
-  request_type: 'inference',
-  created_at: at,
-  references: [],
-  artifact_ref: null,
-  score: null,
-  ...(summary !== undefined && { summary }),
-})
+const row = (at: number, summary?: RecordRow['summary']): RecordRow => rowOf(at, 0, summary === undefined ? {} : { summary })
 
 it('of nothing are nothing', () => {
   expect(statsOf([])).toMatchObject({ requests: [], latencyMedian: [], tokensIn: [] })
@@ -34,7 +26,7 @@ it('take longer stretches for longer times, and never too many of them', () => {
   }
 })
 
-it('tell the middle and the slow end of what exchanges took', () => {
+it('show p50 and p95 of the latency of exchanges', () => {
   const rows = Array.from({ length: 100 }, (_, at) => row(5, { latency_ms: (at + 1) * 10 }))
   expect(statsOf(rows)).toMatchObject({ latencyMedian: [{ x: 5, y: 0.5 }], latencySlow: [{ x: 5, y: 0.95 }] })
 })

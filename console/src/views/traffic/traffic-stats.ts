@@ -1,39 +1,20 @@
 /** The latest exchanges in numbers over time: how many, how quick, how large. */
 import type { RecordRow } from '@svc-ai/client'
-
-interface Point {
-  /** Seconds since the epoch: where its stretch of time begins. */
-  readonly x: number
-  readonly y: number
-}
-export interface TrafficStats {
-  /** How long one stretch is. */
-  readonly stretchSeconds: number
-  readonly requests: readonly Point[]
-  readonly failures: readonly Point[]
-  /** In seconds. */
-  readonly latencyMedian: readonly Point[]
-  readonly latencySlow: readonly Point[]
-  readonly tokensIn: readonly Point[]
-  readonly tokensOut: readonly Point[]
-}
+import type { PlotPoint } from '../../ui/plot-layout.ts'
 
 /** Stretches that people read off a clock. */
 const STRETCHES: readonly number[] = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400]
 const STRETCHES_MAX = 48
 
-export function statsOf(rows: readonly RecordRow[]): TrafficStats {
-  const times = rows.map(({ created_at: at }) => at).filter(Number.isFinite)
+/** Each point stands at the begin of its stretch, in seconds since the epoch. */
+export function statsOf(all: readonly RecordRow[]) {
+  const rows = all.filter(({ created_at: at }) => Number.isFinite(at))
+  const times = rows.map(({ created_at: at }) => at)
   const [from, to] = [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), -Infinity)]
   const stretchSeconds = STRETCHES.find((seconds) => (to - from) / seconds <= STRETCHES_MAX) ?? (to - from) / STRETCHES_MAX
-  const groups = [
-    ...Map.groupBy(
-      rows.filter(({ created_at: at }) => Number.isFinite(at)),
-      ({ created_at: at }) => Math.floor(at / stretchSeconds),
-    ),
-  ]
+  const groups = [...Map.groupBy(rows, ({ created_at: at }) => Math.floor(at / stretchSeconds))]
   const inOrder = groups.sort(([a], [b]) => a - b).map(([stretch, members]) => ({ x: stretch * stretchSeconds, members }))
-  const points = (value: (members: readonly RecordRow[]) => number | null): readonly Point[] =>
+  const points = (value: (members: readonly RecordRow[]) => number | null): readonly PlotPoint[] =>
     inOrder.flatMap(({ x, members }) => {
       const y = value(members)
       return y === null ? [] : [{ x, y }]
@@ -53,7 +34,7 @@ export function statsOf(rows: readonly RecordRow[]): TrafficStats {
 }
 
 /** Where nothing came in there were none; that is a value too. */
-function withQuiet(points: readonly Point[], stretchSeconds: number): readonly Point[] {
+function withQuiet(points: readonly PlotPoint[], stretchSeconds: number): readonly PlotPoint[] {
   return points.flatMap((point, at) => {
     const before = points[at - 1]
     const missing = before === undefined ? 0 : Math.round((point.x - before.x) / stretchSeconds) - 1

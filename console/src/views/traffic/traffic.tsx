@@ -2,6 +2,7 @@
 import { counted } from '../../../../src/presentation/index.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { go, useFilter } from '../../route.ts'
+import { Toggle } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { useKeys } from '../../ui/keys.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -12,13 +13,8 @@ import { TrafficPlots } from './traffic-plots.tsx'
 import { useTraffic, type RecordType, type LiveTraffic } from './use-traffic.ts'
 import './traffic.css'
 
-interface TrafficProps {
-  readonly scenario: string
-  /** The record that is open. */
-  readonly id: string | null
-}
-
-export function Traffic({ scenario, id }: TrafficProps) {
+/** `id` is the record that is open. */
+export function Traffic({ scenario, id }: { readonly scenario: string; readonly id: string | null }) {
   const chosen = useFilter('type')
   const type = TYPES.find(([each]) => each === chosen.value)?.[0] ?? null
   const [isPaused, setPaused] = useState(false)
@@ -55,9 +51,9 @@ export function Traffic({ scenario, id }: TrafficProps) {
           <span class="muted number">{traffic.isOpen && type === null && counted(book.count + book.unseen, 'record')}</span>
           <span class="spring" />
           <Jump onJump={jump} />
-          <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          <Toggle class="" isOn={isPaused} set={setPaused}>
             {isPaused ? 'Paused' : 'Pause'}
-          </button>
+          </Toggle>
         </div>
         <Plots scenario={scenario} isPaused={isPaused} />
         <Types type={type} onType={(each) => chosen.choose(each ?? '')} />
@@ -86,7 +82,7 @@ function useStart({ isOpen, book }: Pick<LiveTraffic, 'isOpen' | 'book'>, place:
   }, [isOpen])
 }
 
-/** Whoever closes a record is back in the list, before the next key can be pressed. */
+/** Closing a record moves the focus to the list before the next key can be pressed. */
 function useReturn(main: { readonly current: HTMLElement | null }, id: string | null): void {
   const before = useRef(id)
   useLayoutEffect(() => {
@@ -120,18 +116,14 @@ function Jump({ onJump }: { readonly onJump: (wish: string) => void }) {
 }
 
 /** Where the screen is small, they are there when asked for. */
-function Plots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
+function Plots(props: Parameters<typeof TrafficPlots>[0]) {
   const isSmall = useMedia('(max-width: 720px), (max-height: 700px)')
-  if (!isSmall) return <TrafficPlots scenario={scenario} isPaused={isPaused} />
-  return <FoldedPlots scenario={scenario} isPaused={isPaused} />
-}
-
-function FoldedPlots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
   const [isOpen, setOpen] = useState(false)
+  if (!isSmall) return <TrafficPlots {...props} />
   return (
     <details class="fold" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Plots of the latest exchanges</summary>
-      {isOpen && <TrafficPlots scenario={scenario} isPaused={isPaused} />}
+      {isOpen && <TrafficPlots {...props} />}
     </details>
   )
 }
@@ -147,9 +139,9 @@ function Types({ type, onType }: { readonly type: RecordType | null; readonly on
   return (
     <div class="row" role="group" aria-label="Which records">
       {TYPES.map(([each, name]) => (
-        <button key={name} type="button" class="button small" aria-pressed={type === each} onClick={() => onType(each)}>
+        <Toggle key={name} isOn={type === each} set={() => onType(each)}>
           {name}
-        </button>
+        </Toggle>
       ))}
     </div>
   )

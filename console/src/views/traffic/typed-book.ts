@@ -17,7 +17,7 @@ export class TypedBook implements PagedRecords {
     this.#type = type
   }
 
-  /** One more than there are, while there is more to come: who sees that row wants the next page. */
+  /** One more than there are, while there is more to come: when that row is on the screen, the next page is read. */
   get count(): number {
     return this.#rows.length + (typeof this.#before === 'number' ? 1 : 0)
   }

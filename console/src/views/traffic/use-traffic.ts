@@ -81,16 +81,13 @@ export function useTraffic(scenario: string, type: RecordType | null, isPaused: 
   }
 }
 
-function openBook(
-  session: ConsoleSession,
-  scenario: string,
-  type: RecordType | null,
-): { readonly book: PagedRecords; readonly scores: Scores; readonly ask: AskRecords } {
+function openBook({ service }: ConsoleSession, scenario: string, type: RecordType | null) {
   const scores = new Scores()
   const ask: AskRecords = async (query) => {
-    const page = await session.service(scenario).records(query)
+    const page = await service(scenario).records(query)
     scores.note(page.records)
     return page
   }
-  return { book: type === null ? new RecordBook(ask) : new TypedBook(ask, type), scores, ask }
+  const book: PagedRecords = type === null ? new RecordBook(ask) : new TypedBook(ask, type)
+  return { book, scores, ask }
 }

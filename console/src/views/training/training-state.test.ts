@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chainOf, rowOf } from '../../data/testing/rows.ts'
-import { statusWith } from '../../data/testing/status.ts'
+import { chainOf, rowOf, statusWith } from '../../data/testing/rows.ts'
 import { outcomeSeries, trainingStateOf, troublesOf } from './training-state.ts'
 
 describe('how training stands', () => {

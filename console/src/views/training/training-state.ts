@@ -4,6 +4,7 @@ import type { PlotSeries, PlotTone } from '../../ui/plot-layout.ts'
 import { spanOf, timeStep } from '../../ui/scale.ts'
 import { isRecord, numberAt, objectAt, OUTCOMES, textAt, type StepStatus, type UnknownRecord } from '../../../../src/presentation/index.ts'
 import type { StepChain } from '../../data/chain.ts'
+import { loadFailure, statusFor, trainingFailures } from '../../data/status.ts'
 
 export interface Trouble {
   readonly line: string
@@ -32,7 +33,7 @@ export interface TrainingState {
 
 /** Null for a scenario that is not in memory. */
 export function trainingStateOf(status: StatusReport, scenario: string): TrainingState | null {
-  const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario] : undefined
+  const own = statusFor(status, scenario)
   if (own === undefined) return null
   const components = Object.entries(objectAt(own, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
   const trainers = components.length === 0 ? [trainerOf('', own)] : components.map(([name, component]) => trainerOf(name, component))
@@ -71,22 +72,16 @@ const wordsOf = (key: string): string => {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** What failed at its start, and in its training since: lines that begin with its name. */
 export function troublesOf(status: StatusReport, scenario: string): readonly Trouble[] {
-  const preload = Object.hasOwn(status.preload_errors, scenario) ? [status.preload_errors[scenario] ?? ''] : []
-  const own = Object.hasOwn(status.scenarios, scenario) ? status.scenarios[scenario]?.error : undefined
-  const failed = (status.error?.split('\n') ?? [])
-    .filter((line) => line.startsWith(`${scenario}: `) || line.startsWith(`${scenario}/`))
-    .map((line) => line.slice(scenario.length).replace(/^: |^\//, ''))
+  const [unloaded, own] = [loadFailure(status, scenario), statusFor(status, scenario)?.error]
   return [
-    ...preload.map((line) => ({
-      line,
-      cure: 'Fix the cause it names and restart the service; until then every request retries the scenario.',
-    })),
+    ...(unloaded === null ? [] : [{ line: unloaded, cure: LOAD_CURE }]),
     ...(own === undefined ? [] : [{ line: own, cure: 'The rest of the service is not affected.' }]),
-    ...failed.map((line) => ({ line, cure: cureOf(line) })),
+    ...trainingFailures(status, scenario).map((line) => ({ line, cure: cureOf(line) })),
   ]
 }
+
+const LOAD_CURE = 'Fix the cause it names and restart the service; until then every request retries the scenario.'
 
 function cureOf(line: string): string {
   if (line.includes('StepFailure: '))

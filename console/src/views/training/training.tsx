@@ -1,4 +1,5 @@
 /** The training of a scenario: its mode and queue, its history, its failures and their cures. */
+import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -11,23 +12,21 @@ import { Notice } from '../../ui/notice.tsx'
 import { BarPlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { statusOf, whole } from '../../../../src/presentation/index.ts'
+import { requestStatus, statusOf, whole } from '../../../../src/presentation/index.ts'
 import type { StepChain } from '../../data/chain.ts'
 import { modeCommand } from '../../data/commands.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
-import { RunningCard } from './training-running.tsx'
+import { stepOf } from '../../data/requests.ts'
 import { outcomeSeries, trainingStateOf, troublesOf, type TrainerState, type TrainingState, type Trouble } from './training-state.ts'
 import { useChain } from '../../data/use-chain.ts'
 
 const AGAIN_SECONDS = 2
 
 export function Training({ scenario }: { readonly scenario: string }) {
-  const session = useSession()
   const { value, said } = usePolled(
     'status and numbers',
-    async () => {
-      const service = session.service()
-      const [status, numbers] = await Promise.all([service.status(), service.text('/metrics')])
+    async (service) => {
+      const [status, numbers] = await Promise.all([service().status(), service().text('/metrics')])
       return { status, samples: readMetrics(numbers) }
     },
     AGAIN_SECONDS,
@@ -91,13 +90,7 @@ const MODES: Readonly<Record<string, string>> = {
   hybrid: 'A request starts a step, else a batch of traffic does.',
 }
 
-interface ModeCardProps {
-  readonly scenario: string
-  readonly state: TrainingState
-  readonly chain: StepChain | null
-}
-
-function ModeCard({ scenario, state, chain }: ModeCardProps) {
+function ModeCard({ scenario, state, chain }: { scenario: string; state: TrainingState; chain: StepChain | null }) {
   const { token } = useSession()
   const { lastStep, mode, learns } = state
   const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
@@ -180,5 +173,44 @@ function History({ chain }: { readonly chain: StepChain }) {
     <section class="card" aria-label="History">
       <BarPlot title="Steps by outcome" series={series} xIsTime />
     </section>
+  )
+}
+
+/** How far back a request that is worked on may lie. */
+const LOOKED_AT = 20
+
+/** Nothing while no request is held: a step on traffic reports no progress. */
+function RunningCard({ scenario, chain }: { readonly scenario: string; readonly chain: StepChain }) {
+  const { value: progress } = usePolled(
+    `running in ${scenario}`,
+    async (serviceOf): Promise<RequestProgress | null> => {
+      const service = serviceOf(scenario)
+      const { records } = await service.records({ request_type: 'train', order: 'newest', limit: LOOKED_AT })
+      const oldest = records.findLast(({ agent_record_id: id }) => stepOf(chain, id) === undefined)
+      return oldest === undefined ? null : service.progress(oldest.agent_record_id)
+    },
+    AGAIN_SECONDS,
+  )
+  if (progress === null || progress.settled || progress.state === 'queued') return null
+  const { word, tone } = requestStatus(progress.state)
+  const latest = progress.activity?.at(-1)
+  return (
+    <Card title="Running step" aside={<Badge tone={tone}>{word}</Badge>}>
+      <p>{progress.meaning}</p>
+      {latest !== undefined && (
+        <p class="muted small">
+          {latest.kind} <Text value={latest.text} />
+        </p>
+      )}
+      <p class="small">
+        <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id: progress.request_id })}>Follow the request</a>
+        {typeof progress.started_at === 'number' && (
+          <span class="muted">
+            {' '}
+            begun <Ago at={progress.started_at} />
+          </span>
+        )}
+      </p>
+    </Card>
   )
 }

@@ -43,7 +43,7 @@ export function fakeScenario(): FakeScenario {
   }
 }
 
-const rowOf = (sequence: number, life: number, like: Partial<RecordRow>): RecordRow => ({
+export const rowOf = (sequence: number, life: number, like: Partial<RecordRow>): RecordRow => ({
   sequence,
   agent_record_id: `${life}-${sequence}`,
   request_type: 'inference',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { visible } from './visible.ts'
+import { visible } from './text.tsx'
 
 describe('text that is shown', () => {
   it.each([

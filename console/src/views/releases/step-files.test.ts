@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listedIn, textIn } from './step-list.ts'
+import { listedIn, textIn } from './step-files.tsx'
 
 it('lists files of the whole step first, then episodes in the order of their numbers', () => {
   const files = ['episodes/candidate-10/episode.json', 'episodes/candidate-2/episode.json', 'mutations.json'].map((path) => ({

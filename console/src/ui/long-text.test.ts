@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { morePieces, PIECE_CHARACTERS, piecesOf } from './cut.ts'
+import { morePieces, PIECE_CHARACTERS, piecesOf } from './long-text.tsx'
 
 it('a short text is one piece, an empty one none', () => {
   expect([piecesOf('hello', 5), piecesOf('', 5)]).toEqual([['hello'], []])

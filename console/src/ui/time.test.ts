@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clockOf, isoOf } from './ago.ts'
+import { clockOf, isoOf } from './time.tsx'
 
 const NOW = new Date(2026, 10, 15, 12, 0, 0).getTime() / 1000
 

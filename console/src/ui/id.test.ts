@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shortId } from './short-id.ts'
+import { shortId } from './id.tsx'
 
 it.each([
   ['161e0049d4f0aa0c7ad5b4b1a2f3e4d5c6b7a899', '161e0049d4'],
