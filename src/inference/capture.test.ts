@@ -1,60 +1,35 @@
-/** An answer whose tokens were seen: verified before anyone hears of it, its numbers kept and never sent. */
+/** An answer whose tokens were seen: verified before any of it is sent, its numbers kept and never sent. */
 import { describe, expect, it } from 'vitest'
-import {
-  conflict,
-  type Capture,
-  type InferenceHooks,
-  type JsonObject,
-  type NewRecord,
-  type Release,
-  type RuntimeAnswer,
-} from '../contract/index.ts'
+import { conflict, type Capture, type InferenceHooks, type JsonObject, type Release, type RuntimeAnswer } from '../contract/index.ts'
 import { serveStream } from './serve-stream.ts'
-import { serve, type Call, type Serving } from './serve.ts'
-import { parsedBody } from './request-body.ts'
+import { serve } from './serve.ts'
+import { callOf, releaseOf, servingOf } from './testing/scenario.ts'
 
-const first: Release = { release_id: 'r1', parent_release_id: null, content_id: 'c1' }
-const second: Release = { ...first, release_id: 'r2' }
+const [first, second] = [releaseOf('r1'), releaseOf('r2')]
 const capture: Capture = { prompt: [1], tokens: [2, 3], logProbs: [-1, -2], spans: [{ start: 0, end: 2, adapter: null }] }
-const notAsked = (): Promise<never> => Promise.reject(new Error('not asked in this test'))
+const call = callOf()
 
-/** What a scenario of weights keeps, sends and lets go of. */
+/** A scenario of weights. */
 function scripted(answer: RuntimeAnswer, hooks: InferenceHooks, heads: readonly Release[] = [first]) {
-  const records: NewRecord[] = []
-  const asked: string[] = []
   let looked = 0
-  const scenario: Serving = {
-    runtime: {
-      infer: ({ release }) => {
-        asked.push(release.release_id)
-        return Promise.resolve(answer)
-      },
-      models: notAsked,
-      status: notAsked,
-      close: notAsked,
-    },
-    surface: { hooks },
-    model: { url: '', model: null, api: 'openai', apiKey: null },
-    head: () => heads[Math.min(looked++, heads.length - 1)] ?? first,
-    hasRelease: () => true,
-    keep: (record) => Promise.resolve(records.push(record)),
-  }
-  const responseOf = (): JsonObject => JSON.parse(Buffer.from(records[0]?.payload ?? '{}').toString()).response
-  return { scenario, records, asked, responseOf }
+  const head = (): Release => heads[Math.min(looked++, heads.length - 1)] ?? first
+  const served = servingOf(() => Promise.resolve(answer), { surface: { hooks }, head })
+  const responseOf = (): JsonObject => JSON.parse(Buffer.from(served.records[0]?.payload ?? '{}').toString()).response
+  return { ...served, responseOf }
 }
 
-const call: Call = {
-  id: 'receipt-1',
-  dialect: 'chat',
-  path: '/v1/chat/completions',
-  headers: {},
-  request: parsedBody(Buffer.from('{}'), {}, {}),
-  tags: {},
-  signal: new AbortController().signal,
-  retryTimeoutSeconds: 0,
-  answerBytesMax: 1e9,
-  clock: () => 0,
-  begunAt: 0,
+const refuse = (): never => {
+  throw conflict('spans_do_not_add_up', 'the spans do not add up')
+}
+
+/** Counts what is held. */
+function counting() {
+  const held = { count: 0 }
+  const begin: InferenceHooks['begin'] = () => {
+    held.count += 1
+    return Promise.resolve(() => void (held.count -= 1))
+  }
+  return { held, begin }
 }
 
 const whole: RuntimeAnswer = { kind: 'whole', status: 200, headers: {}, body: Buffer.from('{"id":"a"}'), capture }
@@ -95,31 +70,16 @@ describe('what a hook keeps of the tokens', () => {
 })
 
 describe('an answer that does not add up', () => {
-  const refusing: InferenceHooks = {
-    verify: () => {
-      throw conflict('spans_do_not_add_up', 'the spans do not add up')
-    },
-  }
   it.each([
     ['whole', whole],
     ['streamed', streamed()],
-  ])(
-    '%s is refused before anyone sees any of it, kept by nobody, and what it held is let go of [inference.rule-3]',
-    async (_kind, answer) => {
-      let held = 0
-      const hooks: InferenceHooks = {
-        ...refusing,
-        begin: () => {
-          held += 1
-          return Promise.resolve(() => void (held -= 1))
-        },
-      }
-      const { scenario, records } = scripted(answer, hooks)
-      await expect(serve(scenario, call)).rejects.toMatchObject({ kind: 'conflict', code: 'spans_do_not_add_up' })
-      expect(records).toEqual([])
-      expect(held).toBe(0)
-    },
-  )
+  ])('%s is refused before any of it is sent, is not kept, and releases what it held [inference.rule-3]', async (_kind, answer) => {
+    const { held, begin } = counting()
+    const { scenario, records } = scripted(answer, { verify: refuse, begin })
+    await expect(serve(scenario, call)).rejects.toMatchObject({ kind: 'conflict', code: 'spans_do_not_add_up' })
+    expect(records).toEqual([])
+    expect(held.count).toBe(0)
+  })
 })
 
 describe('a call that waited to be admitted', () => {
@@ -138,17 +98,8 @@ describe('a call that waited to be admitted', () => {
   })
 
   it('lets go of what it held when its body is refused', async () => {
-    let held = 0
-    const hooks: InferenceHooks = {
-      begin: () => {
-        held += 1
-        return Promise.resolve(() => void (held -= 1))
-      },
-      prepare: () => {
-        throw conflict('no', 'no')
-      },
-    }
-    await expect(serve(scripted(whole, hooks).scenario, call)).rejects.toMatchObject({ code: 'no' })
-    expect(held).toBe(0)
+    const { held, begin } = counting()
+    await expect(serve(scripted(whole, { begin, prepare: refuse }).scenario, call)).rejects.toMatchObject({ code: 'spans_do_not_add_up' })
+    expect(held.count).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
-import { invalid, type JsonObject } from '../contract/index.ts'
+import { invalid, upstream, type JsonObject, type Refusal } from '../contract/index.ts'
 import { cutOut, isObjectAt, joined, type Cut, type Members } from '../kit/index.ts'
 
 export type Tags = Readonly<Record<string, string>>
@@ -55,3 +55,12 @@ export function print(fields: JsonObject): string {
     throw invalid('nested_too_deep', 'the body is nested too deep to be kept; flatten it')
   }
 }
+
+const ANSWER_TOO_LARGE = 'answer_too_large'
+
+export function answerTooLarge(bytesMax: number): Refusal {
+  return upstream(ANSWER_TOO_LARGE, `the answer is longer than ${bytesMax} bytes (inference.max_answer_bytes); raise that, or ask for less`)
+}
+
+export const isAnswerTooLarge = (error: unknown): error is Refusal =>
+  error instanceof Error && 'code' in error && error.code === ANSWER_TOO_LARGE

@@ -39,7 +39,7 @@ describe('a recorded stream', () => {
     expect(read(text)).toMatchObject({ isWhole: true, answer: { id: 'r', output: [{ content: [{ text: 'Hi' }] }] } })
   })
 
-  it('that broke off is told as not whole, and text of no format as nothing', () => {
+  it('that broke off is reported as not whole, and text of no format as nothing', () => {
     expect(read(frames({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'H' } }] }))).toMatchObject({
       isWhole: false,
     })

@@ -4,7 +4,7 @@ import { dialectOfEvent, readObject, type StreamReader } from '../dialects/index
 import { FrameSplitter } from '../kit/index.ts'
 
 interface Replayed {
-  /** The answer in the shape it has when it is not streamed, as far as the frames told it. */
+  /** The answer in the shape it has when it is not streamed, as far as the frames have it. */
   readonly answer: JsonObject
   /** Whether its terminal event is there. */
   readonly isWhole: boolean

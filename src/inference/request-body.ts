@@ -1,4 +1,4 @@
-/** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would stop everyone. */
+/** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would block other requests. */
 import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { factsOfAll } from '../dialects/index.ts'
 import { cutOut, type Cut, type Member } from '../kit/index.ts'
@@ -14,7 +14,7 @@ export interface RequestBody {
   readonly remains: () => Remains
 }
 
-/** What can be told of a large body without building it. Plain data: a thread tells it, since a large member takes long to be tagged. */
+/** What is known of a large body without building it. Plain data: a thread makes it, since tagging a large member takes long. */
 export interface Outline extends Remains {
   readonly facts: JsonObject
 }

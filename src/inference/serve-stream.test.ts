@@ -5,25 +5,15 @@ import { chatStreams } from '../../test/support/chat-streams.ts'
 import { messageStreams } from '../../test/support/message-streams.ts'
 import { bytesOf, eventsOf } from '../../test/support/reading.ts'
 import { responseStreams } from '../../test/support/response-streams.ts'
-import type { Dialect, JsonObject, Runtime } from '../contract/index.ts'
-import { STREAM_FRAME_BYTES_MAX } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type Dialect, type JsonObject } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
-import { serveStream, type Outlet, type StreamEnd } from './serve-stream.ts'
+import { serveStream, type Outlet } from './serve-stream.ts'
 import type { ServedStream } from './serve.ts'
-import { parsedBody } from './request-body.ts'
+import { callOf, releaseOf, servingOf } from './testing/scenario.ts'
 
-interface Played {
-  readonly end: StreamEnd
-  readonly written: Buffer
-  readonly isCut: boolean
-  readonly records: readonly JsonObject[]
-}
+const release = releaseOf('r1')
 
-const notAsked = (): Promise<never> => Promise.reject(new Error('the runtime is not asked again'))
-const runtime: Runtime = { infer: notAsked, models: notAsked, status: notAsked, close: notAsked }
-const release = { release_id: 'r0', parent_release_id: null, content_id: 'c0' }
-
-async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: Error, keepRaw = false): Promise<Played> {
+async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: Error, keepRaw = false) {
   const records: JsonObject[] = []
   const sink = new Sink()
   const keep = (record: JsonObject): Promise<unknown> => Promise.resolve(records.push(record))
@@ -35,54 +25,22 @@ async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: E
 class Sink implements Outlet {
   readonly written: Buffer[] = []
   isCut = false
-
-  write(bytes: Buffer): void {
-    this.written.push(bytes)
-  }
-
-  end(bytes: Buffer): void {
-    this.written.push(bytes)
-  }
-
-  cut(): void {
-    this.isCut = true
-  }
+  readonly write = (bytes: Buffer): void => void this.written.push(bytes)
+  readonly end = this.write
+  readonly cut = (): void => void (this.isCut = true)
 }
 
 function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (record: JsonObject) => Promise<unknown>): ServedStream {
   const reader = dialects[dialect].openStream?.()
   if (reader === undefined) throw new Error(`${dialect} is not streamed`)
+  const call = callOf({ dialect, path: '/' })
+  const { scenario } = servingOf(undefined, { keep: ({ payload }) => keep(JSON.parse(Buffer.from(payload).toString())) })
   return {
     kind: 'stream',
     reader,
     training: null,
     answer: { kind: 'stream', status: 200, headers: {}, chunks },
-    exchange: {
-      release,
-      letGo: () => undefined,
-      request: parsedBody(Buffer.from('{}'), {}, {}),
-      scenario: {
-        runtime,
-        surface: {},
-        model: { url: '', model: null, api: 'openai', apiKey: null },
-        head: () => release,
-        hasRelease: () => true,
-        keep: ({ payload }) => keep(JSON.parse(Buffer.from(payload).toString())),
-      },
-      call: {
-        id: 'receipt-1',
-        dialect,
-        path: '/',
-        headers: {},
-        request: parsedBody(Buffer.from('{}'), {}, {}),
-        tags: {},
-        signal: new AbortController().signal,
-        retryTimeoutSeconds: 0,
-        answerBytesMax: 1e9,
-        clock: () => 0,
-        begunAt: 0,
-      },
-    },
+    exchange: { release, letGo: () => undefined, request: call.request, scenario, call },
   }
 }
 
@@ -97,15 +55,15 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 }
 
 /** The first stream of each format is tried at every byte, the others at every so many. */
-const TOLD = (
+const STREAMS = (
   [
     ['chat', chatStreams],
     ['responses', responseStreams],
     ['messages', messageStreams],
   ] as const
-).flatMap(([dialect, streams]) => streams.map((told, index) => ({ ...told, dialect, step: index === 0 ? 1 : 13 })))
+).flatMap(([dialect, streams]) => streams.map((stream, index) => ({ ...stream, dialect, step: index === 0 ? 1 : 13 })))
 
-describe.each(TOLD)('a $dialect stream of $name', ({ dialect, frames, whole, step }) => {
+describe.each(STREAMS)('a $dialect stream of $name', ({ dialect, frames, whole, step }) => {
   const bytes = bytesOf(frames)
   const terminalAt = bytesOf(dialect === 'responses' ? frames.filter((frame) => frame.startsWith('event:')) : frames).length
 
@@ -146,7 +104,7 @@ describe.each(TOLD)('a $dialect stream of $name', ({ dialect, frames, whole, ste
     }
   })
 
-  it('keeps its raw frames when told to, up to its last event [decisions.streams-raw]', async () => {
+  it('keeps its raw frames where that is set, up to its last event [decisions.streams-raw]', async () => {
     const { records } = await play(dialect, [bytes], undefined, true)
     expect(records[0]?.['response']).toMatchObject({ raw: bytes.subarray(0, terminalAt).toString() })
   })
@@ -160,7 +118,7 @@ describe('a stream', () => {
   })
 
   it.each(['\n', '\r\n', '\r'])('is understood with %j as its line ends [decisions.streams-frames]', async (lineEnd) => {
-    for (const { dialect, frames, whole } of TOLD) {
+    for (const { dialect, frames, whole } of STREAMS) {
       const { records, end } = await play(dialect, [Buffer.from(frames.join('').replaceAll('\n', lineEnd))])
       expect(end.cause).toBeNull()
       expect(records).toEqual([{ response: { ...whole, stream: true, complete: true } }])
@@ -168,7 +126,7 @@ describe('a stream', () => {
   })
 
   it('whose record cannot be stored is cut off before its last event [decisions.streams-durable]', async () => {
-    for (const { dialect, frames } of TOLD) {
+    for (const { dialect, frames } of STREAMS) {
       const sink = new Sink()
       const failing = served(dialect, arriving([bytesOf(frames)]), () => Promise.reject(new Error('the disk is full')))
       await expect(serveStream(failing, sink, false)).rejects.toThrow('the disk is full')

@@ -2,8 +2,7 @@
 import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
-import { answerTooLarge, isAnswerTooLarge } from './answer-too-large.ts'
-import { print } from './payload.ts'
+import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
 import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
@@ -15,7 +14,7 @@ export interface Outlet {
 }
 
 export interface StreamEnd {
-  /** Null where nobody keeps the exchange. */
+  /** Null where the exchange is not kept. */
   readonly receipt: string | null
   /** Why the answer is not whole; null when it is. */
   readonly cause: string | null
@@ -132,13 +131,14 @@ class Relay {
   }
 
   async #interrupt(error: unknown): Promise<StreamEnd> {
-    if (isAnswerTooLarge(error) && !this.#exchange.call.signal.aborted) return this.#endWith(error)
-    const cause = this.#exchange.call.signal.aborted ? CLOSED_BY_CLIENT : messageOf(error)
+    const isGone = this.#exchange.call.signal.aborted
+    if (isAnswerTooLarge(error) && !isGone) return this.#endWith(error)
     this.#outlet.cut()
-    return this.#keep(cause)
+    if (isGone) return this.#keep(CLOSED_BY_CLIENT)
+    return this.#keep(error instanceof Error ? error.message : String(error))
   }
 
-  /** It was we who cut the answer off, and the client is still there: it hears so in the words of its format. */
+  /** The service cut the answer off and the client is still there: it gets an error of its format. */
   async #endWith({ message, code }: Refusal): Promise<StreamEnd> {
     try {
       const end = await this.#keep(message)
@@ -167,10 +167,4 @@ class Relay {
   }
 }
 
-function oneBuffer(frames: readonly Buffer[]): Buffer {
-  return frames.length === 1 ? (frames[0] ?? NO_BYTES) : Buffer.concat(frames)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+const oneBuffer = (frames: readonly Buffer[]): Buffer => (frames.length === 1 ? (frames[0] ?? NO_BYTES) : Buffer.concat(frames))

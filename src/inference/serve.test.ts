@@ -1,72 +1,30 @@
 /** The request line over a scripted runtime: which release an exchange names, and how long it is tried. */
 import { describe, expect, it } from 'vitest'
-import type { NewRecord, Release, RuntimeAnswer, Runtime } from '../contract/index.ts'
-import { serve, type Call, type Serving } from './serve.ts'
-import { parsedBody } from './request-body.ts'
+import type { Release, RuntimeAnswer } from '../contract/index.ts'
+import { serve } from './serve.ts'
+import { callOf, releaseOf, servingOf } from './testing/scenario.ts'
 
-const release = (release_id: string): Release => ({ release_id, parent_release_id: null, content_id: release_id })
-const notAsked = (): Promise<never> => Promise.reject(new Error('not asked in this test'))
 const whole: RuntimeAnswer = { kind: 'whole', status: 200, headers: {}, body: Buffer.from('{}') }
 
-interface Scripted {
-  readonly scenario: Serving
-  readonly records: NewRecord[]
-  readonly asked: Release[]
-}
-
 /** A scenario whose head a test can move while a call is under way. */
-function scripted(infer: (attempt: number, move: (next: Release) => void) => RuntimeAnswer | Promise<RuntimeAnswer>): Scripted {
-  const records: NewRecord[] = []
-  const asked: Release[] = []
-  let head = release('r1')
-  const runtime: Runtime = {
-    infer: (call) => {
-      asked.push(call.release)
-      return Promise.resolve(
-        infer(asked.length, (next) => {
-          head = next
-        }),
-      )
-    },
-    models: notAsked,
-    status: notAsked,
-    close: notAsked,
-  }
-  const scenario: Serving = {
-    runtime,
-    surface: {},
-    model: { url: '', model: null, api: 'openai', apiKey: null },
-    head: () => head,
-    hasRelease: () => true,
-    keep: (record) => Promise.resolve(records.push(record)),
-  }
-  return { scenario, records, asked }
+function scripted(infer: (attempt: number, move: (next: Release) => void) => RuntimeAnswer) {
+  let [head, attempts] = [releaseOf('r1'), 0]
+  const move = (next: Release): void => void (head = next)
+  return servingOf(() => Promise.resolve(infer((attempts += 1), move)), { head: () => head })
 }
 
-const call = (retryTimeoutSeconds: number, signal = new AbortController().signal): Call => ({
-  id: 'receipt-1',
-  dialect: 'chat',
-  path: '/v1/chat/completions',
-  headers: {},
-  request: parsedBody(Buffer.from('{}'), {}, {}),
-  tags: {},
-  signal,
-  retryTimeoutSeconds,
-  answerBytesMax: 1e9,
-  // Time stands still, so that the pauses alone decide how often a call is tried.
-  clock: () => 0,
-  begunAt: 0,
-})
+/** Time stands still, so that the pauses alone decide how often a call is tried. */
+const call = (retryTimeoutSeconds: number, signal = new AbortController().signal) => callOf({ retryTimeoutSeconds, signal })
 
 describe('an exchange', () => {
   it('names the release that was current when it began, also when an update lands meanwhile [inference.rule-1]', async () => {
     const { scenario, records, asked } = scripted((_attempt, move) => {
-      move(release('r2'))
+      move(releaseOf('r2'))
       return whole
     })
     const served = await serve(scenario, call(0))
     expect(served).toMatchObject({ kind: 'whole', receipt: 'receipt-1' })
-    expect(asked).toEqual([release('r1')])
+    expect(asked).toEqual(['r1'])
     expect(records).toMatchObject([{ agent_record_id: 'receipt-1', artifact_ref: 'r1' }])
     await serve(scenario, call(0))
     expect(records.at(-1)).toMatchObject({ artifact_ref: 'r2' })
@@ -74,15 +32,15 @@ describe('an exchange', () => {
 
   it('that lost to an update is built again against the release of the new attempt', async () => {
     const { scenario, records, asked } = scripted((attempt, move) => {
-      move(release('r2'))
+      move(releaseOf('r2'))
       return attempt === 1 ? { kind: 'interrupted' } : whole
     })
     await serve(scenario, call(1))
-    expect(asked.map(({ release_id }) => release_id)).toEqual(['r1', 'r2'])
+    expect(asked).toEqual(['r1', 'r2'])
     expect(records).toMatchObject([{ artifact_ref: 'r2' }])
   })
 
-  it('of an evaluation is asked for as one and kept by nobody', async () => {
+  it('of an evaluation is not kept', async () => {
     const { scenario, records } = scripted(() => whole)
     const { keep: _keep, ...evaluation } = scenario
     expect(await serve(evaluation, call(0))).toMatchObject({ receipt: null })

@@ -24,24 +24,19 @@ import {
   type Surface,
 } from '../contract/index.ts'
 import { dialects, type StreamReader } from '../dialects/index.ts'
-import { answerTooLarge } from './answer-too-large.ts'
-import { exchangePayload, print, type Tags } from './payload.ts'
+import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { summaryOf } from './summary.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
-/** Which release a kept exchange names: the one that served it, or the one its client says it has installed. */
-interface Named {
+/** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
+export interface Serving {
   readonly surface: Surface
   readonly runtime: Runtime
-  hasRelease(releaseId: string): boolean
-}
-
-/** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
-export interface Serving extends Named {
   readonly model: ModelAddress
   head(): Release
-  /** Absent where nobody keeps the exchange: on the evaluation routes. */
+  hasRelease(releaseId: string): boolean
+  /** Absent where the exchange is not kept: on the evaluation routes. */
   readonly keep?: (record: NewRecord) => Promise<unknown>
 }
 
@@ -65,7 +60,7 @@ export interface Call {
   readonly trace?: CallTrace | undefined
 }
 
-/** Whoever traces a call, where somebody does. Nothing it is told is waited for. */
+/** Traces a call. Nothing waits for it. */
 export interface CallTrace {
   /** Before every attempt; answers the headers that carry the trace on. */
   asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>>
@@ -116,14 +111,14 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
 }
 
 /**
- * The release is frozen here and travels with the exchange into the record. Whoever waited to be admitted may find another head than it came
- * for: it is the new one that can be held. Nothing may come between that look and what is prepared by it.
+ * The release is frozen here and travels with the exchange into the record. The head may have moved while a call waited to be admitted: then
+ * the new one is held. Nothing may come between that look and what is prepared by it.
  */
 async function begin(scenario: Serving, call: Call): Promise<Exchange> {
   const { hooks } = scenario.surface
   for (;;) {
     const release = scenario.head()
-    const letGo = hooks?.begin === undefined ? doNothing : await hooks.begin(release, call.signal)
+    const letGo = hooks?.begin === undefined ? () => undefined : await hooks.begin(release, call.signal)
     if (scenario.head() === release) return prepared(scenario, call, release, letGo)
     letGo()
   }
@@ -139,14 +134,14 @@ function prepared(scenario: Serving, call: Call, release: Release, letGo: () => 
   }
 }
 
-/** A body that nobody changes is never built: it goes on as the bytes it came in. */
+/** An unchanged body is never built: it goes on as the bytes it came in. */
 function preparedBody({ surface }: Serving, { dialect, request, tags }: Call, release: Release): RequestBody {
   if (surface.hooks?.prepare === undefined) return request
   const fields = surface.hooks.prepare(release, dialect, request.fields())
   return fields === request.fields() ? request : parsedBody(Buffer.from(print(fields)), fields, tags)
 }
 
-/** Where the scenario serves no weights of its own nobody names any: they are another's. */
+/** A scenario without weights of its own may not name any: they are another's. */
 function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts } }: Call): void {
   if (runtime.weights === undefined || surface.weights !== undefined || (facts['lora_path'] ?? null) === null) return
   throw invalid('foreign_lora_path', 'lora_path must be left out: no adapter is served here')
@@ -161,7 +156,7 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request)) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
-    if (answer.kind === 'whole' && !isSuccess(answer.status)) throw refusalOfUpstream(answer, dialects[dialect])
+    if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299)) throw refusalOfUpstream(answer, dialects[dialect])
     isStreaming = answer.kind === 'stream'
     return answer
   } finally {
@@ -189,7 +184,7 @@ async function openStream(exchange: Exchange, answer: StreamedAnswer): Promise<S
     const training = answer.whole === undefined ? null : verify(exchange, answer.whole.answer, answer.whole.capture)
     return { kind: 'stream', exchange, answer, reader, training }
   } catch (error) {
-    // Given up before anyone hears of it.
+    // Given up before any of it is sent.
     exchange.letGo()
     await answer.chunks[Symbol.asyncIterator]().return?.()
     throw error
@@ -202,7 +197,7 @@ function openReader(dialect: Dialect): StreamReader {
   return reader
 }
 
-/** What is kept of the capture beside the answer; null where nobody keeps any. */
+/** What is kept of the capture beside the answer; null where nothing is. */
 function verify({ scenario, release, call }: Exchange, answer: JsonObject, capture: Capture | undefined): JsonObject | null {
   return scenario.surface.hooks?.verify?.(release, call.dialect, answer, capture) ?? null
 }
@@ -228,7 +223,7 @@ export function summarize({ call, request }: Exchange, answer: JsonObject): Exch
   return summary
 }
 
-/** Durable when this resolves; only then may anyone hear the receipt. */
+/** Durable when this resolves; only then may the receipt be sent. */
 export async function keep(
   exchange: Exchange,
   response: Uint8Array,
@@ -250,17 +245,11 @@ export async function keep(
   return id
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300
-}
-
-function doNothing(): void {}
-
 /**
  * The client's tag counts only where clients hold the release themselves: the scenario serves files to pull, nothing of the release acts
  * inside this service (no hooks, no training runtime), and the tag names a release of the scenario's catalog.
  */
-function artifactRef(scenario: Named, tags: Tags, frozen: Release): string {
+function artifactRef(scenario: Serving, tags: Tags, frozen: Release): string {
   const tag = tags[RELEASE_TAG]
   const isPulled = scenario.surface.files !== undefined && scenario.surface.hooks === undefined && scenario.surface.weights === undefined
   return tag !== undefined && isPulled && scenario.hasRelease(tag) ? tag : frozen.release_id

@@ -1,4 +1,4 @@
-/** An upstream that says no: its status, its own words, and the headers that tell the caller when to try again. */
+/** A refusal of the upstream: its status, its own message, and the headers that say when to try again. */
 import {
   isObject,
   upstream,
@@ -9,17 +9,18 @@ import {
   type Refusal,
   type WholeAnswer,
 } from '../contract/index.ts'
-import { dialects, type DialectSpec } from '../dialects/index.ts'
+import { dialects, filledText, objectOf, parsed, type DialectSpec } from '../dialects/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 
 /** The dialect is the one the caller reads errors in; routes without one read those of chat. */
 export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialect: DialectSpec = dialects.chat): Refusal {
-  const said = parsed(body)
+  const text = Buffer.from(body).toString()
+  const said = parsed(text)
   const error = errorObject(said)
-  const message = textAt(error, 'message') ?? firstWords(body)
-  const code = textAt(error, 'code') ?? textAt(error, 'type') ?? textAt(error, 'status') ?? 'upstream_refused'
-  const text = message === '' ? `the upstream answered with status ${status} and no message` : message
-  return upstream(code, text, {
+  const message = filledText(error['message']) ?? firstCodePoints(text.trim(), UPSTREAM_ERROR_CHARACTERS_MAX)
+  const code = filledText(error['code']) ?? filledText(error['type']) ?? filledText(error['status']) ?? 'upstream_refused'
+  const words = message === '' ? `the upstream answered with status ${status} and no message` : message
+  return upstream(code, words, {
     upstreamStatus: status,
     isOverload: [error['type'], error['code'], error['status']].some(isOverload),
     headers,
@@ -27,28 +28,10 @@ export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialec
   })
 }
 
-function parsed(body: Uint8Array): Json {
-  try {
-    return JSON.parse(Buffer.from(body).toString())
-  } catch {
-    return null
-  }
-}
-
 /** Providers put the error under `error`; some send the text there directly. */
-function errorObject(said: Json): JsonObject {
-  const error = isObject(said) ? said['error'] : undefined
-  if (typeof error === 'string') return { message: error }
-  return isObject(error) ? error : {}
+function errorObject(said: Json | undefined): JsonObject {
+  const { error } = objectOf(said)
+  return typeof error === 'string' ? { message: error } : objectOf(error)
 }
 
 const isOverload = (word: Json | undefined): boolean => typeof word === 'string' && (word.includes('overloaded') || word === 'UNAVAILABLE')
-
-function textAt(error: JsonObject, key: string): string | null {
-  const value = error[key]
-  return typeof value === 'string' && value !== '' ? value : null
-}
-
-function firstWords(body: Uint8Array): string {
-  return firstCodePoints(Buffer.from(body).toString().trim(), UPSTREAM_ERROR_CHARACTERS_MAX)
-}
