@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { appendFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@svc-ai/client/shared'
-import { hasCode } from './failure.ts'
+import { ignoring } from './failure.ts'
 import { destinationOf } from './places.ts'
 import { readIfThere } from './whole-file.ts'
 
@@ -87,10 +87,7 @@ type Origin = Pick<SessionHead, 'url' | 'scenario' | 'destination'>
 
 /** The sessions of a scenario at a service, newest first: those of one harness, and those that do not say of which. */
 export async function sessionsOf(folder: string, { url, scenario, destination }: Origin): Promise<readonly CapturedSession[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return []
-    throw error
-  })
+  const names = (await readdir(folder).catch(ignoring('ENOENT'))) ?? []
   const mine = names.filter((name) => FILE.test(name) && name.startsWith(prefixOf(scenario))).toSorted()
   const sessions = await Promise.all(mine.toReversed().map((name) => readSession(join(folder, name.slice(0, -ENDING.length)))))
   const isOf = (session: CapturedSession): boolean =>

@@ -1,12 +1,11 @@
 /** Which of the installations on this machine a command is for: the one that is named, else by the folder it is called in. */
-import { readdir } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { UsageError } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import { typed } from './launcher.ts'
 import { commandOf } from './places.ts'
-import { recordIfThere, type InstallRecord } from './record.ts'
+import { installsIn, recordIfThere, type FoundInstall } from './record.ts'
 import { SESSION } from './service.ts'
 import { visible } from './terminal.ts'
 
@@ -27,11 +26,6 @@ export interface ChosenInstall {
   readonly told: string | null
   /** Nobody named it, and it is not for this folder: it is merely the only one there is. */
   readonly isFar: boolean
-}
-
-interface Candidate {
-  readonly folder: string
-  readonly record: InstallRecord
 }
 
 const OPTION = '--scenario'
@@ -58,21 +52,14 @@ function scenarioIn(args: readonly string[]): { readonly scenario: string | null
 }
 
 /** Those whose harness was removed by hand are of no use, and no reason to ask. */
-async function recordsBeside(folder: string): Promise<readonly Candidate[]> {
-  const installs = dirname(folder)
-  const entries = await readdir(installs, { withFileTypes: true }).catch(() => [])
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-  const found = await Promise.all(names.map((name) => recordIfThere(join(installs, name)).catch(() => null)))
-  const all = names.flatMap((name, index) => {
-    const record = found[index] ?? null
-    return record === null ? [] : [{ folder: join(installs, name), record }]
-  })
+async function recordsBeside(folder: string): Promise<readonly FoundInstall[]> {
+  const all = await installsIn(dirname(folder)).catch(() => [])
   const whole = all.filter(({ record }) => existsSync(record.destination))
   return whole.length === 0 ? all : whole
 }
 
 /** A session's own commands are about that session; otherwise the nearest folder upwards that a harness lies in decides. */
-function byPlace(call: InstallCall, all: readonly Candidate[]): Candidate | null {
+function byPlace(call: InstallCall, all: readonly FoundInstall[]): FoundInstall | null {
   const own = all.find(({ record }) => record.destination === call.env[SESSION.root])
   if (own !== undefined) return own
   for (const folder of upwards(call.cwd)) {
@@ -84,26 +71,26 @@ function byPlace(call: InstallCall, all: readonly Candidate[]): Candidate | null
   return all.length === 0 ? null : only(all, 'several harnesses are installed on this machine, and none of them for this folder', call)
 }
 
-const isNear = ({ env, cwd }: InstallCall, { record: { destination } }: Candidate): boolean =>
+const isNear = ({ env, cwd }: InstallCall, { record: { destination } }: FoundInstall): boolean =>
   destination === env[SESSION.root] || upwards(cwd).some((folder) => folder === destination || folder === dirname(destination))
 
 const upwards = (folder: string): readonly string[] => (dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))])
 
-function byName(scenario: string, call: InstallCall, all: readonly Candidate[]): Candidate | null {
+function byName(scenario: string, call: InstallCall, all: readonly FoundInstall[]): FoundInstall | null {
   const named = all.filter(({ record }) => record.scenario === scenario)
   if (named.length === 0) throw new Stop(`no scenario ${JSON.stringify(scenario)} is installed here${listOf(all)}`)
   return byPlace(call, named)
 }
 
-function only(all: readonly Candidate[], problem: string, { adapter }: InstallCall): Candidate {
+function only(all: readonly FoundInstall[], problem: string, { adapter }: InstallCall): FoundInstall {
   const [first, second] = all
   if (first !== undefined && second === undefined) return first
   const command = commandOf(adapter ?? first?.record.adapter ?? '')
   throw new Stop(`${problem}; name one with '${command} ${OPTION} <name> …', or call the one you mean by its path:${listOf(all)}`)
 }
 
-const listOf = (all: readonly Candidate[]): string =>
+const listOf = (all: readonly FoundInstall[]): string =>
   all.map((each) => `\n  ${lineOf(each)}, ${typed(join(each.folder, commandOf(each.record.adapter)))}`).join('')
 
-const lineOf = ({ record: { scenario, url, destination } }: Candidate): string =>
+const lineOf = ({ record: { scenario, url, destination } }: FoundInstall): string =>
   visible(`scenario ${scenario} at ${url}, harness in ${destination}`)

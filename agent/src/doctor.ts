@@ -34,10 +34,11 @@ export async function doctor(install: Install, args: readonly string[], terminal
 const markOf = ({ ok, advice }: Finding): string => (ok ? 'ok' : advice ? '--' : '!!')
 
 async function findingsOf(install: Install): Promise<readonly Finding[]> {
-  const rows = await catalogOf(install)
+  const { url, scenario } = install.record
+  const rows = await orFailure(async () => (await serviceOf(install, SERVICE_SECONDS_MAX)).catalog())
   return [
-    nodeFinding(install),
-    serviceFinding(install, rows),
+    await nodeFinding(install),
+    finding('service', rows instanceof Failure && rows.message, `scenario ${scenario} at ${url}`),
     await programFinding(install),
     ...toolFindings(install),
     ...(rows instanceof Failure ? [] : releaseFindings(install, rows)),
@@ -47,35 +48,28 @@ async function findingsOf(install: Install): Promise<readonly Finding[]> {
   ]
 }
 
-async function catalogOf(install: Install): Promise<readonly CatalogRow[] | Failure> {
+/** A failure is a finding, and the others are made all the same. */
+async function orFailure<T>(work: () => T | Promise<T>): Promise<T | Failure> {
   try {
-    return await (await serviceOf(install, SERVICE_SECONDS_MAX)).catalog()
+    return await work()
   } catch (error) {
     if (error instanceof Failure) return error
     throw error
   }
 }
 
-function nodeFinding({ record }: Install): Finding {
-  try {
-    requireNode(record, process.versions.node)
-    return { name: 'node', ok: true, text: process.versions.node }
-  } catch (error) {
-    if (error instanceof Failure) return { name: 'node', ok: false, text: error.message }
-    throw error
-  }
-}
+const finding = (name: string, problem: string | false, text: string): Finding => ({ name, ok: problem === false, text: problem || text })
 
-function serviceFinding({ record: { url, scenario } }: Install, rows: readonly CatalogRow[] | Failure): Finding {
-  if (rows instanceof Failure) return { name: 'service', ok: false, text: rows.message }
-  return { name: 'service', ok: true, text: `scenario ${scenario} at ${url}` }
+async function nodeFinding({ record }: Install): Promise<Finding> {
+  const result = await orFailure(() => requireNode(record, process.versions.node))
+  return finding('node', result instanceof Failure && result.message, process.versions.node)
 }
 
 async function programFinding({ record, env }: Install): Promise<Finding> {
   const { executable, install } = record
   const ok = await saysVersion(executable, { ...record, env, node: process.execPath })
   const problem = `${executable} is gone, or does not say it is ${install.version}; run the install script of the service again`
-  return { name: 'program', ok, text: ok ? `${executable} ${install.version}` : problem }
+  return finding('program', !ok && problem, `${executable} ${install.version}`)
 }
 
 function toolFindings({ record: { client, binary }, env }: Install): readonly Finding[] {
@@ -93,25 +87,25 @@ function releaseFindings({ record: { release_id, content_id, adapter } }: Instal
   const held = rows.filter((row) => row.pending && !promoted.has(row.release_id)).map((row) => row.release_id)
   const older = `${release_id} is installed, ${head?.release_id} is served; run '${commandOf(adapter)} update'`
   return [
-    { name: 'release', ok: isCurrent, text: isCurrent ? release_id : older },
-    { name: 'review', ok: true, text: held.length === 0 ? 'no release waits for review' : `waiting for review: ${held.join(', ')}` },
+    finding('release', !isCurrent && older, release_id),
+    finding('review', false, held.length === 0 ? 'no release waits for review' : `waiting for review: ${held.join(', ')}`),
   ]
 }
 
 async function filesFinding({ record }: Install): Promise<Finding> {
   const changed = await changedFiles(record)
-  const text = `changed since they were installed: ${changed.join(', ')}; '${commandOf(record.adapter)} update' writes them again`
-  return { name: 'files', ok: changed.length === 0, text: changed.length === 0 ? `as installed in ${record.destination}` : text }
+  const problem = `changed since they were installed: ${changed.join(', ')}; '${commandOf(record.adapter)} update' writes them again`
+  return finding('files', changed.length > 0 && problem, `as installed in ${record.destination}`)
 }
 
 async function setupFinding({ record }: Install): Promise<Finding> {
   const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
-  const text = missing.length === 0 ? 'nothing is missing' : `missing: ${missing.join(', ')}; run '${commandOf(record.adapter)} setup'`
-  return { name: 'setup', ok: missing.length === 0, text }
+  const problem = `missing: ${missing.join(', ')}; run '${commandOf(record.adapter)} setup'`
+  return finding('setup', missing.length > 0 && problem, 'nothing is missing')
 }
 
 async function reportsFinding({ record, env }: Install): Promise<Finding> {
   const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
   const text = waiting === 0 ? 'nothing waits' : `sessions to report: ${waiting}; '${commandOf(record.adapter)} report --list' shows them`
-  return { name: 'reports', ok: true, text }
+  return finding('reports', false, text)
 }

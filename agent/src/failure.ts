@@ -37,3 +37,14 @@ function placeIn(error: object): string {
 
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
+
+/** For `catch`: null for a failure with one of these codes; any other is thrown on. */
+export const ignoring =
+  (...codes: readonly string[]) =>
+  (error: unknown): null => {
+    if (hasCode(error, ...codes)) return null
+    throw error
+  }
+
+/** For `catch`: null for a path that does not exist. */
+export const ifAbsent = ignoring('ENOENT', 'ENOTDIR')

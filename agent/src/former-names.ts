@@ -7,11 +7,10 @@ import { existsSync, lstatSync } from 'node:fs'
 import { mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { turnFormerCommand } from './install-link.ts'
-import { oneAtATime } from './install-lock.ts'
 import { launcherText } from './launcher.ts'
 import { commandOf, formerFolders, inFolder, installFolder, isRealFolder, renamedHarness, stateFolders } from './places.ts'
-import { isHeld } from './process-lock.ts'
-import { recordFile, recordIfThere, type InstallRecord } from './record.ts'
+import { isHeld, oneAtATime } from './process-lock.ts'
+import { foldersIn, recordFile, recordIfThere, type InstallRecord } from './record.ts'
 import { liveRuns } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 import { EXECUTABLE, isWritten, SHARED, writeWhole } from './whole-file.ts'
@@ -41,23 +40,20 @@ export async function moveFormer(move: Move): Promise<void> {
 async function moveUnlessUsed(move: Move): Promise<void> {
   const { home, terminal } = move
   const [former, now] = [formerFolders(home), stateFolders(home)]
-  const folders = await installsIn(former.installs)
+  const folders = await installFoldersIn(former.installs)
   if ((await Promise.all(folders.map(isUsed))).some(Boolean)) return
   for (const folder of [now.installs, now.captures]) await mkdir(folder, { recursive: true, mode: 0o700 })
   await movePrograms(home)
   for (const folder of folders) await moveInstall(folder, move)
-  for (const folder of await installsIn(now.installs)) await completeInstall(folder, move)
+  for (const folder of await installFoldersIn(now.installs)) await completeInstall(folder, move)
   await leaveLink(former.installs, now.installs)
   await moveReceipts(home)
   if (folders.length > 0) terminal.warn(`renamed the folders of an earlier version: ${former.installs} is ${now.installs} now`)
 }
 
 /** Folders that an install made: they have a record, or the name of a scenario that is being made. */
-async function installsIn(folder: string): Promise<readonly string[]> {
-  if (!isRealFolder(folder)) return []
-  const folders = (await readdir(folder, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(folder, name))
+async function installFoldersIn(folder: string): Promise<readonly string[]> {
+  const folders = isRealFolder(folder) ? await foldersIn(folder) : []
   const records = await Promise.all(folders.map((each) => recordIfThere(each).catch(() => null)))
   return folders.filter((each, index) => records[index] !== null || existsSync(inFolder(each).start))
 }

@@ -3,7 +3,7 @@ import { lstat, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPaths, writeTree, type TreeChange, type TreeFiles } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
-import { hasCode, Stop } from './failure.ts'
+import { ifAbsent, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
 import { launcherText } from './launcher.ts'
 import { commandOf, inFolder } from './places.ts'
@@ -73,14 +73,7 @@ async function refuseForeign(destination: string, tree: TreeFiles, owned: readon
 }
 
 /** A folder in the way is refused when the tree is written: one that is the old tree's leaves before. */
-async function isAbsentOrFolder(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isDirectory()
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return true
-    throw error
-  }
-}
+const isAbsentOrFolder = async (path: string): Promise<boolean> => (await lstat(path).catch(ifAbsent))?.isDirectory() ?? true
 
 /** Placeholders are new in every script. A record that differs in them alone says the same and stays. */
 async function sameOrNew(folder: string, record: InstallRecord, token: string | null): Promise<InstallRecord> {

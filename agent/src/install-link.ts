@@ -1,7 +1,7 @@
 /** The command in the folder of a person's own commands. */
 import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
-import { hasCode, lineOf } from './failure.ts'
+import { ifAbsent, lineOf } from './failure.ts'
 import { typed } from './launcher.ts'
 import { commandFolder, commandOf, formerFolders, homeOf, stateFolders } from './places.ts'
 import type { Terminal } from './terminal.ts'
@@ -41,12 +41,9 @@ export async function unlinkCommand(adapter: string, folder: string, next: strin
 }
 
 async function targetOf(link: string): Promise<string | null> {
-  try {
-    return (await lstat(link)).isSymbolicLink() ? resolve(dirname(link), await readlink(link)) : 'something else'
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-    throw error
-  }
+  if ((await lstat(link).catch(ifAbsent))?.isSymbolicLink() === false) return 'something else'
+  const target = await readlink(link).catch(ifAbsent)
+  return target === null ? null : resolve(dirname(link), target)
 }
 
 /** Without the link the agent runs all the same. */

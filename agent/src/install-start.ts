@@ -4,7 +4,7 @@ import { connect, type Svc, INSTALL_ROUTE, field, parseJson } from '@svc-ai/clie
 import { Stop } from './failure.ts'
 import { moveFormer } from './former-names.ts'
 import { requireNode } from './install-gate.ts'
-import { oneAtATime } from './install-lock.ts'
+import { oneAtATime } from './process-lock.ts'
 import { destinationFor, knows } from './install-place.ts'
 import { inOneLine, requireFewArguments, type InstallOrder } from './install.ts'
 import type { InstallStart } from './installation.ts'

@@ -1,11 +1,30 @@
 /** A lock that a process holds until it lets go or dies: a link whose target names the process, because a link is there whole or not at all. */
 import { randomUUID } from 'node:crypto'
 import { readlink, symlink, unlink } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '@svc-ai/client/shared'
-import { hasCode } from './failure.ts'
+import { hasCode, ignoring } from './failure.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface Lock {
   release(): Promise<void>
+}
+
+const LOOK_MILLISECONDS = 200
+
+/** One process at a time: a second one reports that it waits. */
+export async function oneAtATime<T>(path: string, terminal: Terminal, work: () => Promise<T>): Promise<T> {
+  let lock = await takeLock(path)
+  if (lock === null) terminal.warn(`another install is under way, waiting for it (if there is none, remove ${path})`)
+  while (lock === null) {
+    await sleep(LOOK_MILLISECONDS)
+    lock = await takeLock(path)
+  }
+  try {
+    return await work()
+  } finally {
+    await lock.release()
+  }
 }
 
 /** Whether a process that is alive holds it. */
@@ -43,17 +62,8 @@ async function clear(path: string, holder: string): Promise<boolean> {
   }
 }
 
-async function holderOf(path: string): Promise<string | null> {
-  try {
-    return await readlink(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EINVAL')) return null
-    throw error
-  }
-}
+const holderOf = (path: string): Promise<string | null> => readlink(path).catch(ignoring('ENOENT', 'ENOTDIR', 'EINVAL'))
 
 async function unlinkIfThere(path: string): Promise<void> {
-  await unlink(path).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error
-  })
+  await unlink(path).catch(ignoring('ENOENT'))
 }

@@ -28,20 +28,11 @@ const CLIENT_IDLE_SECONDS = 600
 /** As much as the service takes. */
 const HEADER_BYTES_MAX = 64 * 1024
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
-/** What the agent says about itself that is said for it. */
-const REPLACED = [
-  'host',
-  'expect',
-  'authorization',
-  'x-api-key',
-  'proxy-authorization',
-  'cookie',
-  SCENARIO_HEADER,
-  SESSION_TAG_HEADER,
-  RELEASE_TAG_HEADER,
-]
+const CREDENTIALS = ['authorization', 'x-api-key', 'proxy-authorization', 'cookie']
+/** Headers of the agent that the proxy sets or drops. */
+const REPLACED = ['host', 'expect', ...CREDENTIALS, SCENARIO_HEADER, SESSION_TAG_HEADER, RELEASE_TAG_HEADER]
 
-/** Told of each receipt before the bytes that carry it go on. */
+/** `keep` gets each receipt before the bytes that carry it are passed on. */
 export async function startProxy(upstream: ProxyTarget, key: string, keep: (receipt: string) => void): Promise<Proxy> {
   const options = { keepAlive: true, timeout: IDLE_SECONDS * 1000 }
   const agent = upstream.url.startsWith('https:') ? new HttpsAgent(options) : new HttpAgent(options)
@@ -68,38 +59,17 @@ export async function startProxy(upstream: ProxyTarget, key: string, keep: (rece
   }
 }
 
-interface Refusal {
-  readonly status: number
-  readonly type: string
-  readonly code: string
-  readonly message: string
-}
+type Refusal = readonly [status: number, type: string, code: string, message: string]
 
 /** Null for what may pass. */
 function refusalOf(request: IncomingMessage, key: string): Refusal | null {
   if (!isLoopback(request.headers.host))
-    return { status: 403, type: 'permission_error', code: 'not_loopback', message: 'this address is for programs of this machine alone' }
-  if (!holdsKey(request, key))
-    return {
-      status: 401,
-      type: 'authentication_error',
-      code: 'unauthorized',
-      message: "send the session's key as a bearer token or x-api-key",
-    }
+    return [403, 'permission_error', 'not_loopback', 'this address is for programs of this machine alone']
+  if (!holdsKey(request, key)) return [401, 'authentication_error', 'unauthorized', "send the session's key as a bearer token or x-api-key"]
   if (request.headers.upgrade?.toLowerCase() === 'websocket')
-    return {
-      status: 426,
-      type: 'invalid_request_error',
-      code: 'upgrade_required',
-      message: 'this service answers over HTTP; POST to this route',
-    }
+    return [426, 'invalid_request_error', 'upgrade_required', 'this service answers over HTTP; POST to this route']
   if (isForwarded(request.method ?? '', pathOf(request))) return null
-  return {
-    status: 404,
-    type: 'not_found_error',
-    code: 'unknown_route',
-    message: 'a session reaches the inference and harness routes alone',
-  }
+  return [404, 'not_found_error', 'unknown_route', 'a session reaches the inference and harness routes alone']
 }
 
 /** A page of another site may have its name resolved to this machine; its requests still carry that name. */
@@ -207,16 +177,11 @@ function receiptsTo(keep: (receipt: string) => void): Transform {
 
 function unreachable(url: string, error: unknown): Refusal {
   const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  return {
-    status: 502,
-    type: 'api_error',
-    code: 'service_unreachable',
-    message: `the service at ${url} cannot be reached (${reason}): is it running?`,
-  }
+  return [502, 'api_error', 'service_unreachable', `the service at ${url} cannot be reached (${reason}): is it running?`]
 }
 
 /** In the shape that the SDK of the route parses. The body of a refused request is read away, so that the connection can be used again. */
-function refuse(request: IncomingMessage, response: ServerResponse, { status, type, code, message }: Refusal): void {
+function refuse(request: IncomingMessage, response: ServerResponse, [status, type, code, message]: Refusal): void {
   if (response.destroyed) return
   const isMessages = /^\/v1\/messages(?:\/|$)/.test(pathOf(request))
   const body = JSON.stringify(isMessages ? { type: 'error', error: { type, message } } : { error: { message, type, code } })

@@ -1,5 +1,6 @@
 /** What was installed, as the wrapper finds it again: the installation without the texts of its files, and where everything was put. */
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lineOf, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
@@ -42,6 +43,24 @@ export async function readRecord(folder: string): Promise<InstallRecord> {
 export async function recordIfThere(folder: string): Promise<InstallRecord | null> {
   const record = await readIfThere(inFolder(folder).record)
   return record === null ? null : parse(record)
+}
+
+/** An install on this machine. */
+export interface FoundInstall {
+  readonly folder: string
+  readonly record: InstallRecord
+}
+
+/** Every install in a folder of installs whose record this version can read. */
+export async function installsIn(installs: string): Promise<readonly FoundInstall[]> {
+  const folders = (await foldersIn(installs)).map(async (folder) => ({ folder, record: await recordIfThere(folder).catch(() => null) }))
+  return (await Promise.all(folders)).flatMap(({ folder, record }) => (record === null ? [] : [{ folder, record }]))
+}
+
+/** The folders directly below this one, without links. */
+export async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  return entries.flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 }
 
 export const recordFile = (folder: string, record: InstallRecord) => ({

@@ -3,11 +3,11 @@
  * agent kept from earlier runs. What it leaves there goes back to what is kept.
  */
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAlive } from '@svc-ai/client/shared'
-import { hasCode } from './failure.ts'
+import { ifAbsent, ignoring } from './failure.ts'
 import { inFolder } from './places.ts'
 import type { InstallRecord } from './record.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
@@ -71,17 +71,13 @@ async function writeBelow(root: string, path: string, text: string): Promise<voi
 /** No links: some agents pass over a file that is one, and an update would change the files of a session that was begun with others. */
 async function copyUnlessThere(root: string, path: string, source: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
-  await copyFile(source, join(root, path), constants.COPYFILE_EXCL).catch((error: unknown) => {
-    if (!hasCode(error, 'EEXIST', 'ENOENT', 'ENOTDIR')) throw error
-  })
+  await copyFile(source, join(root, path), constants.COPYFILE_EXCL).catch(ignoring('EEXIST', 'ENOENT', 'ENOTDIR'))
 }
 
 /** Also to what is not there yet: an agent that writes it then writes it where it is kept. */
 async function linkUnlessThere(root: string, path: string, target: string): Promise<void> {
   await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
-  await symlink(target, join(root, path)).catch((error: unknown) => {
-    if (!hasCode(error, 'EEXIST')) throw error
-  })
+  await symlink(target, join(root, path)).catch(ignoring('EEXIST'))
 }
 
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
@@ -149,7 +145,7 @@ interface Run {
 async function keepNew(run: Run, folder: string): Promise<void> {
   for (const name of await namesIn(join(run.root, folder))) {
     const path = join(folder, name)
-    const found = await lstatIfThere(join(run.root, path))
+    const found = await lstat(join(run.root, path)).catch(ifAbsent)
     if (found === null || isOurs(run, path)) continue
     if (found.isDirectory() && (holdsOurs(run, path) || (await isFolder(join(run.state, path))))) await keepNew(run, path)
     else if (found.isDirectory() || found.isFile()) await move(run, path, found.mtimeMs)
@@ -162,33 +158,15 @@ const holdsOurs = ({ ours }: Run, path: string): boolean => [...ours].some((each
 
 /** Of two sessions that both wrote a file, the later writer's is kept. A file in a folder's place, or the other way round, is not. */
 async function move({ root, state }: Run, path: string, writtenMs: number): Promise<void> {
-  const kept = await lstatIfThere(join(state, path))
+  const kept = await lstat(join(state, path)).catch(ifAbsent)
   if (kept !== null && kept.mtimeMs > writtenMs) return
   await mkdir(dirname(join(state, path)), { recursive: true, mode: 0o700 })
-  await rename(join(root, path), join(state, path)).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST')) throw error
-  })
+  await rename(join(root, path), join(state, path)).catch(ignoring('ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'))
 }
 
-const isFolder = async (path: string): Promise<boolean> => (await lstatIfThere(path))?.isDirectory() === true
+const isFolder = async (path: string): Promise<boolean> => (await lstat(path).catch(ifAbsent))?.isDirectory() === true
 
-async function lstatIfThere(path: string): Promise<Stats | null> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-    throw error
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
-}
+const namesIn = async (folder: string): Promise<readonly string[]> => (await readdir(folder).catch(ifAbsent)) ?? []
 
 /** The tree's files that are not as they were installed. Those that the binding names are bound, and so never are. */
 export async function changedFiles({ files, binding, destination }: InstallRecord): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 /** The service as the commands of an install reach it: by the session they are called in, else by the address and token of the install. */
 import { connect, type Svc } from '@svc-ai/client/shared'
-import type { InstallRecord } from './record.ts'
+import type { FoundInstall, InstallRecord } from './record.ts'
 import { tokenOf } from './token.ts'
 
 /** Variables that a session sets for the programs it runs. */
@@ -14,9 +14,7 @@ export const SESSION = {
   proxyKey: 'SVC_PROXY_KEY',
 } as const
 
-export interface Install {
-  readonly folder: string
-  readonly record: InstallRecord
+export interface Install extends FoundInstall {
   readonly env: NodeJS.ProcessEnv
   /** Chosen as the only one there is, neither named nor for this folder. */
   readonly isFar?: boolean

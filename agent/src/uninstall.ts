@@ -1,6 +1,6 @@
 /** `uninstall`: takes away everything that an install and its sessions put on this machine, and leaves what a person changed or made. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { readFile, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { understand, removeFromTree } from '@svc-ai/client/shared'
@@ -9,10 +9,10 @@ import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
 import { removeFormerLinks } from './former-names.ts'
 import { unlinkCommand } from './install-link.ts'
-import { oneAtATime } from './install-lock.ts'
+import { oneAtATime } from './process-lock.ts'
 import { quoted } from './launcher.ts'
 import { capturesFolder, commandFolder, commandOf, homeOf, inFolder, installsFolder } from './places.ts'
-import { recordIfThere, type InstallRecord } from './record.ts'
+import { installsIn, type FoundInstall, type InstallRecord } from './record.ts'
 import { changedFiles, liveRuns } from './run-folder.ts'
 import type { Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
@@ -62,22 +62,10 @@ async function refuseWhileRunning({ folder, record }: Install): Promise<void> {
   )
 }
 
-interface Other {
-  readonly folder: string
-  readonly record: InstallRecord
-}
+const otherInstalls = async (folder: string): Promise<readonly FoundInstall[]> =>
+  (await installsIn(dirname(folder))).filter((other) => other.folder !== folder)
 
-async function otherInstalls(folder: string): Promise<readonly Other[]> {
-  const entries = (await readdir(dirname(folder), { withFileTypes: true })).filter((entry) => entry.isDirectory())
-  const folders = entries.map(({ name }) => join(dirname(folder), name)).filter((other) => other !== folder)
-  const records = await Promise.all(folders.map((other) => recordIfThere(other).catch(() => null)))
-  return folders.flatMap((other, index) => {
-    const record = records[index] ?? null
-    return record === null ? [] : [{ folder: other, record }]
-  })
-}
-
-const isProgramShared = ({ prefix }: InstallRecord, others: readonly Other[]): boolean =>
+const isProgramShared = ({ prefix }: InstallRecord, others: readonly FoundInstall[]): boolean =>
   others.some((other) => other.record.prefix === prefix)
 
 async function isAgreed({ folder, record, env }: Install, terminal: Terminal): Promise<boolean> {
@@ -112,7 +100,7 @@ async function changedTexts(destination: string, written: Readonly<Record<string
 }
 
 /** One that does not say which harness it ran with may be another install's. */
-async function removeSessions({ record, env }: Install, others: readonly Other[]): Promise<void> {
+async function removeSessions({ record, env }: Install, others: readonly FoundInstall[]): Promise<void> {
   const isShared = others.some((other) => other.record.url === record.url && other.record.scenario === record.scenario)
   for (const session of await sessionsOf(capturesFolder(homeOf(env)), record)) {
     if (session.destination === undefined && isShared) continue

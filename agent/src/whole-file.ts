@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { hasCode } from './failure.ts'
+import { ifAbsent } from './failure.ts'
 
 export const PRIVATE = 0o600
 export const SHARED = 0o644
@@ -44,21 +44,10 @@ export async function removeUnfinished(folder: string, paths: readonly string[])
 
 /** Whether the file is on disk as it should be, and not readable by others. */
 export async function isWritten({ path, text, mode }: WholeFile): Promise<boolean> {
-  try {
-    const found = await lstat(path)
-    return found.isFile() && (found.mode & 0o777 & ~mode) === 0 && Buffer.from(text).equals(await readFile(path))
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
-  }
+  const found = await lstat(path).catch(ifAbsent)
+  if (found === null || !found.isFile() || (found.mode & 0o777 & ~mode) !== 0) return false
+  return (await readFile(path).catch(ifAbsent))?.equals(Buffer.from(text)) ?? false
 }
 
 /** Null when there is no such file. */
-export async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-    throw error
-  }
-}
+export const readIfThere = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(ifAbsent)
