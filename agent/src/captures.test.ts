@@ -1,19 +1,15 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { isWaiting, markBegun, markStored, openCapture, sessionsOf, unreported, type SessionHead } from './captures.ts'
 
 const SESSION = '00000000-0000-4000-8000-000000000001'
 const id = (last: number): string => SESSION.slice(0, -1) + String(last)
 const about = { url: 'http://service', scenario: 'Prüfung' }
 
-function folderOf(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-captures-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'captures')
-}
+const folderOf = (): string => join(temporaryFolder(), 'captures')
 
 function head(changes: Partial<SessionHead> = {}): SessionHead {
   const { pid } = process

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '@svc-ai/client/shared'
-import { installed, SCENARIO, screen, start } from './testing/agent-install.ts'
+import { installed, NOWHERE, SCENARIO, start } from './testing/agent-install.ts'
+import { transcript } from './testing/harness-home.ts'
 import { json, listening, upstream } from './testing/upstream.ts'
 import { openCapture } from './captures.ts'
 import { doctor } from './doctor.ts'
@@ -66,7 +67,7 @@ describe('harness', () => {
     const { url, scenario, adapter, release_id } = install.record
     const session = '00000000-0000-4000-8000-000000000001'
     openCapture(capturesFolder(install.home), { url, scenario, adapter, release_id, session, pid: 1, started_at: 1 }).keep('r-1')
-    const terminal = screen()
+    const terminal = transcript()
     expect(await request(install, ['be', 'nicer'], terminal)).toBe(0)
     expect(terminal.printed).toEqual([`request q-1 is filed\n${service.url}/svc/requests/q-1?key=k`])
     expect(JSON.parse(service.heard[0]?.body ?? '')).toMatchObject({
@@ -84,14 +85,14 @@ describe('harness', () => {
   it.each([[[]], [[' ']], [['x', '--timeout', '0']], [['x', '--timeout', 'soon']], [['x', '--later']]])(
     'is not understood with %j',
     async (args) => {
-      await expect(request(await installed('http://127.0.0.1:1'), args, screen())).rejects.toThrow(UsageError)
+      await expect(request(await installed(), args, transcript())).rejects.toThrow(UsageError)
     },
   )
 
   it('waits, tells each state once, rides out a service that is away, and names the next command', async () => {
     const states = [progress('queued'), progress('queued'), 0, 503, progress('proposing'), progress('published', true)]
     const install = await installed((await filing(states)).url)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await request(install, ['x', '--wait'], terminal, 0.001)).toBe(0)
     expect(terminal.warned).toEqual(['queued: words', 'waiting: the service does not answer', 'proposing: words'])
     expect(terminal.printed.at(-1)).toBe("published; 'svc-pi update' installs it")
@@ -104,17 +105,17 @@ describe('harness', () => {
     ['failed', { skipped: 'instruction failed', error: 'no model' }, 1, 'failed: no model'],
   ])('that ends %s says so', async (state, last, code, words) => {
     const install = await installed((await filing([progress(state, true)], last)).url)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await request(install, ['x', '--wait'], terminal)).toBe(code)
     expect(terminal.printed.at(-1)).toContain(words)
-    const asJson = screen()
+    const asJson = transcript()
     expect(await request(install, ['x', '--wait', '--json'], asJson)).toBe(code)
     expect(JSON.parse(asJson.printed.join(''))).toMatchObject({ agent_record_id: 'q-1', settled: true, state, release_id: 'release-2' })
   })
 
   it('gives up when it is not settled in time, and leaves the request to go on', async () => {
     const install = await installed((await filing([progress('evaluating')])).url)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await request(install, ['x', '--wait', '--timeout', '0.01'], terminal)).toBe(4)
     expect(terminal.printed.at(-1)).toContain('it goes on')
   })
@@ -132,7 +133,7 @@ describe('page', () => {
       `#!/bin/sh\necho "$1" > '${install.home}/opened.part'; mv '${install.home}/opened.part' '${install.home}/opened'\n`,
     )
     chmodSync(browser, 0o755)
-    const terminal = screen()
+    const terminal = transcript()
     const link = `${service.url}/svc/harness/releases/1/page?scenario=s&key=k`
     expect(await page({ ...install, env: { ...install.env, PATH: `${bin}:${process.env['PATH']}` } }, ['v1'], terminal)).toBe(0)
     expect(await page(install, ['0', '--print'], terminal)).toBe(0)
@@ -142,7 +143,7 @@ describe('page', () => {
   })
 
   it.each([[[]], [['newest']], [['1', '2']], [['-1']]])('is not understood with %j', async (args) => {
-    await expect(page(await installed('http://127.0.0.1:1'), args, screen())).rejects.toThrow(UsageError)
+    await expect(page(await installed(), args, transcript())).rejects.toThrow(UsageError)
   })
 })
 
@@ -161,10 +162,10 @@ describe('doctor', () => {
 
   it('finds nothing to say about an install that is in order', async () => {
     const install = await installed((await catalog(row(1, { current: true }))).url, VERSION)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await doctor(install, [], terminal)).toBe(0)
     expect(terminal.printed.every((line) => line.startsWith('ok  '))).toBe(true)
-    const asJson = screen()
+    const asJson = transcript()
     await doctor(install, ['--json'], asJson)
     expect(JSON.parse(asJson.printed.join(''))).toMatchObject({
       ok: true,
@@ -180,7 +181,7 @@ describe('doctor', () => {
       client: { env: {}, env_defaults: {}, state: [], tools: [{ command: 'no-such-tool', package: 'the-tool' }] },
     })
     rmSync(join(install.destination, 'pi-agent/AGENTS.md'))
-    const terminal = screen()
+    const terminal = transcript()
     expect(await doctor(install, [], terminal)).toBe(1)
     const words = terminal.printed.join('\n')
     for (const expected of [
@@ -196,7 +197,7 @@ describe('doctor', () => {
 
   it('says what is wrong with the service and looks at the rest', async () => {
     const install = await installed((await serving({ 'GET /svc/harness/releases?limit=100': [401] })).url, VERSION)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await doctor(install, [], terminal)).toBe(1)
     expect(terminal.printed.filter((line) => line.startsWith('!!'))).toEqual([expect.stringContaining('SVC_TOKEN')])
   })
@@ -204,7 +205,7 @@ describe('doctor', () => {
 
 describe('notice', () => {
   it('tells an agent’s start hook of a newer release', async () => {
-    const terminal = screen()
+    const terminal = transcript()
     expect(await notice(await installed((await headed(2)).url), ['--hook', 'claude'], terminal)).toBe(0)
     expect(JSON.parse(terminal.printed.join(''))).toEqual({
       hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.stringContaining("'svc-pi update'") },
@@ -212,7 +213,7 @@ describe('notice', () => {
   })
 
   it('says nothing when there is none, when the service fails, or to a hook it does not know', async () => {
-    const terminal = screen()
+    const terminal = transcript()
     await notice(await installed((await headed(1)).url), ['--hook', 'claude'], terminal)
     await notice(await installed(await listening((_request, response) => response.writeHead(500).end())), ['--hook', 'claude'], terminal)
     await notice(await installed((await headed(2)).url), ['--hook', 'another'], terminal)
@@ -222,7 +223,7 @@ describe('notice', () => {
 
 describe('the command', () => {
   it('explains itself, and with --help lets the agent do so too', async () => {
-    const install = await installed('http://127.0.0.1:1', 'console.log("the agent: " + process.argv.slice(2))')
+    const install = await installed(NOWHERE, 'console.log("the agent: " + process.argv.slice(2))')
     const help = await start(install, 'help').end
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain('Usage: svc-pi')
@@ -230,7 +231,7 @@ describe('the command', () => {
   })
 
   it('that is not understood is one line and 2; one that fails is one line and 1', async () => {
-    const install = await installed('http://127.0.0.1:1')
+    const install = await installed()
     expect(await start(install, 'report').end).toMatchObject({
       code: 2,
       stdout: '',

@@ -1,22 +1,15 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readlinkSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { takeLock } from './process-lock.ts'
 
-function lockIn(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-lock-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'lock')
-}
+const lockIn = (): string => join(temporaryFolder(), 'lock')
 
-function deadHolder(): string {
-  const { pid } = spawnSync(process.execPath, ['-e', ''])
-  return `${pid}-00000000-0000-0000-0000-000000000000`
-}
+const deadHolder = (): string => `${spawnSync(process.execPath, ['-e', '']).pid}-00000000-0000-0000-0000-000000000000`
 
 it('is one process’s until it lets go', async () => {
   const path = lockIn()

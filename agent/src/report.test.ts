@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '@svc-ai/client/shared'
-import { installed, SCENARIO, screen, start, type TestInstall } from './testing/agent-install.ts'
+import { installed, SCENARIO, start, type TestInstall } from './testing/agent-install.ts'
+import { transcript } from './testing/harness-home.ts'
 import { json, upstream, type Heard } from './testing/upstream.ts'
 import { openCapture } from './captures.ts'
 import { capturesFolder } from './places.ts'
@@ -52,7 +53,7 @@ describe('report', () => {
     const install = await installed(url)
     captured(install, 1, ['a'])
     captured(install, 2, ['b-2', 'b-1'])
-    const terminal = screen()
+    const terminal = transcript()
     expect(await report(install, ['--score', '0.5', '--feedback', 'fine'], terminal)).toBe(0)
     expect(reports()).toMatchObject([
       { score: 0.5, feedback: 'fine', references: ['b-2', 'b-1'], metadata: { client_release: 'release-1' } },
@@ -72,20 +73,20 @@ describe('report', () => {
     const { url, reports } = await service()
     const install = await installed(url)
     captured(install, 1, ['a'])
-    expect(await report(install, ['--score', '-0.5'], screen())).toBe(0)
+    expect(await report(install, ['--score', '-0.5'], transcript())).toBe(0)
     expect(reports()).toMatchObject([{ score: -0.5, references: ['a'] }])
     for (const args of [
       ['--score', '--list'],
       ['--scores', '1'],
     ])
-      await expect(report(install, args, screen())).rejects.toThrow(/^(?:Option|Unknown)[^\n]*$/)
+      await expect(report(install, args, transcript())).rejects.toThrow(/^(?:Option|Unknown)[^\n]*$/)
   })
 
   it('of a session that is still running says so, and later tells what came since', async () => {
     const { url, reports } = await service()
     const install = await installed(url)
     const keep = captured(install, 1, ['a', 'b'], process.pid)
-    const terminal = screen()
+    const terminal = transcript()
     await report(install, ['--score', '1'], terminal)
     expect(terminal.printed[0]).toContain('still running')
     keep('c')
@@ -97,14 +98,14 @@ describe('report', () => {
     const { url, reports } = await service()
     const install = await installed(url)
     captured(install, 1, ['a', 'b'])
-    await report(install, ['--score', '1', '--per-receipt'], screen())
+    await report(install, ['--score', '1', '--per-receipt'], transcript())
     expect(reports().map(({ references }) => references)).toEqual([['a'], ['b']])
     captured(
       install,
       2,
       Array.from({ length: 2001 }, (_, index) => `r-${index}`),
     )
-    await report(install, ['--score', '1'], screen())
+    await report(install, ['--score', '1'], transcript())
     expect(reports().map(({ references }) => references.length)).toEqual([1, 1, 1000, 1000, 1])
   })
 
@@ -112,9 +113,9 @@ describe('report', () => {
     const { url, reports } = await service('lose')
     const install = await installed(url)
     const keep = captured(install, 1, ['a', 'b'], process.pid)
-    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('cannot be reached')
+    await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
     keep('c')
-    expect(await report(install, ['--score', '1'], screen())).toBe(0)
+    expect(await report(install, ['--score', '1'], transcript())).toBe(0)
     expect(reports().map(({ references }) => references)).toEqual([['a', 'b'], ['c']])
   })
 
@@ -122,8 +123,8 @@ describe('report', () => {
     const { url, reports } = await service('drop')
     const install = await installed(url)
     captured(install, 1, ['a'])
-    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('cannot be reached')
-    expect(await report(install, ['--score', '0'], screen())).toBe(0)
+    await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
+    expect(await report(install, ['--score', '0'], transcript())).toBe(0)
     expect(reports()).toMatchObject([{ score: 0, references: ['a'] }])
   })
 
@@ -131,20 +132,20 @@ describe('report', () => {
     const { url, reports } = await service('lose')
     const install = await installed(url)
     captured(install, 1, ['a'])
-    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('cannot be reached')
-    const terminal = screen()
+    await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
+    const terminal = transcript()
     expect(await report(install, ['--score', '0'], terminal)).toBe(1)
     expect(terminal.warned).toEqual([expect.stringContaining('it stands')])
     expect(reports()).toMatchObject([{ score: 1 }])
-    await expect(report(install, ['--score', '0'], screen())).rejects.toThrow('already reported')
+    await expect(report(install, ['--score', '0'], transcript())).rejects.toThrow('already reported')
   })
 
   it('that is refused keeps everything and says why', async () => {
     const { url, reports } = await service('refuse')
     const install = await installed(url)
     captured(install, 1, ['a'])
-    await expect(report(install, ['--score', '1'], screen())).rejects.toThrow('score: must be 0 or 1')
-    await report(install, ['--score', '1'], screen())
+    await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('score: must be 0 or 1')
+    await report(install, ['--score', '1'], transcript())
     expect(reports()).toMatchObject([{ references: ['a'] }])
   })
 
@@ -152,11 +153,11 @@ describe('report', () => {
     const { url, reports } = await service('forget')
     const install = await installed(url)
     const keep = captured(install, 1, ['old'], process.pid)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await report(install, ['--score', '1'], terminal)).toBe(1)
     expect(terminal.warned.join()).toContain('does not know these receipts')
     keep('new')
-    expect(await report(install, ['--score', '1'], screen())).toBe(0)
+    expect(await report(install, ['--score', '1'], transcript())).toBe(0)
     expect(reports()).toMatchObject([{ references: ['new'] }])
   })
 
@@ -187,9 +188,9 @@ describe('report', () => {
     [['--score', '1', '--what']],
     [['--score', '1', 'x']],
   ])('is not understood with %j', async (args) => {
-    const install = await installed('http://127.0.0.1:1')
+    const install = await installed()
     captured(install, 1, ['a'])
-    await expect(report(install, args, screen())).rejects.toThrow(UsageError)
+    await expect(report(install, args, transcript())).rejects.toThrow(UsageError)
   })
 
   it('lists the sessions, newest first, and takes the one that is named', async () => {
@@ -197,7 +198,7 @@ describe('report', () => {
     const install = await installed(url)
     captured(install, 1, ['a'])
     captured(install, 2, ['b', 'c'], process.pid)
-    const terminal = screen()
+    const terminal = transcript()
     expect(await report(install, ['--list'], terminal)).toBe(0)
     expect(terminal.printed).toEqual([
       `${session(2)}  1970-01-01 00:00Z  2 receipts, 2 to report  (still running)`,
@@ -211,14 +212,14 @@ describe('report', () => {
 
   it('from inside a session goes through its proxy and is about that session', async () => {
     const { url, heard, reports } = await service()
-    const install = await installed('http://127.0.0.1:1')
+    const install = await installed()
     captured(install, 1, ['own'], process.pid)
     captured(install, 2, ['newer'])
     const env = { ...install.env, SVC_SESSION: session(1), SVC_HARNESS_ROOT: install.destination, SVC_PROXY_URL: url, SVC_PROXY_KEY: 'key' }
-    await report({ ...install, env }, ['--score', '1'], screen())
+    await report({ ...install, env }, ['--score', '1'], transcript())
     expect(reports()).toMatchObject([{ references: ['own'] }])
     expect(heard[0]?.headers['authorization']).toBe('Bearer key')
     const elsewhere = { ...env, SVC_HARNESS_ROOT: join(install.home, 'another') }
-    await expect(report({ ...install, env: elsewhere }, ['--score', '1'], screen())).rejects.toThrow('http://127.0.0.1:1')
+    await expect(report({ ...install, env: elsewhere }, ['--score', '1'], transcript())).rejects.toThrow('http://127.0.0.1:1')
   })
 })

@@ -23,7 +23,7 @@ function orphan({ folder }: TestInstall, last: number): void {
 }
 
 it('of two sessions that wrote the same file, the later writer’s is kept, whichever ends last', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const [early, late] = [await make(install, 1), await make(install, 2)]
   write(join(late.root, 'pi-agent/history'), 'late', 200)
   write(join(early.root, 'pi-agent/history'), 'early', 100)
@@ -33,7 +33,7 @@ it('of two sessions that wrote the same file, the later writer’s is kept, whic
 })
 
 it('what both made a folder of is put together', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const runs = [await make(install, 1), await make(install, 2)]
   for (const [index, { root }] of runs.entries()) {
     spawnSync('mkdir', ['-p', join(root, 'pi-agent/cache')])
@@ -44,7 +44,7 @@ it('what both made a folder of is put together', async () => {
 })
 
 it('what a dead run left is taken back whole, also by several at once', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const { root } = await make(install, 1)
   for (let file = 0; file < 50; file += 1) writeFileSync(join(root, 'pi-agent', `f${file}`), String(file))
   orphan(install, 1)
@@ -54,7 +54,7 @@ it('what a dead run left is taken back whole, also by several at once', async ()
 })
 
 it('a run that was killed before its folder was made is swept', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const { root } = await make(install, 1)
   rmSync(root, { recursive: true })
   orphan(install, 1)
@@ -63,7 +63,7 @@ it('a run that was killed before its folder was made is swept', async () => {
 })
 
 it('a run of a process that lives is left alone', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const run = await make(install, 1)
   await run.heldBy(process.ppid)
   await sweepRuns(install.folder)
@@ -71,7 +71,7 @@ it('a run of a process that lives is left alone', async () => {
 })
 
 it('links that the agent made are not followed when its folder goes', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const run = await make(install, 1)
   symlinkSync(install.destination, join(run.root, 'pi-agent/mine'))
   await run.end()
@@ -80,7 +80,7 @@ it('links that the agent made are not followed when its folder goes', async () =
 })
 
 it('what an agent puts where the harness is rendered belongs to no release, and no later session has it', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   const run = await make(install, 1)
   for (const [path, text] of [
     ['pi-agent/extensions/mine.ts', 'export default () => undefined\n'],
@@ -98,7 +98,7 @@ it('what an agent puts where the harness is rendered belongs to no release, and 
 })
 
 it('nor what was kept there by an earlier version', async () => {
-  const install = await installed('http://127.0.0.1:1')
+  const install = await installed()
   mkdirSync(join(install.folder, 'state/pi-agent/extensions'), { recursive: true })
   writeFileSync(join(install.folder, 'state/pi-agent/extensions/old.ts'), '')
   const run = await make(install, 1)

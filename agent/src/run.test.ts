@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installed, SCENARIO, screen, start, type TestInstall } from './testing/agent-install.ts'
+import { installed, NOWHERE, SCENARIO, start, type TestInstall } from './testing/agent-install.ts'
+import { transcript } from './testing/harness-home.ts'
 import { json, upstream } from './testing/upstream.ts'
 import { sessionsOf } from './captures.ts'
 import { capturesFolder } from './places.ts'
 import { isAlive } from '@svc-ai/client/shared'
 import { report } from './report.ts'
 
-const NOWHERE = 'http://127.0.0.1:1'
 const ASK = `
   const ask = () => fetch(process.env.SVC_PROXY_URL + '/v1/chat/completions', {
     method: 'POST', body: '{}', headers: { authorization: 'Bearer ' + process.env.SVC_PROXY_KEY },
@@ -177,7 +177,7 @@ describe('the end of a session', () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
     process.kill(agent, 'SIGKILL')
-    await report(install, ['--score', '1'], screen())
+    await report(install, ['--score', '1'], transcript())
     expect(JSON.parse(service.heard.at(-1)?.body ?? '')).toMatchObject({ references: ['r-1'] })
   })
 

@@ -2,20 +2,17 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError, type Requires } from '@svc-ai/client/shared'
-import { fakeHarness, type FakeHarness } from './testing/fake-harness.ts'
-import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
-import { install } from './install.ts'
-import { inFolder, installFolder } from './places.ts'
-import { readRecord } from './record.ts'
+import { installedFrom } from './testing/fake-harness.ts'
+import { transcript } from './testing/harness-home.ts'
+import { inFolder } from './places.ts'
 import { readReleaseFile } from './release-file.ts'
-import type { Install } from './service.ts'
 import { setup } from './setup.ts'
 
 const KEY: Requires = { name: 'mail-key', kind: 'env', check: 'MAIL_API_KEY', prompt: 'the key of your mail account' }
 
 describe('setup', () => {
   test('asks for a value without showing it, keeps it for sessions, and checks the item off', async () => {
-    const { self, folder } = await installed([KEY])
+    const { self, folder } = await installedFrom([KEY])
     const terminal = transcript('my key = "1"')
     expect(await setup(self, [], terminal)).toBe(0)
     expect(terminal.asked).toEqual([{ question: '  MAIL_API_KEY: ', hidden: true }])
@@ -28,17 +25,17 @@ describe('setup', () => {
   })
 
   test('runs a check only after the person agreed, and shows all of it', async () => {
-    const { self, home } = await installed([check(`touch ran\u0008\u0008`)])
+    const { self, home } = await installedFrom([check(`touch ran\u0008\u0008`)])
     const no = transcript('no')
     expect(await setup(self, [], no)).toBe(1)
     expect(no.printed.join('\n')).toContain(String.raw`touch ran\u{8}\u{8}`)
-    const { self: other } = await installed([check(`touch '${join(home.path, 'ran')}'`)])
+    const { self: other } = await installedFrom([check(`touch '${join(home.path, 'ran')}'`)])
     expect([await setup(other, [], transcript('no')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
     expect([await setup(other, [], transcript('yes')), existsSync(join(home.path, 'ran'))]).toEqual([0, true])
   })
 
   test('a check that fails leaves its item open and shows what it said', async () => {
-    const { self } = await installed([check('echo no server here; exit 3')])
+    const { self } = await installedFrom([check('echo no server here; exit 3')])
     const terminal = transcript()
     expect(await setup(self, ['--yes'], terminal)).toBe(1)
     expect(terminal.warned.join('\n')).toContain('no server here')
@@ -46,7 +43,7 @@ describe('setup', () => {
   })
 
   test('without a terminal it only lists', async () => {
-    const { self, home } = await installed([KEY, check('touch "$HOME/ran"')])
+    const { self, home } = await installedFrom([KEY, check('touch "$HOME/ran"')])
     const terminal = transcript()
     expect(await setup(self, [], terminal)).toBe(1)
     expect(terminal.printed.join('\n')).toContain('mail-key (variable MAIL_API_KEY): the key of your mail account')
@@ -54,7 +51,7 @@ describe('setup', () => {
   })
 
   test('marks an item by name, and refuses a name or a release that it does not know', async () => {
-    const { self } = await installed([KEY])
+    const { self } = await installedFrom([KEY])
     await expect(setup(self, ['--mark', 'other'], transcript())).rejects.toThrow(
       new UsageError('--mark: this release needs nothing called other'),
     )
@@ -68,7 +65,7 @@ describe('setup', () => {
   })
 
   test('an item whose check has changed since is open again', async () => {
-    const { self, harness } = await installed([check('true')])
+    const { self, harness } = await installedFrom([check('true')])
     expect(await setup(self, ['--yes'], transcript())).toBe(0)
     harness.releases.set('r2', [check('test 1 = 1')])
     expect(await setup(self, [], transcript())).toBe(1)
@@ -77,13 +74,3 @@ describe('setup', () => {
 })
 
 const check = (command: string): Requires => ({ name: 'mail', kind: 'service', check: command })
-
-async function installed(
-  requires: readonly Requires[],
-): Promise<{ readonly self: Install; readonly folder: string; readonly home: Home; readonly harness: FakeHarness }> {
-  const home = makeHome()
-  const harness = await fakeHarness({ r1: requires })
-  await install({ ...home.order(anInstallation({ url: harness.url })), terminal: transcript() })
-  const folder = installFolder(home.path, home.destination)
-  return { self: { folder, record: await readRecord(folder), env: home.env }, folder, home, harness }
-}

@@ -1,19 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fakeHarness, type FakeHarness } from './testing/fake-harness.ts'
-import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
-import { install } from './install.ts'
-import { installFolder } from './places.ts'
-import { readRecord } from './record.ts'
-import type { Install } from './service.ts'
+import { installedFrom } from './testing/fake-harness.ts'
+import { transcript } from './testing/harness-home.ts'
 import { update } from './update.ts'
 
 const SCRIPT = `{\nprintf '%s\\n' "$1" "$2" "$SVC_TOKEN" >"$HOME/ran"\n}\n`
 
 describe('update', () => {
   test('runs the install script of the served release for this folder and prefix, with the token', async () => {
-    const { self, home, harness } = await installed()
+    const { self, home, harness } = await installedFrom()
     harness.releases.set('r2', [])
     harness.script = SCRIPT
     const { SVC_TOKEN: _, ...env } = home.env
@@ -26,7 +22,7 @@ describe('update', () => {
   })
 
   test('says so when the release is there already, and asks for no script', async () => {
-    const { self, harness } = await installed()
+    const { self, harness } = await installedFrom()
     const terminal = transcript()
     expect(await update(self, [], terminal)).toBe(0)
     expect(terminal.printed.join('\n')).toContain('already current')
@@ -34,7 +30,7 @@ describe('update', () => {
   })
 
   test('names what must be set up first and exits 3', async () => {
-    const { self, harness } = await installed()
+    const { self, harness } = await installedFrom()
     harness.releases.set('r2', [{ name: 'mail', kind: 'service', check: 'true', prompt: 'start it' }])
     const terminal = transcript()
     expect(await update(self, ['--release', 'r2'], terminal)).toBe(3)
@@ -43,7 +39,7 @@ describe('update', () => {
   })
 
   test('a script that did not arrive whole is not run, however it was cut', async () => {
-    const { self, home, harness } = await installed()
+    const { self, home, harness } = await installedFrom()
     harness.releases.set('r2', [])
     for (const script of [null, '', '{\necho begun >"$1/begun"\n', `{\ncat >"$1/begun" <<'END'\nhalf`]) {
       harness.script = script
@@ -53,17 +49,9 @@ describe('update', () => {
   })
 
   test('a script that fails makes the update fail', async () => {
-    const { self, harness } = await installed()
+    const { self, harness } = await installedFrom()
     harness.releases.set('r2', [])
     harness.script = '{\nexit 7\n}\n'
     expect(await update(self, [], transcript())).toBe(1)
   })
 })
-
-async function installed(): Promise<{ readonly self: Install; readonly home: Home; readonly harness: FakeHarness }> {
-  const home = makeHome()
-  const harness = await fakeHarness({ r1: [] })
-  await install({ ...home.order(anInstallation({ url: harness.url })), terminal: transcript() })
-  const folder = installFolder(home.path, home.destination)
-  return { self: { folder, record: await readRecord(folder), env: home.env }, home, harness }
-}

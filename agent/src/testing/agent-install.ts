@@ -1,16 +1,15 @@
 /** An installed harness whose agent is a few lines of a test's own, in a home that goes with the test. */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Installation } from '../installation.ts'
 import { installFolder } from '../places.ts'
 import { recordFile, recordOf } from '../record.ts'
 import { writeWhole } from '../whole-file.ts'
 import type { Install } from '../service.ts'
-import type { Terminal } from '../terminal.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'main.ts')
 export const SCENARIO = 'Prüfung'
@@ -20,10 +19,12 @@ export interface TestInstall extends Install {
   readonly destination: string
 }
 
+/** The address of no service. */
+export const NOWHERE = 'http://127.0.0.1:1'
+
 /** `agent` is the body of a Node program. */
-export async function installed(url: string, agent = '', changes: Partial<Installation> = {}): Promise<TestInstall> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'svc-agent-')))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+export async function installed(url = NOWHERE, agent = '', changes: Partial<Installation> = {}): Promise<TestInstall> {
+  const home = realpathSync(temporaryFolder())
   const [destination, prefix] = [join(home, 'harness'), join(home, 'prefix')]
   const installation = { ...installationAt(url), ...changes }
   const record = recordOf(installation, destination, prefix)
@@ -66,43 +67,11 @@ function write(path: string, content: string): void {
   writeFileSync(path, content)
 }
 
-export interface EndedProcess {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 /** `svc-pi …` as a person would run it. Its outputs are no terminal. */
-export function start(
-  { folder, env }: Install,
-  ...args: readonly string[]
-): { readonly child: ChildProcess; readonly end: Promise<EndedProcess> } {
+export function start({ folder, env }: Install, ...args: readonly string[]) {
   const child = spawn(process.execPath, [MAIN, folder, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const end = Promise.all([exit, text(child.stdout), text(child.stderr)]).then(([code, stdout, stderr]) => ({ code, stdout, stderr }))
   return { child, end }
-}
-
-export interface RecordedScreen extends Terminal {
-  readonly printed: string[]
-  readonly warned: string[]
-}
-
-/** Nobody is there to be asked. */
-export function screen(): RecordedScreen {
-  const [printed, warned]: [string[], string[]] = [[], []]
-  return {
-    printed,
-    warned,
-    interactive: false,
-    print: (line) => void printed.push(line),
-    warn: (line) => void warned.push(line),
-    confirm: (_question, byDefault) => Promise.resolve(byDefault),
-    ask: () => Promise.resolve(''),
-    during: (label, work) => {
-      warned.push(label)
-      return work()
-    },
-  }
 }

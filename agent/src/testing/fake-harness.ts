@@ -1,9 +1,13 @@
 /** The harness routes of a service, in memory: manifests by release, and the install script as a test gives it. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Requires } from '@svc-ai/client/shared'
-import { onTestFinished } from 'vitest'
+import { install } from '../install.ts'
+import { installFolder } from '../places.ts'
+import { readRecord } from '../record.ts'
+import { anInstallation, makeHome, transcript } from './harness-home.ts'
+import { listening } from './upstream.ts'
 
-export interface FakeHarness {
+interface FakeHarness {
   readonly url: string
   /** Release id to what it needs; the last one is served. */
   readonly releases: Map<string, readonly Requires[]>
@@ -12,14 +16,14 @@ export interface FakeHarness {
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[]
 }
 
-export async function fakeHarness(releases: Readonly<Record<string, readonly Requires[]>>): Promise<FakeHarness> {
-  const server = createServer((request, response) => answer(harness, request, response))
-  const harness: FakeHarness = { url: await listening(server), releases: new Map(Object.entries(releases)), script: '', requests: [] }
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return harness
+/** A service whose release `r1` needs this, and an install of that release, set up or not. */
+export async function installedFrom(requires: readonly Requires[] = []) {
+  const home = makeHome()
+  const url = await listening((request, response) => answer(harness, request, response))
+  const harness: FakeHarness = { url, releases: new Map([['r1', requires]]), script: '', requests: [] }
+  await install({ ...home.order(anInstallation({ url })), terminal: transcript() })
+  const folder = installFolder(home.path, home.destination)
+  return { self: { folder, record: await readRecord(folder), env: home.env }, folder, home, harness }
 }
 
 function answer(harness: FakeHarness, request: IncomingMessage, response: ServerResponse): void {
@@ -33,11 +37,4 @@ function answer(harness: FakeHarness, request: IncomingMessage, response: Server
   if (harness.script !== null) return void response.end(harness.script)
   response.writeHead(200, { 'content-length': '1000' })
   response.write('{\necho begun >"$1/begun"\n', () => request.socket.destroy())
-}
-
-async function listening(server: ReturnType<typeof createServer>): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the fake harness has no port')
-  return `http://127.0.0.1:${address.port}`
 }

@@ -1,20 +1,7 @@
 /** A person's machine for tests: a home of its own, an npm that makes small programs, and a terminal that remembers what it showed. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { InstallOrder } from '../install.ts'
 import type { Installation } from '../installation.ts'
 import type { Terminal } from '../terminal.ts'
@@ -45,8 +32,7 @@ export interface Home {
 }
 
 export function makeHome(): Home {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'harness-home-')))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  const path = realpathSync(temporaryFolder())
   const tools = join(path, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'npm'), NPM)
@@ -97,14 +83,14 @@ export interface Transcript extends Terminal {
   readonly asked: { readonly question: string; readonly hidden: boolean }[]
 }
 
-/** Answers are given in turn; without any nobody is there to be asked. */
+/** Answers are given in turn; without any there is no one to ask. */
 export function transcript(...answers: string[]): Transcript {
   const [printed, warned, asked]: [string[], string[], Transcript['asked']] = [[], [], []]
   const interactive = answers.length > 0
   const next = (question: string, hidden: boolean): Promise<string> => {
     asked.push({ question, hidden })
     const answer = answers.shift()
-    return answer === undefined ? Promise.reject(new Error(`nobody answers ${question}`)) : Promise.resolve(answer)
+    return answer === undefined ? Promise.reject(new Error(`no answer to ${question}`)) : Promise.resolve(answer)
   }
   return {
     printed,
@@ -115,7 +101,10 @@ export function transcript(...answers: string[]): Transcript {
     warn: (line) => void warned.push(line),
     confirm: async (question) => (await next(question, false)) === 'yes',
     ask: (question, { hidden = false } = {}) => next(question, hidden),
-    during: (_label, work) => work(),
+    during: (label, work) => {
+      warned.push(label)
+      return work()
+    },
   }
 }
 

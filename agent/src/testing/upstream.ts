@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
 
 export interface Heard {
   readonly method: string
@@ -31,14 +32,11 @@ export async function upstream(handle: Handler): Promise<FakeUpstream> {
 
 export async function listening(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<string> {
   const server = createServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return `http://127.0.0.1:${address.port}`
+  return `http://127.0.0.1:${await listenOnLoopback(server)}`
 }
 
 export const json = (response: ServerResponse, status: number, body: unknown): void =>
