@@ -1,6 +1,5 @@
 /** `doctor`: everything that a session needs, looked at one by one, each with what to do when it is not in order. */
-import { parseArgs } from 'node:util'
-import { Failure, understand, type CatalogRow } from '@svc-ai/client/shared'
+import { Failure, readOptions, type CatalogRow } from '@svc-ai/client/shared'
 import { isWaiting, sessionsOf } from './captures.ts'
 import { requireNode } from './install-gate.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
@@ -23,7 +22,7 @@ interface Finding {
 
 /** 0 when everything is in order. */
 export async function doctor(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = understand(() => parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } }))
+  const values = readOptions(args, { json: { type: 'boolean', default: false } })
   const findings = await findingsOf(install)
   const ok = findings.every((finding) => finding.ok || finding.advice)
   if (values.json) terminal.print(JSON.stringify({ ok, findings }))

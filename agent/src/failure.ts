@@ -29,6 +29,8 @@ export function lineOf(error: unknown): string | null {
   }
 }
 
+export const wordsOf = (error: unknown): string => lineOf(error) ?? (error instanceof Error ? error.message : String(error))
+
 /** Of a rename the name that was wanted, not the one it was written under. */
 function placeIn(error: object): string {
   if ('dest' in error && typeof error.dest === 'string') return error.dest

@@ -1,7 +1,6 @@
 /** `page`: what a step of the harness changed, in the browser. */
 import { spawn } from 'node:child_process'
-import { parseArgs } from 'node:util'
-import { Failure, UsageError, understand } from '@svc-ai/client/shared'
+import { Failure, UsageError, readArguments } from '@svc-ai/client/shared'
 import { isOnPath } from './programs.ts'
 import { serviceOf, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
@@ -11,9 +10,7 @@ const BROWSERS = process.platform === 'darwin' ? ['open'] : ['xdg-open', 'wslvie
 
 /** The link is printed in any case: there may be no browser here, or none that can be seen. */
 export async function page(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = understand(() =>
-    parseArgs({ args: [...args], allowPositionals: true, options: { print: { type: 'boolean', default: false } } }),
-  )
+  const { values, positionals } = readArguments(args, { print: { type: 'boolean', default: false } })
   const step = stepOf(positionals)
   const rows = await (await serviceOf(install)).catalog()
   const row = rows[step]

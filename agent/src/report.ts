@@ -1,7 +1,6 @@
 /** `report`: a person's score of a session, stored once for every receipt, however often it is sent. */
 import { createHash } from 'node:crypto'
-import { parseArgs } from 'node:util'
-import { type Svc, Failure, ServiceFailure, scoreOf, understand, withNegativeScore } from '@svc-ai/client/shared'
+import { type Svc, Failure, ServiceFailure, scoreOf, readOptions, withNegativeScore } from '@svc-ai/client/shared'
 import {
   forget,
   isWaiting,
@@ -28,19 +27,14 @@ interface Verdict {
 
 /** 1 when the service kept an earlier verdict instead of this one, or does not know the receipts any more. */
 export async function report(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = understand(() =>
-    parseArgs({
-      args: withNegativeScore(args),
-      options: {
-        score: { type: 'string' },
-        feedback: { type: 'string' },
-        'per-receipt': { type: 'boolean', default: false },
-        session: { type: 'string' },
-        list: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-      },
-    }),
-  )
+  const values = readOptions(withNegativeScore(args), {
+    score: { type: 'string' },
+    feedback: { type: 'string' },
+    'per-receipt': { type: 'boolean', default: false },
+    session: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  })
   const sessions = await sessionsOf(capturesFolder(homeOf(install.env)), install.record)
   if (values.list) return list(sessions, values.json, terminal)
   const verdict = { score: scoreOf(values.score), feedback: values.feedback ?? null }

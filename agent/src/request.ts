@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { release as systemRelease } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import {
   field,
   type Svc,
   ServiceFailure,
   UsageError,
-  understand,
+  readArguments,
   type CatalogRow,
   type RequestProgress,
   type TrainReceipt,
@@ -25,13 +24,6 @@ const TIMEOUT_SECONDS_MAX = 7 * 24 * 3600
 /** What a harness may want to call. Whether they are there is looked up; none is run. */
 const COMMANDS = `afplay say osascript open pbcopy terminal-notifier xdg-open notify-send paplay pw-play aplay wl-copy xclip
   powershell.exe wslview ffplay ffmpeg mpv mpg123 sox espeak curl git gh python3 node brew apt-get`.split(/\s+/)
-
-interface Options {
-  readonly text: string
-  readonly wait: boolean
-  readonly timeoutSeconds: number
-  readonly json: boolean
-}
 
 /** 0 when it is filed, or settled well; 1 when it failed; 4 when it is not settled in time. */
 export async function request(install: Install, args: readonly string[], terminal: Terminal, pollSeconds = POLL_SECONDS): Promise<number> {
@@ -52,18 +44,12 @@ export async function request(install: Install, args: readonly string[], termina
   return end.code
 }
 
-function optionsOf(args: readonly string[]): Options {
-  const { values, positionals } = understand(() =>
-    parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        wait: { type: 'boolean', default: false },
-        timeout: { type: 'string', default: '1800' },
-        json: { type: 'boolean', default: false },
-      },
-    }),
-  )
+function optionsOf(args: readonly string[]) {
+  const { values, positionals } = readArguments(args, {
+    wait: { type: 'boolean', default: false },
+    timeout: { type: 'string', default: '1800' },
+    json: { type: 'boolean', default: false },
+  })
   const text = positionals.join(' ').trim()
   if (text === '') throw new UsageError('say what should change, in quotes')
   const timeoutSeconds = Number(values.timeout)

@@ -9,7 +9,7 @@ import { Failure, TOKEN_VARIABLE, tokenProblem } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { openCapture, type ReceiptCapture } from './captures.ts'
 import { readEnvFile } from './env-file.ts'
-import { lineOf } from './failure.ts'
+import { wordsOf } from './failure.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { startProxy } from './proxy.ts'
 import type { InstallRecord } from './record.ts'
@@ -52,8 +52,6 @@ export async function runAgent(install: Install, args: readonly string[], say: S
 async function tidyUp(folder: string, say: Say): Promise<void> {
   await sweepRuns(folder).catch((error: unknown) => say(`what an earlier session left could not be put away: ${wordsOf(error)}`))
 }
-
-const wordsOf = (error: unknown): string => lineOf(error) ?? (error instanceof Error ? error.message : String(error))
 
 async function warn({ record }: Install, say: Say): Promise<void> {
   const command = commandOf(record.adapter)

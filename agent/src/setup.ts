@@ -1,6 +1,5 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
-import { parseArgs } from 'node:util'
-import { ServiceFailure, UsageError, understand, type Requires } from '@svc-ai/client/shared'
+import { ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
@@ -13,12 +12,7 @@ import { withoutToken } from './token.ts'
 const CHECK_SECONDS_MAX = 60
 const SECRET = /TOKEN|KEY|SECRET|PASSWORD/i
 
-interface Options {
-  readonly yes: boolean
-  readonly mark: readonly string[]
-  readonly release: string | undefined
-  readonly json: boolean
-}
+type Options = ReturnType<typeof parse>
 
 /** 0 when all is met, 1 when not. */
 export async function setup(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -36,24 +30,17 @@ export async function setup(install: Install, argv: readonly string[], terminal:
   return tell(install, target, options, terminal)
 }
 
-/** Whoever marks by name, or wants data, is no person to be asked. */
+/** A caller that marks by name, or wants JSON, is a program: it is asked nothing. */
 const isToGoThrough = ({ yes, mark, json }: Options, { interactive }: Terminal): boolean =>
   !json && (yes || (interactive && mark.length === 0))
 
-function parse(argv: readonly string[]): Options {
-  const { values } = understand(() =>
-    parseArgs({
-      args: [...argv],
-      options: {
-        yes: { type: 'boolean', default: false },
-        mark: { type: 'string', multiple: true, default: [] },
-        release: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-    }),
-  )
-  return { ...values, release: values.release }
-}
+const parse = (argv: readonly string[]) =>
+  readOptions(argv, {
+    yes: { type: 'boolean', default: false },
+    mark: { type: 'string', multiple: true, default: [] },
+    release: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  })
 
 interface Target {
   readonly release_id: string

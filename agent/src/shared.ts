@@ -1,6 +1,6 @@
 /** What the package `native` uses of this one. Nothing here is promised to others. */
 export { openCapture } from './captures.ts'
-export { hasCode, lineOf } from './failure.ts'
+export { hasCode, lineOf, wordsOf } from './failure.ts'
 export { moveReceipts } from './former-names.ts'
 export { capturesFolder, homeOf } from './places.ts'
 export { takeLock } from './process-lock.ts'

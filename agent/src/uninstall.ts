@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { understand, removeFromTree } from '@svc-ai/client/shared'
+import { readOptions, removeFromTree } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
@@ -21,7 +20,7 @@ import { removeVendor } from './vendor.ts'
 
 /** 0 when it is gone, 1 when the person would rather keep it. Killed on the way, the same command goes on: the record goes last. */
 export async function uninstall(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = understand(() => parseArgs({ args: [...args], options: { yes: { type: 'boolean', default: false } } }))
+  const values = readOptions(args, { yes: { type: 'boolean', default: false } })
   const { folder, record, env } = install
   if (values.yes) refuseFar(install)
   await refuseWhileRunning(install)

@@ -1,6 +1,5 @@
 /** `update`: the served release, or the one that is named, in place of what is installed. */
-import { parseArgs } from 'node:util'
-import { connect, type Svc, INSTALL_ROUTE, TOKEN_VARIABLE, understand } from '@svc-ai/client/shared'
+import { connect, type Svc, INSTALL_ROUTE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
@@ -15,7 +14,7 @@ const UNMET = 3
 /** 0 when it is installed, 3 when something must be set up first, 1 when it failed. */
 export async function update(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const { folder, record, env } = install
-  const { values } = understand(() => parseArgs({ args: [...argv], options: { release: { type: 'string' } } }))
+  const values = readOptions(argv, { release: { type: 'string' } })
   // Not through a session's proxy: the script is written for the address at which it is asked for.
   const token = await tokenOf(folder, env)
   const service = connect({ url: record.url, scenario: record.scenario, token, timeoutSeconds: SCRIPT_SECONDS_MAX })

@@ -1,4 +1,5 @@
 /** What the command lines have in common: every option is checked before anything is opened or sent. */
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { UsageError } from './failure.ts'
 import { TOKEN_VARIABLE } from './names.ts'
 import { scenarioProblem, tokenProblem, urlProblem, withoutSlash } from './place.ts'
@@ -19,8 +20,18 @@ Environment:
   ${TOKEN_VARIABLE}                the service's token, when it asks for one
 `
 
-/** Runs the parser of Node; what that does not understand is the caller's mistake, and anything else a bug. */
-export function understand<T>(parse: () => T): T {
+type OptionTypes = NonNullable<ParseArgsConfig['options']>
+
+/** The options, for a command that takes no arguments beside them. */
+export const readOptions = <T extends OptionTypes>(args: readonly string[], options: T) =>
+  understand(() => parseArgs({ args: [...args], options })).values
+
+/** The options as `values`, the other arguments as `positionals`. */
+export const readArguments = <T extends OptionTypes>(args: readonly string[], options: T) =>
+  understand(() => parseArgs({ args: [...args], allowPositionals: true, options }))
+
+/** Arguments that the parser of Node refuses are the caller's mistake; any other failure is a bug. */
+function understand<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -21,11 +21,12 @@ export type { CatalogRow, Manifest, RequestProgress, Requires, TrainReceipt } fr
 export {
   noArgument,
   onlyArgument,
+  readArguments,
+  readOptions,
   scenarioName,
   scoreOf,
   serviceUrl,
   tokenIn,
-  understand,
   wholeNumber,
   withNegativeScore,
 } from './options.ts'

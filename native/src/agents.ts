@@ -3,7 +3,7 @@ import { TurnEnded, failed } from './ended.ts'
 import { AGENT_DEPTH_MAX } from './limits.ts'
 import { graphNamed } from './load.ts'
 import type { Agent, Graph } from './tree.ts'
-import { systemText, type AgentTurn } from './turn.ts'
+import { newTurn, systemText, type AgentTurn } from './turn.ts'
 
 export interface AgentAnswer {
   readonly outcome: 'completed' | 'gave_up' | 'budget' | 'ask'
@@ -56,18 +56,14 @@ function turnOf(parent: AgentTurn, agent: Agent, task: string): AgentTurn {
   const { scene } = parent
   const skills = scene.tree.skills.filter(({ name }) => agent.skills === null || agent.skills.includes(name))
   const tools = [...scene.tree.tools, ...scene.selfTools].filter(({ name }) => agent.tools === null || agent.tools.includes(name))
-  return {
+  return newTurn({
     scene,
     log: parent.log.forAgent(agent.name),
     task,
     system: systemText(agent.prompt, scene.workdir, skills),
-    tools: tools.map(({ name, description, parameters, capabilities }) => ({ name, description, parameters, capabilities })),
+    tools,
     depth: parent.depth + 1,
     budget: { steps: agent.stepsMax, toolCalls: agent.toolCallsMax, parent: parent.budget },
     messages: [{ role: 'user', content: task }],
-    calls: [],
-    lastText: '',
-    stepsUsed: 0,
-    toolErrors: 0,
-  }
+  })
 }

@@ -1,26 +1,61 @@
-/** The commands that a person gives the resident agent of a folder. */
-import { parseArgs } from 'node:util'
+/** The commands that a person gives: one turn in a folder, and those for the resident agent of a folder. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { visible } from '@svc-ai/agent/shared'
-import { connect, UsageError, noArgument, onlyArgument, understand, field } from '@svc-ai/client/shared'
-import type { EndReason, ErrorCode } from './ended.ts'
+import { connect, Failure, UsageError, noArgument, onlyArgument, readArguments, field } from '@svc-ai/client/shared'
+import { TurnEnded, type EndReason, type ErrorCode } from './ended.ts'
+import { loadTree } from './load.ts'
 import { fetchRelease, mount } from './mount.ts'
-import { tellEnd } from './one-turn.ts'
-import { placesIn } from './places.ts'
-import { serviceIn } from './service-place.ts'
+import { placesIn, serviceIn } from './places.ts'
+import { runTurn, type TurnEnd } from './run-turn.ts'
+import { openLog, redactor, sessionName } from './session-log.ts'
 import { askResident, isServed } from './socket.ts'
 import type { Data } from './tree.ts'
+import { boundModel, sceneOf } from './turn.ts'
+
+const FOLDER_VARIABLE = 'SVC_NATIVE_DIR'
+const NOT_COMPLETED = 3
+
+/** `svc-native -p`: one turn in the folder it is started in; the answer on the standard output, and nothing else there. */
+export async function oneTurn([prompt, ...rest]: readonly string[], signal: AbortSignal): Promise<number> {
+  if (prompt === undefined || prompt.trim() === '') throw new UsageError('say what to do, in quotes, after -p')
+  if (rest.length > 0) throw new UsageError('the prompt must be one word: put it in quotes')
+  const folder = process.env[FOLDER_VARIABLE]?.trim() ?? ''
+  if (folder === '') throw new Failure(`${FOLDER_VARIABLE} is not set: it names the folder native of a harness`)
+  return tellEnd(await turnIn(folder, prompt, signal))
+}
+
+async function turnIn(folder: string, prompt: string, signal: AbortSignal): Promise<TurnEnd> {
+  const tree = loaded(() => loadTree(folder))
+  const model = loaded(() => boundModel(tree))
+  const name = sessionName(randomBytes(4).toString('hex'))
+  const log = openLog({ folder: join(tree.folder, 'sessions'), name, redact: redactor(model.apiKey) })
+  return runTurn(sceneOf({ tree, model, workdir: process.cwd(), signal }), log, [], prompt)
+}
+
+function loaded<T>(load: () => T): T {
+  try {
+    return load()
+  } catch (error) {
+    if (error instanceof TurnEnded) throw new Failure(error.message)
+    throw error
+  }
+}
+
+/** 0 when it is completed, 1 for an error, 3 for any other end. */
+function tellEnd({ reason, text, code, message }: TurnEnd): number {
+  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  if (reason === 'completed') return 0
+  const words = (message ?? '').replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  process.stderr.write(`svc-native: ${code ?? reason}${words === '' ? '' : `: ${words}`}\n`)
+  return reason === 'error' ? 1 : NOT_COMPLETED
+}
 
 const TREE = { tree: { type: 'string', default: '.' } } as const
 
 export async function turnCommand(args: readonly string[]): Promise<number> {
   const { words, prompt } = withoutPrompt(args)
-  const { values, positionals } = understand(() =>
-    parseArgs({
-      args: words,
-      allowPositionals: true,
-      options: { ...TREE, session: { type: 'string' }, quiet: { type: 'boolean', default: false } },
-    }),
-  )
+  const { values, positionals } = readArguments(words, { ...TREE, session: { type: 'string' }, quiet: { type: 'boolean', default: false } })
   noArgument(positionals)
   if (prompt.trim() === '') throw new UsageError('say what to do, in quotes, after -p')
   const { socket } = placesIn(values.tree)
@@ -47,7 +82,7 @@ function tellEvent({ event, data }: Data): void {
 const REASONS: readonly EndReason[] = ['completed', 'gave_up', 'max-steps', 'max-tool-calls', 'rejected', 'ask', 'turn-timeout']
 const CODES: readonly ErrorCode[] = ['MODEL_ERROR', 'LOAD_ERROR', 'GRAPH_ERROR', 'LOOP_ERROR', 'TURN_ERROR']
 
-function endOf({ reason, code, text, message }: Data): Parameters<typeof tellEnd>[0] {
+function endOf({ reason, code, text, message }: Data): TurnEnd {
   return {
     reason: REASONS.find((each) => each === reason) ?? 'error',
     code: CODES.find((each) => each === code) ?? null,
@@ -57,9 +92,7 @@ function endOf({ reason, code, text, message }: Data): Parameters<typeof tellEnd
 }
 
 export async function statusCommand(args: readonly string[]): Promise<number> {
-  const { values, positionals } = understand(() =>
-    parseArgs({ args: [...args], allowPositionals: true, options: { ...TREE, json: { type: 'boolean', default: false } } }),
-  )
+  const { values, positionals } = readArguments(args, { ...TREE, json: { type: 'boolean', default: false } })
   noArgument(positionals)
   const { type: _, ...status } = await askResident(placesIn(values.tree).socket, { type: 'control', action: 'status' })
   if (values.json) process.stdout.write(`${JSON.stringify(status)}\n`)
@@ -68,7 +101,7 @@ export async function statusCommand(args: readonly string[]): Promise<number> {
 }
 
 export async function mountCommand(args: readonly string[]): Promise<number> {
-  const { values, positionals } = understand(() => parseArgs({ args: [...args], allowPositionals: true, options: TREE }))
+  const { values, positionals } = readArguments(args, TREE)
   const release = onlyArgument(positionals, 'the release to mount')
   return tellMounted(await askResident(placesIn(values.tree).socket, { type: 'control', action: 'mount', release }))
 }
@@ -80,13 +113,12 @@ function tellMounted({ release_id, before }: Data): number {
 }
 
 export async function updateCommand(args: readonly string[]): Promise<number> {
-  const { values, positionals } = understand(() =>
-    parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { ...TREE, release: { type: 'string' }, url: { type: 'string' }, scenario: { type: 'string' } },
-    }),
-  )
+  const { values, positionals } = readArguments(args, {
+    ...TREE,
+    release: { type: 'string' },
+    url: { type: 'string' },
+    scenario: { type: 'string' },
+  })
   noArgument(positionals)
   const { tree, release, url, scenario } = values
   const places = placesIn(tree)

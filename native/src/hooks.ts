@@ -41,7 +41,7 @@ export async function decide<E extends HookEvent>(
   const decision = outcome.ok ? field(outcome.value, 'decision') : undefined
   const action = ACTIONS[event].find((each) => each === field(decision, 'action')) ?? otherwise
   const reason = field(decision, 'reason')
-  const data = typeof decision === 'object' && decision !== null ? Object.fromEntries(Object.entries(decision)) : {}
+  const data = typeof decision === 'object' && decision !== null ? { ...decision } : {}
   turn.log.write('hook/decision', { event, decision: { ...data, action } })
   return { action, reason: typeof reason === 'string' ? reason : '', data }
 }

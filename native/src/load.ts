@@ -64,15 +64,17 @@ function modelIn(folder: string): TreeModel {
   }
 }
 
-/** Null when there is no such file. */
-function textAt(folder: string, path: string): string | null {
+/** Null when there is nothing at the path. */
+function ifThere<T>(path: string, read: () => T): T | null {
   try {
-    return readFileSync(join(folder, path), 'utf8')
+    return read()
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
     throw bad(path, 'cannot be read')
   }
 }
+
+const textAt = (folder: string, path: string): string | null => ifThere(path, () => readFileSync(join(folder, path), 'utf8'))
 
 function skillsIn(folder: string): readonly TreeSkill[] {
   return listed(folder, 'skills').flatMap((name) => {
@@ -82,14 +84,7 @@ function skillsIn(folder: string): readonly TreeSkill[] {
   })
 }
 
-function listed(folder: string, kind: string): readonly string[] {
-  try {
-    return readdirSync(join(folder, kind)).sort()
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
-    throw bad(kind, 'cannot be read')
-  }
-}
+const listed = (folder: string, kind: string): readonly string[] => ifThere(kind, () => readdirSync(join(folder, kind)).sort()) ?? []
 
 /** Each part of a tree has a declaration, and those with code a module beside it. */
 const namesIn = (folder: string, kind: string): readonly string[] =>

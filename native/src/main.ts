@@ -1,8 +1,7 @@
 /** The program `svc-native`: one turn in this folder, or a command for the resident agent. */
 import { lineOf } from '@svc-ai/agent/shared'
 import { UsageError } from '@svc-ai/client/shared'
-import { mountCommand, statusCommand, turnCommand, updateCommand } from './commands.ts'
-import { oneTurn } from './one-turn.ts'
+import { mountCommand, oneTurn, statusCommand, turnCommand, updateCommand } from './commands.ts'
 import { harnessCommand, reportCommand } from './requests.ts'
 import { serveCommand } from './serve.ts'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'

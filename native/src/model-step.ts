@@ -3,7 +3,7 @@ import { askModel, assistantMessage, ModelFailure, type Message, type ChatReply 
 import { TurnEnded, failed } from './ended.ts'
 import { decide, textsIn } from './hooks.ts'
 import { ATTEMPTS_MAX, RETRY_WAIT_SECONDS_MAX } from './limits.ts'
-import { budgetEnd, requireTime, spend, tell, type AgentTurn } from './turn.ts'
+import { answerLeftCalls, budgetEnd, requireTime, spend, tell, type AgentTurn } from './turn.ts'
 
 /** Throws `TurnEnded` when there is no step left, a hook rejects it, or the model cannot be asked. */
 export async function modelStep(turn: AgentTurn): Promise<'tool_calls' | 'text'> {
@@ -22,12 +22,6 @@ export async function modelStep(turn: AgentTurn): Promise<'tool_calls' | 'text'>
   turn.log.write('assistant/message', { ...reply })
   turn.log.write('step/end', { step: turn.stepsUsed })
   return reply.calls.length > 0 ? 'tool_calls' : 'text'
-}
-
-/** A call without a result is refused by most servers. */
-function answerLeftCalls(turn: AgentTurn): void {
-  for (const { id } of turn.calls) turn.messages.push({ role: 'tool', tool_call_id: id, content: 'This call was not made.' })
-  turn.calls = []
 }
 
 async function ask(turn: AgentTurn): Promise<ChatReply> {

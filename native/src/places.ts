@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { Failure } from '@svc-ai/client/shared'
+import { readIfThere } from '@svc-ai/agent/shared'
+import { Failure, scenarioName, serviceUrl, tokenIn, field, parseJson } from '@svc-ai/client/shared'
 import { SOCKET_PATH_BYTES_MAX } from './limits.ts'
 
 export interface ResidentPlaces {
@@ -44,7 +45,7 @@ function socketIn(native: string): string {
   return join(ownTemporaryFolder(), `${createHash('sha256').update(native).digest('hex').slice(0, 16)}.sock`)
 }
 
-/** Where everybody may write, somebody else's folder of the same name would get what is said to the agent. */
+/** In a folder that all users may write to, another user's folder of the same name would get what is said to the agent. */
 function ownTemporaryFolder(): string {
   const { uid } = userInfo()
   const folder = join(tmpdir(), `svc-native-${uid}`)
@@ -52,4 +53,23 @@ function ownTemporaryFolder(): string {
   const found = lstatSync(folder)
   if (found.isDirectory() && (uid < 0 || found.uid === uid) && (found.mode & 0o077) === 0) return folder
   throw new Failure(`${folder} is not yours alone: remove it, or put the harness in a folder with a shorter path`)
+}
+
+interface GivenService {
+  readonly url: string | undefined
+  readonly scenario: string | undefined
+}
+
+/** The service that a folder's harness comes from: as the command line says, else as it was last served. */
+export async function serviceIn({ root, state }: ResidentPlaces, given: GivenService) {
+  const served = parseJson((await readIfThere(state)) ?? '')
+  const [url, scenario] = [given.url ?? textOf(served, 'url'), given.scenario ?? textOf(served, 'scenario')]
+  if (url === undefined || scenario === undefined)
+    throw new Failure(`${root} was never served: say which service is meant with --url and --scenario`)
+  return { url: serviceUrl(url), scenario: scenarioName(scenario), token: tokenIn(process.env) }
+}
+
+function textOf(value: unknown, name: string): string | undefined {
+  const text = field(value, name)
+  return typeof text === 'string' ? text : undefined
 }

@@ -1,27 +1,14 @@
 /** `harness` and `report`: what the wrapper of every other agent has, for a folder that was pulled. */
 import { homeOf, moveReceipts, readReleaseFile, report, request, type Install, openTerminal } from '@svc-ai/agent/shared'
 import { Failure } from '@svc-ai/client/shared'
-import { placesIn } from './places.ts'
-import { serviceIn } from './service-place.ts'
+import { placesIn, serviceIn } from './places.ts'
 
-export const harnessCommand = async (args: readonly string[]): Promise<number> => {
-  const { install, rest } = await installOf(args)
-  return request(install, rest, openTerminal())
-}
+export const harnessCommand = (args: readonly string[]): Promise<number> => withInstall(args, request)
 
-export const reportCommand = async (args: readonly string[]): Promise<number> => {
-  const { install, rest } = await installOf(args)
-  return report(install, rest, openTerminal())
-}
+export const reportCommand = (args: readonly string[]): Promise<number> => withInstall(args, report)
 
-interface Found {
-  readonly install: Install
-  /** The words that are the command's own. */
-  readonly rest: readonly string[]
-}
-
-/** Nothing was installed here: what the commands ask of an install is the service, the scenario and the release. */
-async function installOf(args: readonly string[]): Promise<Found> {
+/** Nothing was installed here: what the commands read of an install is the service, the scenario and the release. */
+async function withInstall(args: readonly string[], command: typeof report): Promise<number> {
   const { given, rest } = taken(args)
   const places = placesIn(given['tree'] ?? '.')
   await moveReceipts(homeOf(process.env))
@@ -49,7 +36,7 @@ async function installOf(args: readonly string[]): Promise<Found> {
     prefix: places.root,
     executable: '',
   }
-  return { install: { folder: places.native, record, env: process.env }, rest }
+  return command({ folder: places.native, record, env: process.env }, rest, openTerminal())
 }
 
 const OURS: ReadonlySet<string> = new Set(['--tree', '--url', '--scenario'])

@@ -1,14 +1,18 @@
 /** One turn from a person's words to an answer or a reason why there is none. */
-import { lineOf } from '@svc-ai/agent/shared'
+import { wordsOf } from '@svc-ai/agent/shared'
+import { askAgent } from './agents.ts'
 import type { Message } from './chat.ts'
-import { TurnEnded, type EndReason, type ErrorCode } from './ended.ts'
-import { TOOL_CALLS_MAX } from './limits.ts'
+import { TurnEnded, failed, type EndReason, type ErrorCode } from './ended.ts'
+import { isData } from './fields.ts'
+import { LOOP_SECONDS_MAX, TOOL_CALLS_MAX } from './limits.ts'
 import { graphNamed } from './load.ts'
-import { runLoop } from './loop.ts'
+import { modelStep } from './model-step.ts'
+import { runModule } from './module.ts'
 import type { SessionLog } from './session-log.ts'
 import { walk } from './stages.ts'
-import { BUILT_IN_GRAPH, ROOT_GRAPH } from './tree.ts'
-import { systemText, type TurnScene, type AgentTurn } from './turn.ts'
+import { makeCalls } from './tool-calls.ts'
+import { BUILT_IN_GRAPH, ROOT_GRAPH, type Loop } from './tree.ts'
+import { answerLeftCalls, newTurn, systemText, tell, type TurnScene, type AgentTurn } from './turn.ts'
 
 export interface TurnEnd {
   readonly reason: EndReason
@@ -39,25 +43,9 @@ const rootGraph = ({ tree }: TurnScene): string => (tree.graphs.has(ROOT_GRAPH) 
 function turnOf(scene: TurnScene, log: SessionLog, messages: Message[], task: string): AgentTurn {
   const { tree, workdir, selfTools } = scene
   const steps = tree.loop?.stepsMax ?? graphNamed(tree, rootGraph(scene)).stepsMax
-  return {
-    scene,
-    log,
-    task,
-    system: systemText(tree.rules, workdir, tree.skills),
-    tools: [...tree.tools, ...selfTools].map(({ name, description, parameters, capabilities }) => ({
-      name,
-      description,
-      parameters,
-      capabilities,
-    })),
-    depth: 0,
-    budget: { steps, toolCalls: TOOL_CALLS_MAX, parent: null },
-    messages,
-    calls: [],
-    lastText: '',
-    stepsUsed: 0,
-    toolErrors: 0,
-  }
+  const system = systemText(tree.rules, workdir, tree.skills)
+  const budget = { steps, toolCalls: TOOL_CALLS_MAX, parent: null }
+  return newTurn({ scene, log, task, system, tools: [...tree.tools, ...selfTools], depth: 0, budget, messages })
 }
 
 function begin({ scene, log, tools, messages, task }: AgentTurn): void {
@@ -75,21 +63,64 @@ function begin({ scene, log, tools, messages, task }: AgentTurn): void {
   log.write('turn/start', { task })
 }
 
-function endedBy(error: unknown): Pick<TurnEnded, 'reason' | 'code' | 'message'> {
-  if (error instanceof TurnEnded) return error
-  return { reason: 'error', code: 'TURN_ERROR', message: lineOf(error) ?? wordsOf(error) }
+/**
+ * A loop of the tree's own in place of the graph: its code runs in a process of its own and asks for everything it wants done.
+ * Throws `TurnEnded`, also for the end that the loop asks for.
+ */
+async function runLoop(turn: AgentTurn, loop: Loop): Promise<'completed'> {
+  let before: Promise<unknown> = Promise.resolve()
+  const outcome = await runModule({
+    task: { kind: 'loop', code: loop.code, task: turn.task },
+    capabilities: ['read'],
+    workdir: turn.scene.workdir,
+    secondsMax: LOOP_SECONDS_MAX,
+    signal: turn.scene.signal,
+    // One after the other, however many it asks for at once: they all change the same conversation.
+    answer: (method, args) => (before = before.then(() => answerLoop(turn, method, args))),
+  })
+  if (outcome.ok) return 'completed'
+  throw failed('LOOP_ERROR', `the loop ${loop.name} failed: ${outcome.problem}`)
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+async function answerLoop(turn: AgentTurn, method: string, [first, second]: readonly unknown[]): Promise<unknown> {
+  switch (method) {
+    case 'model': {
+      await modelStep(turn)
+      return { text: turn.lastText, calls: turn.calls }
+    }
+    case 'runTools': {
+      const start = turn.messages.length
+      await makeCalls(turn, null)
+      return turn.messages.slice(start).map(({ content }) => content)
+    }
+    case 'text':
+      return turn.lastText
+    case 'say':
+      return tell(turn, 'loop', String(first))
+    case 'agent':
+      return askAgent(turn, String(first), String(second), walk)
+    case 'end':
+      throw new TurnEnded(first === 'gave_up' ? 'gave_up' : 'completed', 'the loop ended the turn')
+    case 'log':
+      return turn.log.write('loop/log', isData(first) ? first : { value: first ?? null })
+    default:
+      throw failed('LOOP_ERROR', 'the loop asked for something that there is not')
+  }
+}
+
+function endedBy(error: unknown): Pick<TurnEnded, 'reason' | 'code' | 'message'> {
+  if (error instanceof TurnEnded) return error
+  return { reason: 'error', code: 'TURN_ERROR', message: wordsOf(error) }
+}
 
 /** When the log itself failed, the caller still gets an answer. */
-function end({ log, messages, calls, lastText, stepsUsed, scene }: AgentTurn, how: Omit<TurnEnd, 'text'>): TurnEnd {
-  for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: 'This call was not made.' })
-  const text = scene.redact(lastText)
+function end(turn: AgentTurn, how: Omit<TurnEnd, 'text'>): TurnEnd {
+  answerLeftCalls(turn)
+  const text = turn.scene.redact(turn.lastText)
   try {
-    log.write('turn/end', { ...how, text, steps: stepsUsed })
+    turn.log.write('turn/end', { ...how, text, steps: turn.stepsUsed })
   } catch (error) {
-    if (how.reason !== 'error') return { reason: 'error', code: 'TURN_ERROR', message: lineOf(error) ?? wordsOf(error), text }
+    if (how.reason !== 'error') return { reason: 'error', code: 'TURN_ERROR', message: wordsOf(error), text }
   }
   return { ...how, text }
 }

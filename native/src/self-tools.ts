@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { Failure, TRIAL_TAG_HEADER, writeTree, ask, field, parseJson, refusalOf, type ServiceEndpoint } from '@svc-ai/client/shared'
 import { loadTree } from './load.ts'
 import { runTurn } from './run-turn.ts'
-import { sceneOf } from './scene.ts'
 import { entriesIn, filesOf, mutated, type TrialEntry } from './trial-tree.ts'
 import type { Data } from './tree.ts'
-import type { SelfTool, AgentTurn } from './turn.ts'
+import { sceneOf, type SelfTool, type AgentTurn } from './turn.ts'
 
 /** In the name of a log: no agent can be called so. */
 const TRIAL = '~trial'

@@ -1,9 +1,8 @@
 /** `svc-native serve`: a resident agent for one folder, until it is stopped. */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
-import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, understand, wholeNumber } from '@svc-ai/client/shared'
+import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, readOptions, wholeNumber } from '@svc-ai/client/shared'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
 import { placesIn, type ResidentPlaces } from './places.ts'
 import { openResident, type ResidentOptions } from './resident.ts'
@@ -21,20 +20,15 @@ export async function serveCommand(args: readonly string[], signal: AbortSignal)
 }
 
 function optionsOf(args: readonly string[]): ResidentServeOptions {
-  const { values } = understand(() =>
-    parseArgs({
-      args: [...args],
-      options: {
-        tree: { type: 'string', default: '.' },
-        scenario: { type: 'string' },
-        url: { type: 'string' },
-        follow: { type: 'string', default: 'head' },
-        'poll-interval': { type: 'string', default: String(POLL_SECONDS_DEFAULT) },
-        'turn-timeout': { type: 'string', default: String(TURN_SECONDS_DEFAULT) },
-        'self-tools': { type: 'boolean', default: false },
-      },
-    }),
-  )
+  const values = readOptions(args, {
+    tree: { type: 'string', default: '.' },
+    scenario: { type: 'string' },
+    url: { type: 'string' },
+    follow: { type: 'string', default: 'head' },
+    'poll-interval': { type: 'string', default: String(POLL_SECONDS_DEFAULT) },
+    'turn-timeout': { type: 'string', default: String(TURN_SECONDS_DEFAULT) },
+    'self-tools': { type: 'boolean', default: false },
+  })
   const { follow } = values
   if (follow !== 'head' && follow !== 'pinned') throw new UsageError('--follow must be head or pinned')
   return {

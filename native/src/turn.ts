@@ -1,7 +1,8 @@
 /** What one turn of an agent knows: its conversation, what it may use, and what it may still spend. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall, Message, ModelPlace } from './chat.ts'
-import { TurnEnded } from './ended.ts'
-import type { Redact, SessionLog } from './session-log.ts'
+import { failed, TurnEnded } from './ended.ts'
+import { redactor, type Redact, type SessionLog } from './session-log.ts'
 import type { Data, TreeSkill, TreeTool, Tree } from './tree.ts'
 
 /** A tool that the agent itself answers, beside those of the tree. */
@@ -21,6 +22,21 @@ export interface TurnScene {
   readonly wait: (seconds: number) => Promise<void>
 }
 
+type SceneParts = Pick<TurnScene, 'tree' | 'model' | 'workdir' | 'signal'> & Partial<Pick<TurnScene, 'selfTools'>>
+
+export function sceneOf({ signal, model, ...parts }: SceneParts): TurnScene {
+  const wait: TurnScene['wait'] = (seconds) => sleep(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted())
+  return { selfTools: [], ...parts, model, signal, wait, redact: redactor(model.apiKey) }
+}
+
+/** The model that the files of a tree name. Throws when they name none. */
+export function boundModel({ model }: Tree): ModelPlace {
+  const { baseUrl, apiKey, model: name, contextTokens } = model
+  const problem = "the tree names no model (models.json has no base_url): run it by 'svc-native serve', which knows the service"
+  if (baseUrl === null) throw failed('LOAD_ERROR', problem)
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model: name, contextTokens, headers: {} }
+}
+
 export interface AgentTurn {
   readonly scene: TurnScene
   readonly log: SessionLog
@@ -37,6 +53,24 @@ export interface AgentTurn {
   lastText: string
   stepsUsed: number
   toolErrors: number
+}
+
+type TurnParts = Pick<AgentTurn, 'scene' | 'log' | 'task' | 'system' | 'tools' | 'depth' | 'budget' | 'messages'>
+
+/** Nothing is asked or spent yet. */
+export const newTurn = (parts: TurnParts): AgentTurn => ({
+  ...parts,
+  tools: parts.tools.map(({ name, description, parameters, capabilities }) => ({ name, description, parameters, capabilities })),
+  calls: [],
+  lastText: '',
+  stepsUsed: 0,
+  toolErrors: 0,
+})
+
+/** A call without a result is refused by most servers. */
+export function answerLeftCalls(turn: AgentTurn): void {
+  for (const { id } of turn.calls) turn.messages.push({ role: 'tool', tool_call_id: id, content: 'This call was not made.' })
+  turn.calls = []
 }
 
 /** What an agent spends, those that asked it have spent too. */
@@ -75,18 +109,13 @@ export function systemText(words: string, workdir: string, skills: readonly Tree
 function skillList(skills: readonly TreeSkill[]): string {
   if (skills.length === 0) return ''
   const items = skills.map(({ name, description, location }) =>
-    [
-      '<skill>',
-      `<name>${escaped(name)}</name>`,
-      `<description>${escaped(description)}</description>`,
-      `<location>${escaped(location)}</location>`,
-      '</skill>',
-    ].join('\n'),
+    ['<skill>', element('name', name), element('description', description), element('location', location), '</skill>'].join('\n'),
   )
   return `Skills, each a file with instructions. Read the file of one that fits the task before you begin.\n<skills>\n${items.join('\n')}\n</skills>`
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const element = (tag: string, text: string): string =>
+  `<${tag}>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</${tag}>`
 
 /** Ends a turn whose time is over, or whose caller is gone. */
 export const requireTime = ({ signal }: TurnScene): void => signal.throwIfAborted()

@@ -1,11 +1,10 @@
 /** `svc-client import`: a file of records to a scenario, in batches. */
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { UsageError } from '../failure.ts'
 import { importFile } from '../import.ts'
 import type { ImportOptions, ImportPace, Summary } from '../import.ts'
 import { COMMAND, PROGRESS_SUFFIX } from '../names.ts'
-import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand, wholeNumber } from '../options.ts'
+import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, readArguments, wholeNumber } from '../options.ts'
 import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} import <file.jsonl> --url <service_url> --scenario <name> [options]
@@ -46,19 +45,13 @@ export const importCommand = (pace: ImportPace): Command<ImportArguments> => ({
 })
 
 export function parseImport(argv: readonly string[], env: NodeJS.ProcessEnv): ImportArguments | null {
-  const { values, positionals } = understand(() =>
-    parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...COMMON,
-        'batch-size': { type: 'string', default: '128' },
-        'max-batch-bytes': { type: 'string', default: '524288' },
-        retries: { type: 'string', default: '3' },
-        progress: { type: 'string' },
-      },
-    }),
-  )
+  const { values, positionals } = readArguments(argv, {
+    ...COMMON,
+    'batch-size': { type: 'string', default: '128' },
+    'max-batch-bytes': { type: 'string', default: '524288' },
+    retries: { type: 'string', default: '3' },
+    progress: { type: 'string' },
+  })
   if (values.help) return null
   const file = onlyArgument(positionals, 'the file to import')
   const progress = resolve(values.progress ?? `${file}${PROGRESS_SUFFIX}`)

@@ -1,9 +1,8 @@
 /** `svc-client pull`: the tree that a scenario serves, as files in a folder. */
-import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { COMMAND, RELEASE_FILE } from '../names.ts'
 import type { Manifest } from '../wire.generated.ts'
-import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
+import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, readArguments } from '../options.ts'
 import { writeTree, type TreeChange } from '../tree-files.ts'
 import type { Command } from './command.ts'
 
@@ -31,9 +30,7 @@ interface PullArguments extends Address {
 export const pullCommand: Command<PullArguments> = {
   help: HELP,
   parse: (argv, env) => {
-    const { values, positionals } = understand(() =>
-      parseArgs({ args: [...argv], allowPositionals: true, options: { ...COMMON, release: { type: 'string' } } }),
-    )
+    const { values, positionals } = readArguments(argv, { ...COMMON, release: { type: 'string' } })
     if (values.help) return null
     return {
       folder: onlyArgument(positionals, 'the folder to write to'),

@@ -1,9 +1,18 @@
 /** `svc-client report`: a score for exchanges that the service recorded. */
-import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { COMMAND } from '../names.ts'
 import type { ReportBody } from '../wire.generated.ts'
-import { COMMON, COMMON_HELP, noArgument, scenarioName, scoreOf, serviceUrl, tokenIn, understand, withNegativeScore } from '../options.ts'
+import {
+  COMMON,
+  COMMON_HELP,
+  noArgument,
+  scenarioName,
+  scoreOf,
+  serviceUrl,
+  tokenIn,
+  readArguments,
+  withNegativeScore,
+} from '../options.ts'
 import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} report --url <service_url> --scenario <name> --score <number> [options]
@@ -31,20 +40,14 @@ interface ReportArguments extends Address {
 export const reportCommand: Command<ReportArguments> = {
   help: HELP,
   parse: (argv, env) => {
-    const { values, positionals } = understand(() =>
-      parseArgs({
-        args: withNegativeScore(argv),
-        allowPositionals: true,
-        options: {
-          ...COMMON,
-          score: { type: 'string' },
-          feedback: { type: 'string' },
-          reference: { type: 'string', multiple: true, default: [] },
-          session: { type: 'string' },
-          id: { type: 'string' },
-        },
-      }),
-    )
+    const { values, positionals } = readArguments(withNegativeScore(argv), {
+      ...COMMON,
+      score: { type: 'string' },
+      feedback: { type: 'string' },
+      reference: { type: 'string', multiple: true, default: [] },
+      session: { type: 'string' },
+      id: { type: 'string' },
+    })
     if (values.help) return null
     noArgument(positionals)
     const { feedback, session, id } = values

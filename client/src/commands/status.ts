@@ -1,11 +1,10 @@
 /** `svc-client status`: the scenarios of a service, one line each, and what went wrong above them. */
-import { parseArgs } from 'node:util'
 import { connect, type Address } from '../api.ts'
 import { Failure, ServiceFailure } from '../failure.ts'
 import { COMMAND } from '../names.ts'
 import type { StatusReport } from '../nouns.ts'
 import type { ScenarioRow } from '../wire.generated.ts'
-import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, understand } from '../options.ts'
+import { COMMON, COMMON_HELP, noArgument, scenarioName, serviceUrl, tokenIn, readArguments } from '../options.ts'
 import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} status --url <service_url> [options]
@@ -41,7 +40,7 @@ interface Line {
 export const statusCommand: Command<StatusArguments> = {
   help: HELP,
   parse: (argv, env) => {
-    const { values, positionals } = understand(() => parseArgs({ args: [...argv], allowPositionals: true, options: COMMON }))
+    const { values, positionals } = readArguments(argv, COMMON)
     if (values.help) return null
     noArgument(positionals)
     const only = values.scenario === undefined ? undefined : scenarioName(values.scenario)
