@@ -13,17 +13,6 @@ export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
 export { modelName, piAiBindings } from './support/model.ts'
 export { printJson } from './support/print.ts'
 export { requestsCommand } from './support/requests.ts'
-export {
-  IS_FIXED,
-  LOADS_CODE,
-  NAMES_MODEL,
-  READS_OUTSIDE,
-  refuseFields,
-  refuseOthers,
-  refuseTexts,
-  RUNS_PROGRAM,
-  settings,
-  settingsIn,
-} from './support/settings.ts'
+export { every, refuseFields, refuseOthers, refuseTexts, settings, settingsIn, WHY, type RefusedFields } from './support/settings.ts'
 export { installationOf, startOf, withoutInstall } from './install/installation.ts'
 export { failureScript, installScript, preambleScript } from './install/script.ts'

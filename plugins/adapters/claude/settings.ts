@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
 import {
-  type HeadCheck,
-  LOADS_CODE,
-  NAMES_MODEL,
+  every,
   refuseFields,
   refuseOthers,
-  RUNS_PROGRAM,
   settings,
   settingsIn,
+  WHY,
+  type HeadCheck,
+  type RefusedFields,
 } from '../../../src/harness/index.ts'
 
 /** No telemetry and no updates. */
@@ -24,21 +24,23 @@ export const DEFAULTS: JsonObject = {
   includeCoAuthoredBy: false,
 }
 
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['model', NAMES_MODEL],
-  ['apiKeyHelper', RUNS_PROGRAM],
-  ['awsAuthRefresh', RUNS_PROGRAM],
-  ['awsCredentialExport', RUNS_PROGRAM],
-  ['gcpAuthRefresh', RUNS_PROGRAM],
-  ['otelHeadersHelper', RUNS_PROGRAM],
-  ['fileSuggestion', RUNS_PROGRAM],
-  ['hooks', RUNS_PROGRAM],
-  ['mcpServers', RUNS_PROGRAM],
-  ['statusLine', RUNS_PROGRAM],
-  ['subagentStatusLine', RUNS_PROGRAM],
-  ['enabledPlugins', LOADS_CODE],
-  ['extraKnownMarketplaces', LOADS_CODE],
-])
+const REFUSED: RefusedFields = [
+  [WHY.namesModel, 'model'],
+  [
+    WHY.runsProgram,
+    'apiKeyHelper',
+    'awsAuthRefresh',
+    'awsCredentialExport',
+    'gcpAuthRefresh',
+    'otelHeadersHelper',
+    'fileSuggestion',
+    'hooks',
+    'mcpServers',
+    'statusLine',
+    'subagentStatusLine',
+  ],
+  [WHY.loadsCode, 'enabledPlugins', 'extraKnownMarketplaces'],
+]
 
 const flag = z.boolean()
 const text = z.string()
@@ -50,24 +52,18 @@ const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text
  * and use the person's own account, unrecorded.
  */
 const SETTINGS = settings({
-  alwaysThinkingEnabled: flag,
+  ...every(flag, 'alwaysThinkingEnabled', 'respectGitignore', 'showThinkingSummaries', 'spinnerTipsEnabled'),
   cleanupPeriodDays: z.int().positive(),
   effortLevel: z.enum(['low', 'medium', 'high', 'xhigh']),
   // Every program of a session inherits these, and many variables load code or redirect requests: only sizes and times are allowed.
   env: settings({
-    BASH_DEFAULT_TIMEOUT_MS: digits,
-    BASH_MAX_OUTPUT_LENGTH: digits,
-    BASH_MAX_TIMEOUT_MS: digits,
-    CLAUDE_CODE_MAX_OUTPUT_TOKENS: digits,
-    MAX_THINKING_TOKENS: digits,
+    ...every(digits, 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_OUTPUT_LENGTH', 'BASH_MAX_TIMEOUT_MS'),
+    ...every(digits, 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', 'MAX_THINKING_TOKENS'),
   }),
   language: text,
   outputStyle: text,
   // Rules may allow single things. Only the user may allow everything or add folders.
   permissions: settings({ allow: texts, ask: texts, defaultMode: z.enum(['acceptEdits', 'default', 'plan']), deny: texts }),
-  respectGitignore: flag,
-  showThinkingSummaries: flag,
-  spinnerTipsEnabled: flag,
 })
 
 /** The only entry that may name a program; the id is reserved for the service. */
@@ -83,5 +79,5 @@ export function refuseForeignSettings(entries: readonly Entry[]): void {
 
 /** Hooks in front matter are programs like those in the settings. */
 export const refuseHooks: HeadCheck = ({ id }, { hooks }) => {
-  if (hooks !== undefined) throw invalid('setting_refused', `${id}: hooks in the front matter is refused: ${RUNS_PROGRAM}`)
+  if (hooks !== undefined) throw invalid('setting_refused', `${id}: hooks in the front matter is refused: ${WHY.runsProgram}`)
 }

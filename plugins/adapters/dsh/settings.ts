@@ -1,17 +1,13 @@
 /** The rows of DeepSeek Harness that a tree may patch. Others choose the model, start programs, read outside the tree, or limit a session. */
 import { z } from 'zod'
 import { invalid, type Entry } from '../../../src/contract/index.ts'
-import { IS_FIXED, NAMES_MODEL, refuseFields, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import { every, refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
 
 /** Rows reserved for the service: the model, and what every session writes and sends. */
-const OURS: ReadonlyMap<string, string> = new Map([
-  ['agent-default-model', NAMES_MODEL],
-  ['llm-deepseek', NAMES_MODEL],
-  ['llm-pi-ai', NAMES_MODEL],
-  ['session-persistence-jsonl', IS_FIXED],
-  ['session-telemetry-otel', IS_FIXED],
-  ['session-title-llm', IS_FIXED],
-])
+const OURS: RefusedFields = [
+  [WHY.namesModel, 'agent-default-model', 'llm-deepseek', 'llm-pi-ai'],
+  [WHY.isFixed, 'session-persistence-jsonl', 'session-telemetry-otel', 'session-title-llm'],
+]
 
 const flag = z.boolean()
 const count = z.int().nonnegative()
@@ -20,19 +16,15 @@ const texts = z.array(text)
 
 /** A row may only disable a plug-in or replace its config: a name would load other code, an expression would run it. */
 const row = (config: z.ZodRawShape): z.ZodType => settings({ config: settings(config), disabled: flag })
-const switched = row({})
 
 const ROWS = settings({
   'agent-instructions': row({ maxBytes: count, maxSourceBytes: count }),
-  'command-compact': switched,
-  'command-goal': switched,
+  ...every(row({}), 'command-compact', 'command-goal', 'tool-subagent', 'tool-subagent-control', 'tool-subagent-fork'),
+  ...every(row({}), 'tool-subagent-list-agents', 'tool-subagent-report'),
   'compaction-basic': row({
     auto: flag,
-    compactionRetries: count,
-    maxTokens: count,
-    retainRatio: z.number(),
-    retainTokens: count,
-    thresholdRatio: z.number(),
+    ...every(count, 'compactionRetries', 'maxTokens', 'retainTokens'),
+    ...every(z.number(), 'retainRatio', 'thresholdRatio'),
   }),
   'plan-mode': row({ section: text }),
   'repeat-tool-reminder': row({ argumentsPreviewChars: count, exclude: texts, include: texts, thresholds: z.array(count) }),
@@ -47,11 +39,6 @@ const ROWS = settings({
   'tool-result-pruner': row({ headChars: count, tailChars: count, thresholdChars: count }),
   'tool-skill': row({ catalogDescriptionMaxLength: count }),
   'tool-str-replace-editor': row({ description: text, maxOutputChars: count }),
-  'tool-subagent': switched,
-  'tool-subagent-control': switched,
-  'tool-subagent-fork': switched,
-  'tool-subagent-list-agents': switched,
-  'tool-subagent-report': switched,
   'tool-todo': row({ allowParallelInProgress: flag }),
   'tool-web': row({ fetch: flag, fetchMaxOutputChars: count, fetchTimeoutMs: count, search: flag, searchMaxResults: count }),
   'tool-workflow': row({ maxResultChars: count }),

@@ -2,32 +2,22 @@
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
 import {
-  LOADS_CODE,
-  NAMES_MODEL,
+  every,
   refuseFields,
   refuseOthers,
   refuseTexts,
-  RUNS_PROGRAM,
   settings,
   settingsIn,
+  WHY,
+  type RefusedFields,
 } from '../../../src/harness/index.ts'
 
-const ROUTES = [
-  'model',
-  'providers',
-  'custom_providers',
-  'fallback_model',
-  'fallback_providers',
-  'auxiliary',
-  'moa',
-  'smart_model_routing',
-] as const
-const PROGRAMS = ['hooks', 'lsp', 'mcp_servers', 'quick_commands'] as const
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ...ROUTES.map((field) => [field, NAMES_MODEL] as const),
-  ...PROGRAMS.map((field) => [field, RUNS_PROGRAM] as const),
-  ['plugins', LOADS_CODE],
-])
+const ROUTES = ['model', 'providers', 'custom_providers', 'fallback_model', 'fallback_providers', 'auxiliary', 'moa', 'smart_model_routing']
+const REFUSED: RefusedFields = [
+  [WHY.namesModel, ...ROUTES],
+  [WHY.runsProgram, 'hooks', 'lsp', 'mcp_servers', 'quick_commands'],
+  [WHY.loadsCode, 'plugins'],
+]
 
 const flag = z.boolean()
 const count = z.int().nonnegative()
@@ -37,24 +27,19 @@ const texts = z.array(text)
 
 const SETTINGS = settings({
   agent: settings({
-    api_max_retries: count,
+    ...every(count, 'api_max_retries', 'max_turns'),
+    ...every(text, 'reasoning_effort', 'system_prompt'),
     coding_instructions: z.union([text, texts], { error: 'it is a text or a list of texts' }),
     disabled_toolsets: texts,
-    max_turns: count,
     personalities: z.record(text, text),
-    reasoning_effort: text,
-    system_prompt: text,
     verbose: flag,
   }),
   checkpoints: settings({ enabled: flag, max_snapshots: count }),
   compression: settings({ enabled: flag, protect_first_n: count, protect_last_n: count, target_ratio: share, threshold: share }),
   delegation: settings({ max_concurrent_children: count, max_iterations: count, max_spawn_depth: count }),
   memory: settings({
-    memory_char_limit: count,
-    memory_enabled: flag,
-    nudge_interval: count,
-    user_char_limit: count,
-    user_profile_enabled: flag,
+    ...every(count, 'memory_char_limit', 'nudge_interval', 'user_char_limit'),
+    ...every(flag, 'memory_enabled', 'user_profile_enabled'),
   }),
   platform_toolsets: settings({ cli: texts }),
   skills: settings({ creation_nudge_interval: count, disabled: texts, template_vars: flag }),

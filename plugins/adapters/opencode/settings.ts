@@ -2,42 +2,27 @@
 import { z } from 'zod'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 import {
-  IS_FIXED,
-  LOADS_CODE,
-  NAMES_MODEL,
-  READS_OUTSIDE,
+  every,
   refuseFields,
   refuseOthers,
   refuseTexts,
-  RUNS_PROGRAM,
   settings,
   settingsIn,
+  WHY,
+  type RefusedFields,
 } from '../../../src/harness/index.ts'
 
 /** No sharing, no updates, and no other provider. */
 export const DEFAULTS: JsonObject = { autoupdate: false, enabled_providers: ['svc'], permission: 'allow', share: 'disabled' }
 
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['model', NAMES_MODEL],
-  ['small_model', NAMES_MODEL],
-  ['provider', NAMES_MODEL],
-  ['enabled_providers', NAMES_MODEL],
-  ['disabled_providers', NAMES_MODEL],
-  ['enterprise', NAMES_MODEL],
-  ['autoupdate', IS_FIXED],
-  ['share', IS_FIXED],
-  ['autoshare', IS_FIXED],
-  ['plugin', LOADS_CODE],
-  ['formatter', RUNS_PROGRAM],
-  ['lsp', RUNS_PROGRAM],
-  ['mcp', RUNS_PROGRAM],
-  ['shell', RUNS_PROGRAM],
-  ['command', 'write an agent_command entry instead'],
-  ['instructions', READS_OUTSIDE],
-  ['reference', READS_OUTSIDE],
-  ['references', READS_OUTSIDE],
-  ['skills', READS_OUTSIDE],
-])
+const REFUSED: RefusedFields = [
+  [WHY.namesModel, 'model', 'small_model', 'provider', 'enabled_providers', 'disabled_providers', 'enterprise'],
+  [WHY.isFixed, 'autoupdate', 'share', 'autoshare'],
+  [WHY.loadsCode, 'plugin'],
+  [WHY.runsProgram, 'formatter', 'lsp', 'mcp', 'shell'],
+  ['write an agent_command entry instead', 'command'],
+  [WHY.readsOutside, 'instructions', 'reference', 'references', 'skills'],
+]
 
 const flag = z.boolean()
 const count = z.int().nonnegative()
@@ -51,18 +36,13 @@ const permission = z.union([action, z.record(text, z.union([action, z.record(tex
 
 /** opencode sends unknown fields of an agent to the model with every request, so they are refused. */
 const agent = settings({
-  color: text,
-  description: text,
-  disable: flag,
-  hidden: flag,
-  maxSteps: count,
+  ...every(text, 'color', 'description', 'prompt'),
+  ...every(flag, 'disable', 'hidden'),
+  ...every(count, 'maxSteps', 'steps'),
+  ...every(z.number(), 'temperature', 'top_p'),
   mode: z.enum(['subagent', 'primary', 'all']),
   permission,
-  prompt: text,
-  steps: count,
-  temperature: z.number(),
   tools: switches,
-  top_p: z.number(),
 })
 
 const SETTINGS = settings({

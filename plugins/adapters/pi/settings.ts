@@ -1,32 +1,15 @@
 /** The settings of pi that a tree may set. Others could choose the model, name a program or read outside the tree, or are the person's own. */
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
-import {
-  LOADS_CODE,
-  NAMES_MODEL,
-  READS_OUTSIDE,
-  refuseFields,
-  refuseOthers,
-  RUNS_PROGRAM,
-  settings,
-  settingsIn,
-} from '../../../src/harness/index.ts'
+import { refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
 
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['providers', NAMES_MODEL],
-  ['defaultProvider', NAMES_MODEL],
-  ['defaultModel', NAMES_MODEL],
-  ['enabledModels', NAMES_MODEL],
-  ['httpProxy', 'it leads requests to the model elsewhere; remove the field'],
-  ['packages', LOADS_CODE],
-  ['extensions', LOADS_CODE],
-  ['externalEditor', RUNS_PROGRAM],
-  ['npmCommand', RUNS_PROGRAM],
-  ['shellCommandPrefix', RUNS_PROGRAM],
-  ['shellPath', RUNS_PROGRAM],
-  ['skills', READS_OUTSIDE],
-  ['prompts', READS_OUTSIDE],
-])
+const REFUSED: RefusedFields = [
+  [WHY.namesModel, 'providers', 'defaultProvider', 'defaultModel', 'enabledModels'],
+  ['it leads requests to the model elsewhere; remove the field', 'httpProxy'],
+  [WHY.loadsCode, 'packages', 'extensions'],
+  [WHY.runsProgram, 'externalEditor', 'npmCommand', 'shellCommandPrefix', 'shellPath'],
+  [WHY.readsOutside, 'skills', 'prompts'],
+]
 
 const flag = z.boolean()
 const count = z.int().nonnegative()

@@ -13,35 +13,18 @@ import {
   type JsonObject,
   type Entry,
 } from '../../../src/contract/index.ts'
-import { headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import { every, headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 
 const anything = z.unknown()
 
 const SETTINGS = settings({
-  enable_summarize: anything,
-  interleaved_thinking: anything,
+  ...every(anything, 'enable_summarize', 'interleaved_thinking', 'max_thinking_tokens', 'max_turns', 'parser_name'),
+  ...every(anything, 'proactive_summarization_threshold', 'reasoning_effort', 'temperature'),
   // Other arguments may name another model, address or headers.
   llm_call_kwargs: settings({
-    frequency_penalty: anything,
-    max_completion_tokens: anything,
-    max_tokens: anything,
-    min_p: anything,
-    presence_penalty: anything,
-    reasoning_effort: anything,
-    repetition_penalty: anything,
-    seed: anything,
-    stop: anything,
-    temperature: anything,
-    thinking: anything,
-    top_k: anything,
-    top_p: anything,
+    ...every(anything, 'frequency_penalty', 'max_completion_tokens', 'max_tokens', 'min_p', 'presence_penalty', 'reasoning_effort'),
+    ...every(anything, 'repetition_penalty', 'seed', 'stop', 'temperature', 'thinking', 'top_k', 'top_p'),
   }),
-  max_thinking_tokens: anything,
-  max_turns: anything,
-  parser_name: anything,
-  proactive_summarization_threshold: anything,
-  reasoning_effort: anything,
-  temperature: anything,
 })
 
 const layout: Layout = {

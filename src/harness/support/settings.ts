@@ -2,12 +2,15 @@
 import { z } from 'zod'
 import { invalid, isObject, type Entry, type Json, type JsonObject } from '../../contract/index.ts'
 
-export const NAMES_MODEL = 'the service names the model; remove the field'
-export const IS_FIXED = 'it is set for every tree; remove the field'
-export const LOADS_CODE = 'it loads code from outside the tree; write the code as a code_extension entry and remove the field'
-export const RUNS_PROGRAM =
-  'it names a program to run; write a code_extension entry instead, or set it in your own project where the agent reads settings there'
-export const READS_OUTSIDE = 'it reads from outside the tree; write a rules, skill or agent_command entry instead'
+/** Why a setting is refused, with the fix. */
+export const WHY = {
+  namesModel: 'the service names the model; remove the field',
+  isFixed: 'it is set for every tree; remove the field',
+  loadsCode: 'it loads code from outside the tree; write the code as a code_extension entry and remove the field',
+  runsProgram:
+    'it names a program to run; write a code_extension entry instead, or set it in your own project where the agent reads settings there',
+  readsOutside: 'it reads from outside the tree; write a rules, skill or agent_command entry instead',
+} as const
 
 /** What one entry sets. */
 interface Setting {
@@ -54,13 +57,19 @@ function* textsIn(value: Json, field: string): Generator<readonly [field: string
 const settingRefused = (id: string, field: string, cure: string): Error =>
   invalid('setting_refused', `${id}: config.data.${field} is refused: ${cure}`)
 
-/** `refused` maps a field to the fix in its message. */
-export function refuseFields({ id, data }: Setting, refused: ReadonlyMap<string, string>): void {
-  for (const [field, cure] of refused) if (Object.hasOwn(data, field)) throw settingRefused(id, field, cure)
+export type RefusedFields = readonly (readonly [why: string, ...fields: readonly string[]])[]
+
+export function refuseFields({ id, data }: Setting, refused: RefusedFields): void {
+  for (const [why, ...fields] of refused) for (const field of fields) if (Object.hasOwn(data, field)) throw settingRefused(id, field, why)
 }
 
+/** Fields of one type. */
+export const every = (type: z.ZodType, ...fields: readonly string[]): z.ZodRawShape =>
+  Object.fromEntries(fields.map((field) => [field, type]))
+
 /** An object of optional fields. Unknown fields are refused: the agent's next version may give them any meaning. */
-export function settings(shape: z.ZodRawShape): z.ZodType {
+export function settings(some: z.ZodRawShape): z.ZodType {
+  const shape = Object.fromEntries(Object.entries(some).toSorted(([one], [other]) => (one < other ? -1 : 1)))
   const fields = Object.keys(shape)
   const others = fields.length === 0 ? 'a tree sets nothing there; remove it' : `a tree may set: ${fields.join(', ')}`
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? others : 'it is an object') }).partial()
