@@ -22,28 +22,21 @@ function withStage(stage: Json, outcomes: readonly string[]): { start: string; s
 const problemOf = (graph: JsonObject): string | null =>
   entryProblem(native, { id: 'g', name: 'native_graph', config: { name: 'g', ...graph } })
 
+const thinking = (changes: JsonObject): JsonObject => ({ ...THINKING, ...changes })
+const withStages = (stages: JsonObject): JsonObject => thinking({ stages: { ...THINKING.stages, ...stages } })
+const verify = (fields: JsonObject): JsonObject => withStage({ kind: 'verify', ...fields }, ['pass', 'fail'])
+const branch = (...cases: readonly (JsonObject & { readonly outcome: string })[]): JsonObject => {
+  const outcomes = new Set([...cases.map(({ outcome }) => outcome), 'else'])
+  return withStage({ kind: 'branch', cases }, [...outcomes])
+}
+
 describe('a graph is fine', () => {
   it.each<[string, JsonObject]>([
     ['thinking', THINKING],
-    ['a limit of its own', { ...THINKING, max_steps: 32 }],
-    [
-      'a check',
-      withStage({ kind: 'verify', check: 'last_line_matches', pattern: '^\\d+$', message: 'A number, please.' }, ['pass', 'fail']),
-    ],
+    ['a limit of its own', thinking({ max_steps: 32 })],
+    ['a check', verify({ check: 'last_line_matches', pattern: '^\\d+$', message: 'A number, please.' })],
     ['a message', withStage({ kind: 'message', text: 'Go on.' }, ['done'])],
-    [
-      'a branch',
-      withStage(
-        {
-          kind: 'branch',
-          cases: [
-            { outcome: 'late', steps_used_at_least: 3 },
-            { outcome: 'said', last_text_matches: 'ok' },
-          ],
-        },
-        ['late', 'said', 'else'],
-      ),
-    ],
+    ['a branch', branch({ outcome: 'late', steps_used_at_least: 3 }, { outcome: 'said', last_text_matches: 'ok' })],
     ['compacting', withStage({ kind: 'compact', fire_ratio: 0.8, keep_ratio: 0.5 }, ['done'])],
     ['another agent', withStage({ kind: 'subagent', agent: 'critic' }, ['completed', 'gave_up', 'budget', 'ask'])],
   ])('%s', (_, graph) => {
@@ -52,126 +45,74 @@ describe('a graph is fine', () => {
 })
 
 describe('a graph is refused', () => {
-  const { stages, edges } = THINKING
+  const { edges } = THINKING
+  const [first = {}] = edges
   it.each<[string, JsonObject, string]>([
-    ['without stages', { ...THINKING, stages: {} }, 'config.stages must be an object of 1 to 16 stages by name'],
-    ['with too many stages', { ...THINKING, stages: many(17) }, 'config.stages must be an object of 1 to 16 stages by name'],
-    ['with a list of stages', { ...THINKING, stages: [] }, 'config.stages must be an object of 1 to 16 stages by name'],
-    ['with a stage of a bad name', { ...THINKING, stages: { ...stages, '../x': { kind: 'model' } } }, 'config.stages'],
-    ['with a stage of no kind', { ...THINKING, stages: { ...stages, act: {} } }, 'config.stages.act.kind must be one of model, tools'],
+    ['without stages', thinking({ stages: {} }), 'stages must be an object of 1 to 16 stages by name'],
+    ['with too many stages', thinking({ stages: many(17) }), 'stages must be an object of 1 to 16 stages by name'],
+    ['with a list of stages', thinking({ stages: [] }), 'stages must be an object of 1 to 16 stages by name'],
+    ['with a stage of a bad name', withStages({ '../x': { kind: 'model' } }), 'stages'],
+    ['with a stage of no kind', withStages({ act: {} }), 'stages.act.kind must be one of model, tools'],
+    ['with a stage of an unknown kind', withStages({ act: { kind: 'sing' } }), 'stages.act.kind must be one of'],
+    ['with an unknown field', withStages({ think: { kind: 'model', temperature: 1 } }), 'stages.think holds an unknown field'],
+    ['with too many edges', thinking({ edges: Array.from({ length: 65 }, () => first) }), 'edges must be a list of at most 64 edges'],
+    ['with steps out of range', thinking({ max_steps: 33 }), 'max_steps must be a whole number from 1 to 32'],
+    ['that starts nowhere', thinking({ start: 'there' }), 'start must name one of the stages'],
+    ['that leads nowhere', leading(edge('think', 'tool_calls', 'there')), 'edges must lead from stage to stage'],
     [
-      'with a stage of an unknown kind',
-      { ...THINKING, stages: { ...stages, act: { kind: 'sing' } } },
-      'config.stages.act.kind must be one of',
+      'with an unknown outcome',
+      thinking({ edges: [...edges, edge('act', 'fail', 'done')] }),
+      'edges must name outcomes that their stages have',
     ],
-    [
-      'with an unknown field',
-      { ...THINKING, stages: { ...stages, think: { kind: 'model', temperature: 1 } } },
-      'config.stages.think holds an unknown field',
-    ],
-    [
-      'with too many edges',
-      { ...THINKING, edges: Array.from({ length: 65 }, () => edges[0] ?? {}) },
-      'config.edges must be a list of at most 64 edges',
-    ],
-    ['with steps out of range', { ...THINKING, max_steps: 33 }, 'config.max_steps must be a whole number from 1 to 32'],
-    ['that starts nowhere', { ...THINKING, start: 'there' }, 'config.start must name one of the stages'],
-    [
-      'that leads nowhere',
-      { ...THINKING, edges: [...edges.slice(1), edge('think', 'tool_calls', 'there')] },
-      'config.edges must lead from stage to stage',
-    ],
-    [
-      'with an outcome that does not exist',
-      { ...THINKING, edges: [...edges, edge('act', 'fail', 'done')] },
-      'config.edges must name outcomes that their stages have',
-    ],
-    ['with an outcome left open', { ...THINKING, edges: edges.slice(1) }, 'config.edges must be exactly one for each outcome'],
-    [
-      'with two ways for one outcome',
-      { ...THINKING, edges: [...edges, edge('act', 'done', 'done')] },
-      'config.edges must be exactly one for each outcome',
-    ],
-    [
-      'with a stage nobody comes to',
-      { ...THINKING, stages: { ...stages, spare: { kind: 'end', reason: 'gave_up' } } },
-      'config.stages must all be reachable',
-    ],
-    [
-      'without an end',
-      {
-        start: 'think',
-        stages: { think: { kind: 'model' } },
-        edges: [edge('think', 'text', 'think'), edge('think', 'tool_calls', 'think')],
-      },
-      'config.stages must each lead to an end',
-    ],
-    ['that goes round without the model', circling(), 'config.edges must not form a cycle without a model stage'],
-    [
-      'with a pattern for a check that takes none',
-      withStage({ kind: 'verify', check: 'nonempty', pattern: 'a' }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be given for',
-    ],
-    [
-      'with a check without its pattern',
-      withStage({ kind: 'verify', check: 'last_line_matches' }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be given for',
-    ],
-    [
-      'with a pattern that is none',
-      withStage({ kind: 'verify', check: 'last_line_matches', pattern: '(' }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be a regular expression',
-    ],
-    [
-      'with a pattern too long',
-      withStage({ kind: 'verify', check: 'last_line_matches', pattern: 'a'.repeat(201) }, ['pass', 'fail']),
-      'config.stages.extra.pattern must be a regular expression',
-    ],
-    [
-      'with a branch of no cases',
-      withStage({ kind: 'branch', cases: [] }, ['else']),
-      'config.stages.extra.cases must be a list of 1 to 8 cases',
-    ],
+    ['with an outcome left open', leading(), 'edges must be exactly one for each outcome'],
+    ['with two edges for one outcome', thinking({ edges: [...edges, edge('act', 'done', 'done')] }), 'edges must be exactly one for each'],
+    ['with an unreachable stage', withStages({ spare: { kind: 'end', reason: 'gave_up' } }), 'stages must all be reachable'],
+    ['without an end', endless(), 'stages must each lead to an end'],
+    ['with a cycle without the model', circling(), 'edges must not form a cycle without a model stage'],
+    ['with a pattern for a check that takes none', verify({ check: 'nonempty', pattern: 'a' }), 'stages.extra.pattern must be given for'],
+    ['with a check without its pattern', verify({ check: 'last_line_matches' }), 'stages.extra.pattern must be given for'],
+    ['with a pattern that is none', matching('('), 'stages.extra.pattern must be a regular expression'],
+    ['with a pattern too long', matching('a'.repeat(201)), 'stages.extra.pattern must be a regular expression'],
+    ['with a branch of no cases', branch(), 'stages.extra.cases must be a list of 1 to 8 cases'],
     [
       'with a case of two conditions',
-      withStage({ kind: 'branch', cases: [{ outcome: 'a', steps_used_at_least: 1, tool_errors_at_least: 1 }] }, ['a', 'else']),
-      'config.stages.extra.cases[0] must have exactly one condition',
+      branch({ outcome: 'a', steps_used_at_least: 1, tool_errors_at_least: 1 }),
+      'stages.extra.cases[0] must have exactly one condition',
     ],
-    [
-      'with a case called else',
-      withStage({ kind: 'branch', cases: [{ outcome: 'else', steps_used_at_least: 1 }] }, ['else']),
-      'config.stages.extra.cases[0].outcome must not be else',
-    ],
+    ['with a case called else', branch({ outcome: 'else', steps_used_at_least: 1 }), 'stages.extra.cases[0].outcome must not be else'],
     [
       'with two cases of one outcome',
-      withStage(
-        {
-          kind: 'branch',
-          cases: [
-            { outcome: 'a', steps_used_at_least: 1 },
-            { outcome: 'a', steps_used_at_least: 2 },
-          ],
-        },
-        ['a', 'else'],
-      ),
-      'config.stages.extra.cases must be a list of 1 to 8 cases',
+      branch({ outcome: 'a', steps_used_at_least: 1 }, { outcome: 'a', steps_used_at_least: 2 }),
+      'stages.extra.cases must be a list of 1 to 8 cases',
     ],
     [
       'that keeps more than it fires at',
       withStage({ kind: 'compact', fire_ratio: 0.5, keep_ratio: 0.5 }, ['done']),
-      'config.stages.extra.fire_ratio must be above keep_ratio',
+      'stages.extra.fire_ratio must be above keep_ratio',
     ],
     [
       'with an end for no reason',
-      { ...THINKING, stages: { ...stages, done: { kind: 'end', reason: 'bored' } } },
-      'config.stages.done.reason must be completed or gave_up',
+      withStages({ done: { kind: 'end', reason: 'bored' } }),
+      'stages.done.reason must be completed or gave_up',
     ],
   ])('%s', (_, graph, problem) => {
-    expect(problemOf(graph)).toContain(`g: ${problem}`)
+    expect(problemOf(graph)).toContain(`g: config.${problem}`)
   })
 })
 
 const many = (count: number): JsonObject => Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, { kind: 'model' }]))
+
+const matching = (pattern: string): JsonObject => verify({ check: 'last_line_matches', pattern })
+
+/** The way from the model to its tools is another one, or none. */
+function leading(...others: readonly JsonObject[]): JsonObject {
+  return thinking({ edges: [...THINKING.edges.slice(1), ...others] })
+}
+
+function endless(): JsonObject {
+  const edges = [edge('think', 'text', 'think'), edge('think', 'tool_calls', 'think')]
+  return { start: 'think', stages: { think: { kind: 'model' } }, edges }
+}
 
 /** From the check back to a message, and from the message to the check. */
 function circling(): JsonObject {
