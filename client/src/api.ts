@@ -1,44 +1,8 @@
 /** The service as an object: each route that a client needs is a method, typed after the interface. Runs on Node 20 and newer. */
 import { ServiceFailure } from './failure.ts'
 import { BATCH_ROUTE } from './names.ts'
-import {
-  isCatalog,
-  isCreated,
-  isHead,
-  isHealth,
-  isManifest,
-  isProgress,
-  isReceipt,
-  isReceipts,
-  isRecords,
-  isReleases,
-  isScenarios,
-  isStatus,
-  isFullRecord,
-  isTrainReceipt,
-  type CatalogQuery,
-  type PageOfRecords,
-  type RecordQuery,
-  type ReleaseAnswer,
-  type ReleasePage,
-  type ReleaseQuery,
-  type StatusReport,
-} from './nouns.ts'
-import type {
-  CatalogRow,
-  CreatedScenario,
-  FullRecord,
-  Head,
-  ImportBody,
-  Manifest,
-  Receipt,
-  ReleaseRow,
-  ReportBody,
-  RequestProgress,
-  ScenarioRow,
-  TrainBody,
-  TrainReceipt,
-} from './wire.generated.ts'
+import * as nouns from './nouns.ts'
+import type * as wire from './wire.generated.ts'
 import { scenarioProblem, tokenProblem, urlProblem, withoutSlash } from './place.ts'
 import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, type ServiceRequest } from './transport.ts'
 
@@ -54,28 +18,28 @@ export interface Address {
 
 /** Every method throws a `ServiceFailure` and nothing else; none tries again by itself. */
 export interface Svc {
-  report(report: ReportBody): Promise<Receipt>
-  train(request: TrainBody): Promise<TrainReceipt>
+  report(report: wire.ReportBody): Promise<wire.Receipt>
+  train(request: wire.TrainBody): Promise<wire.TrainReceipt>
   /** One batch: stored whole or not at all, at most 1000 records and 10 MiB. The receipts come in the order sent. */
-  importRecords(envelopes: readonly ImportBody[]): Promise<readonly Receipt[]>
+  importRecords(envelopes: readonly wire.ImportBody[]): Promise<readonly wire.Receipt[]>
   /** The tree that is served, or that of the release named, held ones included. */
-  manifest(releaseId?: string): Promise<Manifest>
+  manifest(releaseId?: string): Promise<wire.Manifest>
   /** Every release of the scenario, newest first, read a page at a time. */
-  releases(): Promise<readonly ReleaseRow[]>
-  releasePage(query?: ReleaseQuery): Promise<ReleasePage>
+  releases(): Promise<readonly wire.ReleaseRow[]>
+  releasePage(query?: nouns.ReleaseQuery): Promise<nouns.ReleasePage>
   /** The releases of the tree that clients pull, oldest first, each with its page. A row's endpoint in it is the number its page goes by. */
-  catalog(): Promise<readonly CatalogRow[]>
-  catalogPage(query?: CatalogQuery): Promise<ReleasePage<CatalogRow>>
-  progress(requestId: string): Promise<RequestProgress>
+  catalog(): Promise<readonly wire.CatalogRow[]>
+  catalogPage(query?: nouns.CatalogQuery): Promise<nouns.ReleasePage<wire.CatalogRow>>
+  progress(requestId: string): Promise<wire.RequestProgress>
   /** What was stored, oldest first unless the newest are asked for. */
-  records(query?: RecordQuery): Promise<PageOfRecords>
-  record(id: string): Promise<FullRecord>
-  promote(releaseId: string): Promise<Head>
-  rollback(releaseId: string): Promise<Head>
-  status(): Promise<StatusReport>
-  scenarios(): Promise<readonly ScenarioRow[]>
+  records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
+  record(id: string): Promise<wire.FullRecord>
+  promote(releaseId: string): Promise<wire.Head>
+  rollback(releaseId: string): Promise<wire.Head>
+  status(): Promise<nouns.StatusReport>
+  scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
-  createScenario(name: string, recipe?: string): Promise<CreatedScenario>
+  createScenario(name: string, recipe?: string): Promise<wire.CreatedScenario>
   health(): Promise<{ readonly ok: boolean }>
   /** A page or the install script as it is, whole: an answer that breaks off is a failure, never half a text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<string>
@@ -89,17 +53,18 @@ export function connect(address: Address): Svc {
   const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
     call(endpoint, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
   const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(endpoint, then)
-  const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<Head> =>
-    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, isHead))
-  const releasePage = (query: ReleaseQuery = {}): Promise<ReleasePage> =>
-    own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, isReleases)))
-  const catalogPage = (query: CatalogQuery = {}): Promise<ReleasePage<CatalogRow>> =>
-    own(async () => pageOf(await get(`/svc/harness/releases${pageQuery(query)}`, isCatalog)))
+  const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<wire.Head> =>
+    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, nouns.isHead))
+  const releasePage = (query: nouns.ReleaseQuery = {}): Promise<nouns.ReleasePage> =>
+    own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, nouns.isReleases)))
+  const catalogPage = (query: nouns.CatalogQuery = {}): Promise<nouns.ReleasePage<wire.CatalogRow>> =>
+    own(async () => pageOf(await get(`/svc/harness/releases${pageQuery(query)}`, nouns.isCatalog)))
   return {
-    report: (report) => own(() => post('/svc/report', report, isReceipt)),
-    train: (request) => own(() => post('/svc/train', request, isTrainReceipt)),
-    importRecords: (records) => own(async () => (await post(BATCH_ROUTE, { records }, isReceipts)).records),
-    manifest: (releaseId) => own(() => get(`/svc/harness${queryOf(releaseId === undefined ? {} : { release_id: releaseId })}`, isManifest)),
+    report: (report) => own(() => post('/svc/report', report, nouns.isReceipt)),
+    train: (request) => own(() => post('/svc/train', request, nouns.isTrainReceipt)),
+    importRecords: (records) => own(async () => (await post(BATCH_ROUTE, { records }, nouns.isReceipts)).records),
+    manifest: (releaseId) =>
+      own(() => get(`/svc/harness${queryOf(releaseId === undefined ? {} : { release_id: releaseId })}`, nouns.isManifest)),
     releases: async () => oneCurrent(await everyPage((before) => releasePage(before === null ? {} : { before_step: before }))),
     releasePage,
     catalog: async () => {
@@ -107,14 +72,14 @@ export function connect(address: Address): Svc {
       return oneCurrent(rows.toReversed()).toReversed()
     },
     catalogPage,
-    progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, isProgress)),
+    progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, nouns.isProgress)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
-    record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, isFullRecord)),
+    record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),
     rollback: (releaseId) => move(releaseId, 'rollback'),
-    status: () => get('/svc/status', isStatus),
-    scenarios: async () => (await get('/svc/scenarios', isScenarios)).scenarios,
-    createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, isCreated),
+    status: () => get('/svc/status', nouns.isStatus),
+    scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
+    createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),
     health: () => readiness(endpoint),
     text: async (path, query = {}) => (await succeed(endpoint, { method: 'GET', path: path + queryOf(query) })).text,
   }
@@ -149,18 +114,18 @@ const queryOf = (query: Readonly<Record<string, string>>): string => {
 
 const PAGE_ROWS = 100
 
-const pageQuery = (query: ReleaseQuery & CatalogQuery): string =>
+const pageQuery = (query: nouns.ReleaseQuery & nouns.CatalogQuery): string =>
   queryOf(Object.fromEntries(Object.entries({ limit: PAGE_ROWS, ...query }).map(([name, value]) => [name, String(value)])))
 
 /** A service that knows no pages answers with everything. */
-function pageOf<Row>({ releases, next_before_step: before, next_after_step: after }: ReleaseAnswer<Row>): ReleasePage<Row> {
+function pageOf<Row>({ releases, next_before_step: before, next_after_step: after }: nouns.ReleaseAnswer<Row>): nouns.ReleasePage<Row> {
   return { releases, next: releases.length === 0 ? null : (before ?? after ?? null) }
 }
 
-async function everyPage<Row>(read: (from: number | null) => Promise<ReleasePage<Row>>): Promise<Row[]> {
+async function everyPage<Row>(read: (from: number | null) => Promise<nouns.ReleasePage<Row>>): Promise<Row[]> {
   const rows: Row[] = []
   for (let from: number | null = null; ;) {
-    const { releases, next }: ReleasePage<Row> = await read(from)
+    const { releases, next }: nouns.ReleasePage<Row> = await read(from)
     rows.push(...releases)
     if (next === null || next === from) return rows
     from = next
@@ -168,7 +133,7 @@ async function everyPage<Row>(read: (from: number | null) => Promise<ReleasePage
 }
 
 /** Newest first. What was published between two pages is served from then on: of the rows that say they are served, the newest is. */
-function oneCurrent<Row extends ReleaseRow>(rows: readonly Row[]): Row[] {
+function oneCurrent<Row extends wire.ReleaseRow>(rows: readonly Row[]): Row[] {
   const served = rows.findIndex(({ current }) => current)
   return rows.map((row, at) => (row.current && at !== served ? { ...row, current: false } : row))
 }
@@ -176,14 +141,14 @@ function oneCurrent<Row extends ReleaseRow>(rows: readonly Row[]): Row[] {
 async function recordPage(
   get: <T>(path: string, isShape: Shape<T>) => Promise<T>,
   path: string,
-  query: RecordQuery,
-): Promise<PageOfRecords> {
+  query: nouns.RecordQuery,
+): Promise<nouns.PageOfRecords> {
   const words = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
   const {
     records,
     next_after_sequence: after,
     next_before_sequence: before,
-  } = await get(path + queryOf(Object.fromEntries(words)), isRecords)
+  } = await get(path + queryOf(Object.fromEntries(words)), nouns.isRecords)
   // Nothing follows a page without a row, whatever it says: whoever reads on to the end would never come to one.
   return { records, next: records.length === 0 ? null : (after ?? before ?? null) }
 }
@@ -193,7 +158,7 @@ async function readiness(endpoint: ServiceEndpoint): Promise<{ readonly ok: bool
   const request: ServiceRequest = { method: 'GET', path: '/healthz' }
   const answer = await ask(endpoint, request)
   const value = answer.status === 503 ? parseJson(answer.text) : null
-  return isHealth(value) ? value : shapeOf(endpoint, request, accepted(endpoint, answer), isHealth)
+  return nouns.isHealth(value) ? value : shapeOf(endpoint, request, accepted(endpoint, answer), nouns.isHealth)
 }
 
 type Shape<T> = (value: unknown) => value is T

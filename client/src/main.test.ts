@@ -3,9 +3,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, writ
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { takeLock } from './lock.ts'
-import { main } from './main.ts'
 import { fakeService } from './testing/fake-service.ts'
-import { envelope, envelopes, sourceFile } from './testing/files.ts'
+import { envelope, envelopes, run as runCommand, sourceFile } from './testing/files.ts'
 
 describe('a whole import', () => {
   it('stores every record once, in order, and says how many [importer.sends] [importer.count]', async () => {
@@ -189,20 +188,7 @@ describe('a source or progress file in other hands', () => {
   })
 })
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
+const run = (file: string, url: string, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}, scenario = 's') =>
+  runCommand(['import', file, '--url', url, '--scenario', scenario, ...more], env)
 
-async function run(file: string, url: string, more: readonly string[] = [], env: NodeJS.ProcessEnv = {}, scenario = 's'): Promise<Ran> {
-  let out = ''
-  let err = ''
-  const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } }
-  const code = await main(['import', file, '--url', url, '--scenario', scenario, ...more], env, streams, { wait: async () => undefined })
-  return { code, out, err }
-}
-
-function position(file: string): unknown {
-  return JSON.parse(readFileSync(`${file}.svc-import.json`, 'utf8'))
-}
+const position = (file: string): unknown => JSON.parse(readFileSync(`${file}.svc-import.json`, 'utf8'))

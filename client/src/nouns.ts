@@ -1,21 +1,5 @@
 /** What the client asks for and answers with, beyond the wire types. Only the fields that callers rely on are checked when an answer arrives. */
-import type {
-  CatalogRow,
-  CreatedScenario,
-  FullRecord,
-  Head,
-  Manifest,
-  Receipt,
-  RecordList,
-  RecordRow,
-  ReleaseRow,
-  RequestProgress,
-  Requires,
-  ScenarioRow,
-  ScenarioStatus,
-  ServiceStatus,
-  TrainReceipt,
-} from './wire.generated.ts'
+import type * as wire from './wire.generated.ts'
 
 type Data = Readonly<Record<string, unknown>>
 
@@ -29,7 +13,7 @@ export interface CatalogQuery {
   readonly limit?: number
   readonly after_step?: number
 }
-export interface ReleasePage<Row = ReleaseRow> {
+export interface ReleasePage<Row = wire.ReleaseRow> {
   readonly releases: readonly Row[]
   /** Where the next page begins, for the query's own step field; null at the end. */
   readonly next: number | null
@@ -42,7 +26,7 @@ export interface ReleaseAnswer<Row> {
 }
 
 export interface RecordQuery {
-  readonly request_type?: RecordRow['request_type']
+  readonly request_type?: wire.RecordRow['request_type']
   /** 1 to 100. */
   readonly limit?: number
   readonly order?: 'oldest' | 'newest'
@@ -51,45 +35,45 @@ export interface RecordQuery {
   readonly before_sequence?: number
 }
 export interface PageOfRecords {
-  readonly records: readonly RecordRow[]
+  readonly records: readonly wire.RecordRow[]
   /** Where the next page begins, for the query's own sequence field; null at the end. */
   readonly next: number | null
 }
 
 /** A scenario whose recipe cannot report its status has `error` alone. */
-export interface StatusReport extends Omit<ServiceStatus, 'scenarios'> {
-  readonly scenarios: Readonly<Record<string, Partial<ScenarioStatus> & { readonly error?: string }>>
+export interface StatusReport extends Omit<wire.ServiceStatus, 'scenarios'> {
+  readonly scenarios: Readonly<Record<string, Partial<wire.ScenarioStatus> & { readonly error?: string }>>
 }
 
-export const isReceipt = (value: unknown): value is Receipt => hasTexts(value, ['agent_record_id', 'scenario', 'request_type'])
-export const isTrainReceipt = (value: unknown): value is TrainReceipt => isReceipt(value) && hasTexts(value, ['page_path'])
-export const isReceipts = (value: unknown): value is { readonly records: readonly Receipt[] } => isListAt(value, 'records', isReceipt)
+export const isReceipt = (value: unknown): value is wire.Receipt => hasTexts(value, ['agent_record_id', 'scenario', 'request_type'])
+export const isTrainReceipt = (value: unknown): value is wire.TrainReceipt => isReceipt(value) && hasTexts(value, ['page_path'])
+export const isReceipts = (value: unknown): value is { readonly records: readonly wire.Receipt[] } => isListAt(value, 'records', isReceipt)
 
-export function isManifest(value: unknown): value is Manifest {
+export function isManifest(value: unknown): value is wire.Manifest {
   if (!isData(value) || !hasTexts(value, ['release_id', 'content_id'])) return false
   const { files } = value
   return isData(files) && Object.values(files).every(isText) && isListAt(value, 'requires', isRequires)
 }
-const isRequires = (value: unknown): value is Requires => hasTexts(value, ['name', 'kind'])
+const isRequires = (value: unknown): value is wire.Requires => hasTexts(value, ['name', 'kind'])
 
-export const isReleases = (value: unknown): value is ReleaseAnswer<ReleaseRow> => isListAt(value, 'releases', isReleaseRow)
-export const isCatalog = (value: unknown): value is ReleaseAnswer<CatalogRow> =>
+export const isReleases = (value: unknown): value is ReleaseAnswer<wire.ReleaseRow> => isListAt(value, 'releases', isReleaseRow)
+export const isCatalog = (value: unknown): value is ReleaseAnswer<wire.CatalogRow> =>
   isReleases(value) && value.releases.every((row) => hasTexts(row, ['page_path']))
-const isReleaseRow = (value: unknown): value is ReleaseRow =>
+const isReleaseRow = (value: unknown): value is wire.ReleaseRow =>
   hasTexts(value, ['release_id', 'content_id', 'operation', 'result']) && hasNumber(value, 'step')
 
-export const isProgress = (value: unknown): value is RequestProgress =>
+export const isProgress = (value: unknown): value is wire.RequestProgress =>
   isData(value) && hasTexts(value, ['request_id', 'state']) && typeof value['settled'] === 'boolean'
 
-export const isRecords = (value: unknown): value is Omit<RecordList, 'scenario'> => isListAt(value, 'records', isRecordRow)
-export const isFullRecord = (value: unknown): value is FullRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
-const isRecordRow = (value: unknown): value is RecordRow =>
+export const isRecords = (value: unknown): value is Omit<wire.RecordList, 'scenario'> => isListAt(value, 'records', isRecordRow)
+export const isFullRecord = (value: unknown): value is wire.FullRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
+const isRecordRow = (value: unknown): value is wire.RecordRow =>
   hasTexts(value, ['agent_record_id', 'request_type']) && hasNumber(value, 'sequence')
 
-export const isHead = (value: unknown): value is Head => hasTexts(value, ['release_id', 'content_id']) && hasNumber(value, 'step')
-export const isScenarios = (value: unknown): value is { readonly scenarios: readonly ScenarioRow[] } =>
+export const isHead = (value: unknown): value is wire.Head => hasTexts(value, ['release_id', 'content_id']) && hasNumber(value, 'step')
+export const isScenarios = (value: unknown): value is { readonly scenarios: readonly wire.ScenarioRow[] } =>
   isListAt(value, 'scenarios', (row) => hasTexts(row, ['scenario']))
-export const isCreated = (value: unknown): value is CreatedScenario => hasTexts(value, ['scenario', 'release_id', 'content_id'])
+export const isCreated = (value: unknown): value is wire.CreatedScenario => hasTexts(value, ['scenario', 'release_id', 'content_id'])
 export const isStatus = (value: unknown): value is StatusReport =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])
 export const isHealth = (value: unknown): value is { readonly ok: boolean } => isData(value) && typeof value['ok'] === 'boolean'

@@ -1,7 +1,7 @@
 /** What the command line takes, and how it says no. */
 import { describe, expect, it } from 'vitest'
-import { main } from './main.ts'
 import { parseImport } from './commands/import.ts'
+import { run } from './testing/files.ts'
 
 const GOOD = ['import', 'x.jsonl', '--url', 'https://host/base/', '--scenario', ' s ']
 
@@ -97,10 +97,3 @@ describe('options', () => {
     expect(await run(argv)).toMatchObject({ code: 2, err: expect.stringMatching(message) as unknown, out: '' })
   })
 })
-
-async function run(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number; out: string; err: string }> {
-  let out = ''
-  let err = ''
-  const code = await main(argv, env, { stdout: { write: (text) => (out += text) }, stderr: { write: (text) => (err += text) } })
-  return { code, out, err }
-}

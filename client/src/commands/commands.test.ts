@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { world } from '../../../test/support/world.ts'
-import { main } from '../main.ts'
 import { fakeService, type Behaviour } from '../testing/fake-service.ts'
+import { run as runCommand } from '../testing/files.ts'
 
 const TOKEN = 'a-secret-token'
 
@@ -206,10 +206,4 @@ async function answering(answers: Readonly<Record<string, unknown>>): Promise<st
   return service.url
 }
 
-async function run(argv: readonly string[], token = TOKEN): Promise<{ code: number; out: string; err: string }> {
-  let out = ''
-  let err = ''
-  const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } }
-  const code = await main(argv, { SVC_TOKEN: token }, streams)
-  return { code, out, err }
-}
+const run = (argv: readonly string[], token = TOKEN) => runCommand(argv, { SVC_TOKEN: token })

@@ -1,8 +1,8 @@
 /** The batch route of a service, in memory, with every way to fail that a network has. */
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
 
 interface Envelope {
   readonly agent_record_id: string
@@ -44,15 +44,12 @@ export interface FakeService {
 
 export async function fakeService(...script: Behaviour[]): Promise<FakeService> {
   const server = createServer((request, response) => void handle(service, request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the fake service has no port')
   const service: FakeService = {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listenOnLoopback(server)}`,
     stored: new Map(),
     requests: [],
     script,
