@@ -1,43 +1,39 @@
-/** What a trainer saved becomes an adapter folder: all of it under its name, or nothing. */
-import { createHash } from 'node:crypto'
+/** Makes an adapter folder of the archive that a trainer saved: complete under its name, or absent. */
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ADAPTER_CONFIG_FILE, isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
 import { codeOf, hasCode, makeFolder, newId, sync } from '../../kit/index.ts'
 import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
-import { sha256OfFile } from './files.ts'
-import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter } from './peft.ts'
-import { checkAdapter, checkBase, writeProvenance, type Origin } from './provenance.ts'
+import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter, type PeftAdapter } from './peft.ts'
+import { checkAdapter, checkBase, writeProvenance, type Origin, type Provenance } from './provenance.ts'
 import { letGo, unpackTar, type TarArchive } from './tar.ts'
 
 export interface ExportOrder {
-  /** A stream is destroyed in the end, unread when the export is there already. */
+  /** A stream is destroyed at the end, unread when the export exists already. */
   readonly archive: TarArchive
   readonly directory: string
-  /** Null: nobody wants a GGUF. */
+  /** Null: no GGUF is needed. */
   readonly shape: ModelShape | null
   readonly provenance: Origin
 }
-export interface Exported {
-  readonly directory: string
-  /** Of all its files: equal adapters from equal jobs have equal ones. */
-  readonly digest: string
+interface Checked {
+  readonly adapter: PeftAdapter
+  readonly provenance: Provenance
 }
 
 const ARCHIVE_LIMITS = { filesMax: 64, bytesMax: ADAPTER_BYTES_MAX }
 const DISK_ERRORS: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EFBIG'])
 
-export async function buildExport(order: ExportOrder): Promise<Exported> {
+export async function buildExport(order: ExportOrder): Promise<void> {
   const { archive, directory } = order
-  // It may break off before anybody reads it; whoever reads it later is told.
+  // It may break off before it is read; then reading it fails.
   if (archive instanceof Readable) archive.on('error', () => undefined)
   try {
-    const digest = (await finished(order)) ?? (await build(order))
-    // Also for one that was there: who made it may have been killed before this.
+    if ((await findExport(order)) === null) await build(order)
+    // Also for an existing one: its writer may have been killed before this.
     await sync(dirname(directory))
     await removeLeftovers(directory)
-    return { directory, digest }
   } catch (error) {
     throw diskRefusal(error)
   } finally {
@@ -45,32 +41,34 @@ export async function buildExport(order: ExportOrder): Promise<Exported> {
   }
 }
 
-/** Its digest when it is there and whole; null for anything else under its name. */
-async function finished({ directory, shape, provenance: origin }: ExportOrder): Promise<string | null> {
+/** Null when it is not there, or not whole. */
+export async function findExport({
+  directory,
+  shape,
+  provenance: origin,
+}: Omit<ExportOrder, 'archive' | 'provenance'> & {
+  readonly provenance: Pick<Origin, 'job' | 'base_model' | 'base_digest'>
+}): Promise<Checked | null> {
   try {
-    const { provenance } = await checkAdapter(directory, { name: origin.base_model, digest: origin.base_digest })
+    const { adapter, provenance } = await checkAdapter(directory, { name: origin.base_model, digest: origin.base_digest })
     const isIt = provenance?.job === origin.job && (shape === null || provenance.files[ADAPTER_GGUF] !== undefined)
-    return isIt ? await digestOf(directory) : null
+    return isIt ? { adapter, provenance } : null
   } catch (error) {
     if (isRefusal(error)) return null
     throw error
   }
 }
 
-async function build(order: ExportOrder): Promise<string> {
+async function build(order: ExportOrder): Promise<void> {
   const beside = `${besidePrefix(order.directory)}${newId()}`
   try {
     await makeFolder(dirname(order.directory))
     await fill(beside, order)
-    const digest = await digestOf(beside)
     await land(beside, order)
-    return digest
   } catch (error) {
     await rm(beside, { recursive: true, force: true }).catch(() => undefined)
-    // Another call may have been faster, and have cleared this one's folder away.
-    const digest = await finished(order)
-    if (digest === null) throw error
-    return digest
+    // Another call may have been faster, and have removed this folder.
+    if ((await findExport(order)) === null) throw error
   }
 }
 
@@ -82,7 +80,7 @@ async function fill(beside: string, { archive, shape, provenance }: ExportOrder)
   await unpackTar(archive, unpacked, ARCHIVE_LIMITS)
   const adapter = await readAdapter(unpacked)
   checkBase(adapter, provenance.base_model)
-  // Whatever else a trainer packs is no part of the adapter.
+  // Other files of the archive are no part of the adapter.
   for (const name of [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS]) await rename(join(unpacked, name), join(beside, name))
   await rm(unpacked, { recursive: true })
   if (shape !== null) await writeFile(join(beside, ADAPTER_GGUF), adapterGguf(adapter, shape))
@@ -96,8 +94,8 @@ async function land(beside: string, order: ExportOrder): Promise<void> {
   try {
     await rename(beside, directory)
   } catch (error) {
-    // What is there is the export of a faster call, or damaged; then it makes way.
-    if (!isTaken(error) || (await finished(order)) !== null) throw error
+    // The existing folder is the export of a faster call, or damaged; a damaged one is moved away.
+    if (!isTaken(error) || (await findExport(order)) !== null) throw error
     await rename(directory, `${besidePrefix(directory)}${newId()}`)
     await rename(beside, directory)
   }
@@ -105,23 +103,17 @@ async function land(beside: string, order: ExportOrder): Promise<void> {
 
 const isTaken = (error: unknown): boolean => hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')
 
-/** Of calls that were killed, and of what made way. A call that is still at it then finds the export there. */
+/** Of killed calls and damaged exports. A call that is still running then finds the export. */
 async function removeLeftovers(directory: string): Promise<void> {
   const folder = dirname(directory)
   const leftovers = (await readdir(folder)).filter((name) => name.startsWith(basename(besidePrefix(directory))))
   for (const name of leftovers) await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)
 }
 
-async function digestOf(directory: string): Promise<string> {
-  const digest = createHash('sha256')
-  for (const name of (await readdir(directory)).sort()) digest.update(`${await sha256OfFile(join(directory, name))}  ${name}\n`)
-  return digest.digest('hex')
-}
-
 function diskRefusal(error: unknown): unknown {
   const code = codeOf(error)
   if (!DISK_ERRORS.has(code)) return error
-  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full: free some space there' : 'cannot be written: mend that'
+  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full: free some space there' : 'cannot be written: fix that'
   return unavailable('export_failed', `the disk that adapters are exported to ${reason} (${String(code)}); the step is tried again`, {
     cause: error,
   })

@@ -6,6 +6,8 @@ import {
   ALIGNMENT_BYTES,
   GGUF_MAGIC,
   GGUF_VERSION,
+  LONGS,
+  NUMBERS,
   TENSOR_TYPES,
   VALUE_TYPES,
   type GgufElement,
@@ -27,7 +29,7 @@ interface GgufPlace {
   readonly offset: number
 }
 
-/** Some times what the largest vocabularies take. */
+/** Several times what the largest vocabularies take. */
 const HEAD_BYTES_MAX = 64 * 1024 * 1024
 const ARRAY_ITEMS_MAX = 4 * 1024 * 1024
 const DIMENSIONS_MAX = 4
@@ -81,38 +83,15 @@ function readValue(cursor: Cursor): GgufValue {
   if (of === undefined || of === 'array') throw broken('a list must hold plain values')
   const count = cursor.count()
   if (count > ARRAY_ITEMS_MAX) throw broken(`a list may hold at most ${ARRAY_ITEMS_MAX} values`)
-  const value: GgufItem[] = []
-  for (let index = 0; index < count; index++) value.push(readItem(cursor, of).value)
-  return { type, of, value }
+  return { type, of, value: Array.from({ length: count }, (): GgufItem => readItem(cursor, of).value) }
 }
 
-function readItem(cursor: Cursor, type: GgufElement) {
-  switch (type) {
-    case 'string':
-      return { type, value: cursor.text() }
-    case 'bool':
-      return { type, value: cursor.take(1).readUInt8() !== 0 }
-    case 'u8':
-      return { type, value: cursor.take(1).readUInt8() }
-    case 'i8':
-      return { type, value: cursor.take(1).readInt8() }
-    case 'u16':
-      return { type, value: cursor.take(2).readUInt16LE() }
-    case 'i16':
-      return { type, value: cursor.take(2).readInt16LE() }
-    case 'u32':
-      return { type, value: cursor.word() }
-    case 'i32':
-      return { type, value: cursor.take(4).readInt32LE() }
-    case 'f32':
-      return { type, value: cursor.take(4).readFloatLE() }
-    case 'f64':
-      return { type, value: cursor.take(8).readDoubleLE() }
-    case 'u64':
-      return { type, value: cursor.take(8).readBigUInt64LE() }
-    default:
-      return { type, value: cursor.take(8).readBigInt64LE() }
-  }
+function readItem(cursor: Cursor, type: GgufElement): Exclude<GgufValue, { type: 'array' }> {
+  if (type === 'string') return { type, value: cursor.text() }
+  if (type === 'bool') return { type, value: cursor.take(1).readUInt8() !== 0 }
+  if (type === 'u64' || type === 'i64') return { type, value: cursor.take(8)[`read${LONGS[type]}`]() }
+  const [bytes, method] = NUMBERS[type]
+  return { type, value: cursor.take(bytes)[`read${method}`]() }
 }
 
 function readInfo(cursor: Cursor): GgufPlace {

@@ -13,46 +13,48 @@ export interface GgufTensor {
 }
 export type GgufValue =
   | { readonly type: GgufNumber; readonly value: number }
-  | { readonly type: 'u64' | 'i64'; readonly value: bigint }
+  | { readonly type: GgufLong; readonly value: bigint }
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'array'; readonly of: GgufElement; readonly value: readonly GgufItem[] }
 export type GgufItem = number | bigint | boolean | string
-export type GgufElement = GgufNumber | 'u64' | 'i64' | 'bool' | 'string'
-type GgufNumber = 'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'f64'
+export type GgufElement = GgufNumber | GgufLong | 'bool' | 'string'
+export type GgufNumber = keyof typeof NUMBERS
+export type GgufLong = keyof typeof LONGS
 
 export const GGUF_MAGIC = 'GGUF'
 export const GGUF_VERSION = 3
-/** The kinds of values, each at the place of its number in a file. */
+/** The kinds of values, each at the index of its number in a file. */
 export const VALUE_TYPES = ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'f32', 'bool', 'string', 'array', 'u64', 'i64', 'f64'] as const
-/** Of each kind of tensor that is written here. */
 export const TENSOR_TYPES = { F32: 0, F16: 1 } as const
-/** Where a file says nothing else, every tensor begins at a multiple of it. */
+/** Unless a file sets another, every tensor begins at a multiple of it. */
 export const ALIGNMENT_BYTES = 32
 
-/** Keys and tensors in the order they come. */
+/** For each kind, the bytes of a value, and the name of the buffer methods that read and write it. */
+export const NUMBERS = {
+  u8: [1, 'UInt8'],
+  i8: [1, 'Int8'],
+  u16: [2, 'UInt16LE'],
+  i16: [2, 'Int16LE'],
+  u32: [4, 'UInt32LE'],
+  i32: [4, 'Int32LE'],
+  f32: [4, 'FloatLE'],
+  f64: [8, 'DoubleLE'],
+} as const
+export const LONGS = { u64: 'BigUInt64LE', i64: 'BigInt64LE' } as const
+
+/** Keys and tensors in the given order. */
 export function writeGguf({ metadata, tensors }: Gguf): Buffer {
   let offset = 0
   const infos = tensors.map(({ name, type, shape, bytes }) => {
-    const info = [
-      text(name),
-      word(shape.length),
-      ...shape.toReversed().map((size) => long(BigInt(size))),
-      word(TENSOR_TYPES[type]),
-      long(BigInt(offset)),
-    ]
+    const sizes = shape.toReversed().map((size) => long(BigInt(size)))
+    const info = [text(name), word(shape.length), ...sizes, word(TENSOR_TYPES[type]), long(BigInt(offset))]
     offset += bytes.byteLength + padding(bytes.byteLength)
     return info
   })
   const pairs = [...metadata].map(([key, value]) => [text(key), typeNumber(value.type), ...valueBytes(value)])
-  const head = Buffer.concat([
-    Buffer.from(GGUF_MAGIC),
-    word(GGUF_VERSION),
-    long(BigInt(tensors.length)),
-    long(BigInt(metadata.size)),
-    ...pairs.flat(),
-    ...infos.flat(),
-  ])
+  const counts = [long(BigInt(tensors.length)), long(BigInt(metadata.size))]
+  const head = Buffer.concat([Buffer.from(GGUF_MAGIC), word(GGUF_VERSION), ...counts, ...pairs.flat(), ...infos.flat()])
   const data = tensors.flatMap(({ bytes }) => [bytes, Buffer.alloc(padding(bytes.byteLength))])
   return Buffer.concat([head, Buffer.alloc(padding(head.length)), ...data])
 }
@@ -72,42 +74,12 @@ function valueBytes(value: GgufValue): readonly Buffer[] {
 }
 
 function itemBytes(type: GgufElement, item: GgufItem): Buffer {
+  if (type === 'string') return text(String(item))
   const bytes = Buffer.alloc(8)
-  switch (type) {
-    case 'string':
-      return text(String(item))
-    case 'bool':
-    case 'u8':
-      return bytes.subarray(0, bytes.writeUInt8(Number(item)))
-    case 'i8':
-      return bytes.subarray(0, bytes.writeInt8(Number(item)))
-    case 'u16':
-      return bytes.subarray(0, bytes.writeUInt16LE(Number(item)))
-    case 'i16':
-      return bytes.subarray(0, bytes.writeInt16LE(Number(item)))
-    case 'u32':
-      return word(Number(item))
-    case 'i32':
-      return bytes.subarray(0, bytes.writeInt32LE(Number(item)))
-    case 'f32':
-      return bytes.subarray(0, bytes.writeFloatLE(Number(item)))
-    case 'f64':
-      return bytes.subarray(0, bytes.writeDoubleLE(Number(item)))
-    case 'u64':
-      return long(BigInt(item))
-    default:
-      return bytes.subarray(0, bytes.writeBigInt64LE(BigInt(item)))
-  }
+  if (type === 'u64' || type === 'i64') return bytes.subarray(0, bytes[`write${LONGS[type]}`](BigInt(item)))
+  const [, method] = NUMBERS[type === 'bool' ? 'u8' : type]
+  return bytes.subarray(0, bytes[`write${method}`](Number(item)))
 }
 
-function word(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return bytes
-}
-
-function long(value: bigint): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
-}
+const word = (value: number): Buffer => itemBytes('u32', value)
+const long = (value: bigint): Buffer => itemBytes('u64', value)

@@ -1,4 +1,4 @@
-/** Where an adapter comes from, in a file beside it: what trained it, from what, and the digest of every file it consists of. */
+/** The provenance of an adapter, in a file beside it: what trained it, from what, and the digest of each of its files. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -24,12 +24,12 @@ const schema = z.object({
   base_model: text,
   base_digest: text.nullable(),
   parent: z.object({ release_id: text.nullable(), job: text.nullable() }),
-  /** Where the trainer keeps the adapter and its optimizer: what the next job branches from. */
+  /** The trainer's name for the adapter and its optimizer: what the next job branches from. */
   trainer_state: text,
   objective: text,
   optimizer_steps: z.int().nonnegative(),
   metrics: z.record(z.string(), z.json()).optional(),
-  /** What the trained weights think of every token but the first: an engine that thinks otherwise serves something else. */
+  /** The log-probabilities of the trained weights for every token but the first: an engine that answers otherwise serves other weights. */
   probe: z
     .object({ tokens: z.array(z.int().nonnegative()), log_probs: z.array(z.number()) })
     .refine(({ tokens, log_probs }) => log_probs.length === tokens.length - 1, 'must have one number for every token but the first')
@@ -38,7 +38,7 @@ const schema = z.object({
 })
 
 export type Provenance = z.infer<typeof schema>
-/** What the trainer of an adapter knows; the rest is read off the folder. */
+/** What the trainer of an adapter knows; the rest is computed from the folder. */
 export type Origin = Omit<Provenance, 'format' | 'files'>
 
 /** Of the files in the folder as they are now. The same origin and files give the same bytes. Nothing is synced. */
@@ -57,7 +57,7 @@ export function readProvenance(printed: string): Provenance {
   throw invalid(CODE, `${PROVENANCE} is not as it was written: ${[...path, message].join(': ')}; restore it, or remove it with its adapter`)
 }
 
-/** A foreign adapter has no provenance, and is taken as it is when it was made for this base. */
+/** A foreign adapter has no provenance, and is accepted when it was made for this base. */
 export async function checkAdapter(
   directory: string,
   base: { readonly name: string; readonly digest: string | null },
@@ -83,7 +83,7 @@ async function provenanceIn(directory: string): Promise<Provenance | null> {
   return bytes === null ? null : readProvenance(bytes.toString())
 }
 
-/** A file that is there and has no digest is as wrong as one with another: somebody put it there. */
+/** A file without a recorded digest is as wrong as one with another digest. */
 async function checkDigests(directory: string, { files }: Provenance): Promise<void> {
   const found = await digestsIn(directory)
   const wrong = DIGESTED.find((name) => found[name] !== files[name])

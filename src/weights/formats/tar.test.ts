@@ -1,4 +1,4 @@
-/** Unpacking archives: those of real programs, and those that mean harm. */
+/** Unpacking archives: those of real programs, and hostile ones. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { isRefusal } from '../../contract/index.ts'
 import { unpackTar, type TarArchive } from './tar.ts'
-import { tarOf, tarOfFiles } from './testing.ts'
+import { refusal, tarOf, tarOfFiles } from './testing.ts'
 
 const LIMITS = { filesMax: 4, bytesMax: 64 * 1024 }
 const LONG = `${'folder-'.repeat(12)}/${'é'.repeat(60)}.json`
@@ -24,23 +24,20 @@ const filesIn = async (folder: string): Promise<Record<string, string>> => {
   return Object.fromEntries((await Promise.all(pairs)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+const extended = (header: string): Buffer => tarOf([{ path: 'x', type: 'x', bytes: Buffer.from(header) }, { path: 'a' }])
+
 /** In pieces of this length, as a network gives them. */
 const streamOf = (bytes: Buffer, length: number): Readable =>
   Readable.from(
     Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) => bytes.subarray(index * length, (index + 1) * length)),
   )
 
-const refused = async (archive: TarArchive, rule: string, limits = LIMITS): Promise<string> => {
+const refused = async (archive: TarArchive, rule: string): Promise<void> => {
   const folder = temporaryFolder()
   const inside = join(folder, 'inside')
   mkdirSync(inside)
-  await expect(unpackTar(archive, inside, limits)).rejects.toMatchObject({
-    kind: 'invalid',
-    code: 'bad_archive',
-    message: expect.stringContaining(rule),
-  })
+  await expect(unpackTar(archive, inside, LIMITS)).rejects.toEqual(refusal('bad_archive', rule))
   expect(await readdir(folder)).toEqual(['inside'])
-  return inside
 }
 
 describe('an archive', () => {
@@ -96,11 +93,7 @@ describe('an archive', () => {
   it.each([
     ['a path twice', tarOf([{ path: 'a' }, { path: './a' }]), 'there twice'],
     ['a file that is a folder as well', tarOf([{ path: 'a' }, { path: 'a/b' }]), 'there twice'],
-    [
-      'a name that no disk takes',
-      tarOf([{ path: 'x', type: 'x', bytes: Buffer.from(`409 path=${'n'.repeat(399)}\n`) }, { path: 'a' }]),
-      'disk takes',
-    ],
+    ['a name that no disk takes', extended(`409 path=${'n'.repeat(399)}\n`), 'disk takes'],
     ['five files where four are allowed', tarOf(['a', 'b', 'c', 'd', 'e'].map((path) => ({ path }))), 'at most 4 files'],
     ['no end', tarOfFiles({ a: Buffer.alloc(600) }).subarray(0, 1024), 'ends too early'],
     ['half a file', tarOfFiles({ a: Buffer.alloc(600) }).subarray(0, 700), 'ends too early'],
@@ -110,7 +103,7 @@ describe('an archive', () => {
     ['a size that is no number', tarOf([{ path: 'a', size: 'many' }]), 'no number'],
     ['a size past everything', tarOf([{ path: 'a', size: '\x80\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff' }]), 'too large'],
     ['a size that it does not have', tarOf([{ path: 'a', size: '77777777777' }]), 'ends too early'],
-    ['a broken extended header', tarOf([{ path: 'x', type: 'x', bytes: Buffer.from('99 path=b\n') }, { path: 'a' }]), 'extended header'],
+    ['a broken extended header', extended('99 path=b\n'), 'extended header'],
     ['an endless extended header', tarOf([{ path: 'x', type: 'x', size: '77777777777' }, { path: 'a' }]), 'extended header'],
   ])('with %s is refused', async (_, archive, rule) => {
     await refused(archive, rule)
@@ -133,7 +126,7 @@ describe('an archive', () => {
     expect(endless.destroyed).toBe(true)
   })
 
-  it('whose connection breaks off fails by that', async () => {
+  it('whose connection breaks off fails with that error', async () => {
     const broken = Readable.from(
       (function* () {
         yield tarOf([{ path: 'a' }]).subarray(0, 100)
@@ -143,9 +136,8 @@ describe('an archive', () => {
     await expect(unpackTar(broken, temporaryFolder(), LIMITS)).rejects.toThrow('the connection is gone')
   })
 
-  it('is refused and nothing else when bytes are changed or cut', async () => {
-    const archives = [tarOfFiles({ 'a.json': Buffer.from('{}'), 'b/c': Buffer.alloc(700, 'x') })]
-    const [plain = Buffer.alloc(0)] = archives
+  it('fails only with a refusal when bytes are changed or cut', async () => {
+    const plain = tarOfFiles({ 'a.json': Buffer.from('{}'), 'b/c': Buffer.alloc(700, 'x') })
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.nat(), fc.nat(255), fc.nat(), async (isPacked, at, byte, length) => {
         const whole = isPacked ? gzipSync(plain) : plain

@@ -1,4 +1,4 @@
-/** Unpacks an archive from elsewhere: regular files inside one folder and nothing else, whatever the archive says. */
+/** Unpacks an untrusted archive: only regular files, only inside one folder. */
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable, pipeline } from 'node:stream'
@@ -33,7 +33,7 @@ export async function unpackTar(archive: TarArchive, directory: string, limits: 
   }
 }
 
-/** Some streams complain of being destroyed before their end; nobody is left to hear it. */
+/** Some streams emit an error when they are destroyed before their end; it is ignored. */
 export function letGo(archive: TarArchive): void {
   if (archive instanceof Readable) archive.on('error', () => undefined).destroy()
 }
@@ -192,7 +192,7 @@ async function* plainBytes(source: Readable): AsyncGenerator<Uint8Array, void, u
   yield* first[0] === 0x1f && first[1] === 0x8b ? gunzipped(whatFollows) : whatFollows
 }
 
-/** What fails on either side ends the other; the one who reads is told. */
+/** A failure on either side ends the other, and is thrown to the reader. */
 function gunzipped(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return pipeline(Readable.from(parts), createGunzip(), () => undefined)
 }

@@ -1,8 +1,8 @@
-/** Adapters and archives for tests, with whatever is wrong with them. */
-import { ADAPTER_CONFIG_FILE } from '../../contract/index.ts'
+/** Adapters and archives for tests, valid or with faults, and the refusals they meet. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject } from '../../contract/index.ts'
+import { expect } from 'vitest'
+import { ADAPTER_CONFIG_FILE, isRefusal, type JsonObject } from '../../contract/index.ts'
 import { ADAPTER_WEIGHTS } from './peft.ts'
 import type { Origin } from './provenance.ts'
 import { writeSafetensors } from './safetensors.ts'
@@ -97,4 +97,15 @@ function tarEntry({ path, bytes = new Uint8Array(), type = '0', size }: TarEntry
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   return Buffer.concat([header, bytes, Buffer.alloc(-bytes.length & 511)])
+}
+
+export const refusal = (code: string, words: string): unknown => expect.objectContaining({ code, message: expect.stringContaining(words) })
+
+/** Succeeds or refuses; any other error fails the test. */
+export function onlyRefuses(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    expect(isRefusal(error)).toBe(true)
+  }
 }

@@ -2,11 +2,10 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { ADAPTER_CONFIG_FILE, conflict, isRefusal, upstream, type Files, type ModelShape, type Release } from '../../contract/index.ts'
-import { ADAPTER_GGUF } from '../formats/adapter-gguf.ts'
-import { buildExport } from '../formats/export.ts'
-import { ADAPTER_WEIGHTS, type PeftAdapter } from '../formats/peft.ts'
-import { checkAdapter, PROVENANCE, readProvenance, type Provenance } from '../formats/provenance.ts'
+import { ADAPTER_CONFIG_FILE, conflict, upstream, type Files, type ModelShape, type Release } from '../../contract/index.ts'
+import { buildExport, findExport as findExportIn } from '../formats/export.ts'
+import { ADAPTER_WEIGHTS } from '../formats/peft.ts'
+import { PROVENANCE, readProvenance } from '../formats/provenance.ts'
 import type { WeightJob } from './job-id.ts'
 import type { Trained } from './marker.ts'
 import { statePath, type TrainerClient } from './tinker.ts'
@@ -53,25 +52,18 @@ export interface ExportPlace {
   readonly signal: AbortSignal
 }
 
-interface Checked {
-  readonly adapter: PeftAdapter
-  readonly provenance: Provenance
-}
+type Checked = NonNullable<Awaited<ReturnType<typeof findExportIn>>>
 
 /** From the scenario's directory on. */
 export const exportPath = (job: string): string => join(EXPORTS, job)
 
 /** Null when it is not there, or not whole. */
-export async function findExport({ id, base }: Pick<WeightJob, 'id' | 'base'>, { directory, shape }: ExportPlace): Promise<Checked | null> {
-  try {
-    const { adapter, provenance } = await checkAdapter(join(directory, exportPath(id)), base)
-    const isIt = provenance?.job === id && (shape === null || provenance.files[ADAPTER_GGUF] !== undefined)
-    return isIt ? { adapter, provenance } : null
-  } catch (error) {
-    if (isRefusal(error)) return null
-    throw error
-  }
-}
+export const findExport = ({ id, base }: Pick<WeightJob, 'id' | 'base'>, { directory, shape }: ExportPlace): Promise<Checked | null> =>
+  findExportIn({
+    directory: join(directory, exportPath(id)),
+    shape,
+    provenance: { job: id, base_model: base.name, base_digest: base.digest },
+  })
 
 export async function fetchExport(job: WeightJob, model: string, { metrics, probe }: Trained, place: ExportPlace): Promise<Checked> {
   const { client, scenario, shape, objective, parent, signal } = place
