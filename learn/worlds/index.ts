@@ -13,8 +13,8 @@
  * | drifting-tasks | three of four facts in the handbook change | the new facts, without losing the others |
  * | missing-knowledge | questions about unknown facts | the handbook that has them |
  */
-import { MENDS } from '../../plugins/runtimes/practice/lessons.ts'
-import type { Mend } from '../../plugins/runtimes/practice/lessons.ts'
+import { FIXES } from '../../plugins/runtimes/practice/lessons.ts'
+import type { Fix } from '../../plugins/runtimes/practice/lessons.ts'
 import { arithmetic, jsonField, lookup, problemsOf, reversing, reversingInCapitals, roman, shell, story } from './problems.ts'
 import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS } from './world.ts'
 import type { WorldTask, World } from './world.ts'
@@ -113,18 +113,18 @@ const CROWD = [
   'count-each',
   'numeric-order',
   'keep-duplicates',
-] as const satisfies readonly Mend[]
+] as const satisfies readonly Fix[]
 
 function worldOf(seed: string, problems: readonly WorldTask[], given: Pick<World, 'start' | 'good'> & Partial<World>): World {
   const { phase, sealed } = splitOf(problems)
   return { seed, phases: [phase], sealed, decoys: [], isTeachable: false, flakiness: { silent: 0, wrong: 0 }, ...given }
 }
 
-const wordingsOf = (name: Mend): readonly string[] => MENDS.find((mend) => mend.name === name)?.wording ?? []
-const wordingOf = (name: Mend): string => wordingsOf(name)[0] ?? ''
-const lesson = (name: Mend): World['start'][number] => rule(`know-${name}`, wordingOf(name))
+const wordingsOf = (name: Fix): readonly string[] => FIXES.find((fix) => fix.name === name)?.wording ?? []
+const wordingOf = (name: Fix): string => wordingsOf(name)[0] ?? ''
+const lesson = (name: Fix): World['start'][number] => rule(`know-${name}`, wordingOf(name))
 
-const waysToTeach = (name: Mend): World['good'] => wordingsOf(name).map((text, index) => [created(rule(`good-${name}-${index + 1}`, text))])
+const waysToTeach = (name: Fix): World['good'] => wordingsOf(name).map((text, index) => [created(rule(`good-${name}-${index + 1}`, text))])
 
 /** Mixes the two lists evenly by the share. */
 const mixed = (one: readonly WorldTask[], other: readonly WorldTask[], share: number): readonly WorldTask[] =>

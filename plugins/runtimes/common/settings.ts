@@ -1,4 +1,4 @@
-/** The settings of a runtime whose engine is asked over HTTP. */
+/** The settings of a runtime whose engine is called over HTTP, and checks for those of every runtime. */
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
 export interface EngineSettings {
@@ -9,7 +9,7 @@ export interface EngineSettings {
   readonly apiKey: string | null
   /** How many adapters the engine holds at once: what it was started with. */
   readonly capacity: number
-  /** How many token ids the model has; no engine says. */
+  /** How many token ids the model has; engines do not report it. */
   readonly vocabulary: number
   readonly timeoutSeconds: number
 }
@@ -19,19 +19,17 @@ const CAPACITY_DEFAULT = 4
 const CAPACITY_MAX = 10_000
 const TIMEOUT_SECONDS_DEFAULT = 300
 const TIMEOUT_SECONDS_MAX = 86_400
-/** Engines keep ids in 32 bits: without the setting, what no id can be is the only bound. */
+/** Engines keep ids in 32 bits. */
 const VOCABULARY_MAX = 2 ** 31 - 1
 
 export function readEngineSettings(engine: string, config: JsonObject): EngineSettings {
-  const stray = Object.keys(config).find((key) => !KNOWN.includes(key))
-  if (stray !== undefined)
-    throw invalid('unknown_setting', `the ${engine} runtime knows no setting "${stray}"; it knows ${KNOWN.join(', ')}`)
+  refuseUnknown(engine, config, KNOWN)
   return {
     url: urlIn(engine, config),
     model: textIn(config, 'model'),
     apiKey: textIn(config, 'api_key'),
-    capacity: countIn(config, 'capacity', CAPACITY_DEFAULT, CAPACITY_MAX),
-    vocabulary: countIn(config, 'vocabulary', VOCABULARY_MAX, VOCABULARY_MAX),
+    capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? CAPACITY_DEFAULT,
+    vocabulary: countIn(config, 'vocabulary', VOCABULARY_MAX) ?? VOCABULARY_MAX,
     timeoutSeconds: secondsIn(config),
   }
 }
@@ -53,11 +51,25 @@ function textIn(config: JsonObject, key: string): string | null {
   return value
 }
 
-function countIn(config: JsonObject, key: string, normally: number, most: number): number {
-  const value = config[key] ?? normally
+/** Null where it is not set. */
+export function countIn(config: JsonObject, key: string, most: number): number | null {
+  const value = config[key] ?? null
+  if (value === null) return null
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > most)
     throw invalid('bad_setting', `${key} must be a whole number from 1 to ${most}`)
   return value
+}
+
+export function numberIn(config: JsonObject, key: string, normally: number, most: number): number {
+  const value = config[key] ?? normally
+  if (typeof value !== 'number' || !(value >= 0 && value <= most)) throw invalid('bad_setting', `${key} must be a number from 0 to ${most}`)
+  return value
+}
+
+export function refuseUnknown(runtime: string, config: JsonObject, known: readonly string[]): void {
+  const stray = Object.keys(config).find((key) => !known.includes(key))
+  if (stray !== undefined)
+    throw invalid('unknown_setting', `the ${runtime} runtime knows no setting "${stray}"; it knows ${known.join(', ')}`)
 }
 
 function secondsIn(config: JsonObject): number {

@@ -1,6 +1,7 @@
 /** The settings of the llama runtime. */
 import { resolve } from 'node:path'
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
+import { countIn, refuseUnknown } from '../common/settings.ts'
 
 export interface LlamaSettings {
   /** The GGUF file of the base model. */
@@ -16,7 +17,7 @@ export interface LlamaSettings {
   readonly gpu: 'auto' | 'off'
 }
 
-/** How long a call may take is the business of whoever asks: the engine is in this process and is given up at once. */
+/** `timeout_s` is accepted and not used: the engine is in this process, and the caller aborts its calls. */
 const KNOWN = ['model', 'capacity', 'parallel', 'context_tokens', 'threads', 'gpu', 'timeout_s']
 const CAPACITY_MAX = 10_000
 const PARALLEL_MAX = 256
@@ -24,8 +25,7 @@ const CONTEXT_TOKENS_MAX = 2 ** 24
 const THREADS_MAX = 1024
 
 export function readSettings(config: JsonObject): LlamaSettings {
-  const stray = Object.keys(config).find((key) => !KNOWN.includes(key))
-  if (stray !== undefined) throw invalid('unknown_setting', `the llama runtime knows no setting "${stray}"; it knows ${KNOWN.join(', ')}`)
+  refuseUnknown('llama', config, KNOWN)
   return {
     model: modelIn(config),
     capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? 4,
@@ -41,14 +41,6 @@ function modelIn(config: JsonObject): string {
   if (typeof model !== 'string' || model === '')
     throw invalid('bad_setting', 'the llama runtime needs model: the path of the GGUF file of the base model (inference.engine.model)')
   return resolve(model)
-}
-
-function countIn(config: JsonObject, key: string, most: number): number | null {
-  const value = config[key] ?? null
-  if (value === null) return null
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > most)
-    throw invalid('bad_setting', `${key} must be a whole number from 1 to ${most}`)
-  return value
 }
 
 function gpuIn(config: JsonObject): 'auto' | 'off' {

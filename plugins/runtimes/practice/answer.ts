@@ -1,13 +1,13 @@
-/** From a problem to words: which slip happens, what harmful rules do to the value, and how the answer is put. */
+/** From a problem to a reply: which slip happens, what harmful rules do to the value, and how the answer is worded. */
 import { draw, drawOne } from './draw.ts'
 import type { Problem } from './families/index.ts'
-import type { LessonName, Mend } from './lessons.ts'
+import type { LessonName, Fix } from './lessons.ts'
 
-/** What decides an answer: the task, the lessons held, and how often a lesson held is not heeded. */
+/** What decides an answer: the task, the lessons held, and how often a held lesson is ignored. */
 export interface Mind {
   readonly task: string
   readonly lessons: ReadonlySet<LessonName>
-  /** From 0 (a lesson held is always heeded) to 1 (lessons do nothing). */
+  /** From 0 (a held lesson always works) to 1 (lessons do nothing). */
   readonly noise: number
 }
 
@@ -15,20 +15,20 @@ export interface Mind {
 const SLIP_CHANCE = 0.6
 const BURIED_CHANCE = 0.3
 const CLOSING_CHANCE = 0.8
-/** Told to hurry, it forgets what it learned this often. */
+/** In a hurry, it forgets what it learned this often. */
 const HURRY_CHANCE = 0.6
 
 /**
  * Whether a flaw shows. One draw per task and flaw decides, whatever the lessons: so teaching a lesson can only remove flaws, and a
  * rule about something else changes nothing.
  */
-export function slipsUp(mind: Mind, lesson: Mend, chance: number = lesson === 'answer-line' ? BURIED_CHANCE : SLIP_CHANCE): boolean {
+export function slipsUp(mind: Mind, lesson: Fix, chance: number = lesson === 'answer-line' ? BURIED_CHANCE : SLIP_CHANCE): boolean {
   const isHurried = mind.lessons.has('hurry') && draw(mind.task, 'hurry', lesson) < HURRY_CHANCE
   const learned = mind.lessons.has(lesson) && !isHurried
   return draw(mind.task, lesson) < (learned ? chance * mind.noise : isHurried ? (1 + chance) / 2 : chance)
 }
 
-/** The value the model comes to in its head. */
+/** The value without a tool. */
 export function workOut(problem: Problem, mind: Mind, known: string): string {
   const fact = problem.find?.(known) ?? null
   if (fact !== null) return fact
@@ -55,7 +55,7 @@ export function say(value: string, mind: Mind): string {
   if (slipsUp(mind, 'answer-line')) return bury(value, mind.task)
   const lead = drawOne(['Let me work that out.', 'Here is what I get.', 'I worked it out.'], mind.task, 'lead')
   const reply = `${lead}\n${value}`
-  // Told both to end on the answer and to end on something else, it does either.
+  // With rules for both endings, it does either.
   const chance = mind.lessons.has('answer-line') ? CLOSING_CHANCE / 2 : CLOSING_CHANCE
   const isClosed = mind.lessons.has('closing') && draw(mind.task, 'closing') < chance
   return isClosed ? `${reply}\nLet me know if there is anything else I can do for you!` : reply

@@ -3,7 +3,6 @@
  * a better harness gets better answers. Does not call anything outside the process.
  */
 import { define } from '../../../src/contract/index.ts'
-import { makePractice } from './runtime.ts'
-import { readSettings } from './settings.ts'
+import { makePractice, readSettings } from './runtime.ts'
 
 export default define('runtime', { make: (config) => makePractice(readSettings(config), () => Date.now() / 1000) })

@@ -1,4 +1,4 @@
-/** How deep JSON may nest before nobody here reads it. */
+/** A limit on the nesting of JSON. */
 import type { Json } from '../../../src/contract/index.ts'
 
 /** Whether the value nests deeper than the limit. Walks without recursion: the value may be as deep as its sender likes. */

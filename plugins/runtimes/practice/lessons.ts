@@ -1,42 +1,25 @@
 /**
- * What the model can be taught, and what it can be misled by, in ordinary words.
+ * What the model can be taught, and what misleads it, in ordinary words.
  *
  * A sentence of the instructions teaches a lesson when every pattern of one of the lesson's rows is found in it: rows are sets of
  * words that belong together, not magic strings, so that any phrasing a person or a proposer would use is understood.
  */
 
-/** A lesson of this kind mends a flaw. */
-export type Mend =
-  | 'answer-line'
-  | 'precedence'
-  | 'state-units'
-  | 'exact-factors'
-  | 'calendar'
-  | 'count-each'
-  | 'numeric-order'
-  | 'keep-duplicates'
-  | 'json-path'
-  | 'reverse-letters'
-  | 'subtractive'
-  | 'every-step'
-  | 'use-tools'
-/** A lesson of this kind makes answers worse. */
-type Harm = 'one-word' | 'rounding' | 'closing' | 'capitals' | 'hurry' | 'no-tools'
-export type LessonName = Mend | Harm
-
-export interface Lesson {
-  readonly name: LessonName
-  /** Any row suffices; all of its patterns must be found in one sentence. */
+export interface Lesson<Name extends string = LessonName> {
+  readonly name: Name
+  /** Any row suffices; all of its patterns must match one sentence. */
   readonly rows: readonly (readonly RegExp[])[]
-  /** Ways to say it, for whoever writes rules. */
+  /** Ways to say it, for proposers. */
   readonly wording: readonly [string, ...string[]]
 }
+type Lessons<Name extends string> = readonly [Lesson<Name>, ...Lesson<Name>[]]
+
+const lessons = <const Name extends string>(all: Lessons<Name>): Lessons<Name> => all
 
 const VERB_OF_ANSWERING = /\b(?:answer|reply|respond|output|return|give|state|print|write|put|place|end|finish)/
 
-type HarmLesson = Lesson & { readonly name: Harm }
-
-export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
+/** Each fixes a flaw. */
+export const FIXES = lessons([
   {
     name: 'answer-line',
     rows: [
@@ -158,7 +141,7 @@ export const MENDS: readonly (Lesson & { readonly name: Mend })[] = [
     ],
     wording: ['Use the tools you have instead of guessing.', 'Actually run commands with the shell tool; never guess their output.'],
   },
-]
+])
 
 /** 'Do not use tools', but not 'do not use tools like that' or 'never call tools when …', which say how to use them. */
 const NO_TOOLS = new RegExp(
@@ -168,14 +151,10 @@ const NO_TOOLS = new RegExp(
 
 /**
  * A sentence that forbids these does no harm; the one against tools is a prohibition itself. The patterns are narrower than those of
- * the mends: the long prompts of agents advise on summaries, round trips and single tools without meaning any of this.
+ * the fixes: the long prompts of agents advise on summaries, round trips and single tools without meaning any of this.
  */
-export const HARMS: readonly [HarmLesson, ...HarmLesson[]] = [
-  {
-    name: 'one-word',
-    rows: [[/\b(?:answer|repl|respon|output)/, /\b(?:one|single)[ -]word\b/]],
-    wording: ['Always answer in one word.'],
-  },
+export const HARMS = lessons([
+  { name: 'one-word', rows: [[/\b(?:answer|repl|respon|output)/, /\b(?:one|single)[ -]word\b/]], wording: ['Always answer in one word.'] },
   {
     name: 'rounding',
     rows: [
@@ -209,9 +188,8 @@ export const HARMS: readonly [HarmLesson, ...HarmLesson[]] = [
     ],
     wording: ['Answer immediately with your first thought.'],
   },
-  {
-    name: 'no-tools',
-    rows: [[NO_TOOLS]],
-    wording: ['Never use tools; answer from memory.'],
-  },
-]
+  { name: 'no-tools', rows: [[NO_TOOLS]], wording: ['Never use tools; answer from memory.'] },
+])
+
+export type Fix = (typeof FIXES)[number]['name']
+export type LessonName = Fix | (typeof HARMS)[number]['name']

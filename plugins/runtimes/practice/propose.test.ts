@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { objectOf, objectsOf, parsed, textOf } from '../../../src/dialects/index.ts'
-import { HARMS, MENDS } from './lessons.ts'
+import { HARMS, FIXES } from './lessons.ts'
 import { lessonsIn } from './rules.ts'
 import { PRACTICE_TASKS } from './tasks.ts'
 import { promptOf } from './testing.ts'
@@ -41,9 +41,9 @@ describe('as a proposer', () => {
 
   it('mostly fixes a flaw of the failures shown, sometimes does nothing, sometimes harms', () => {
     const lessons = Array.from({ length: 60 }, (_, salt) => lessonsIn(proposed(failureOf('roman', salt)).text)[0])
-    const mending = lessons.filter((lesson) => lesson === 'subtractive' || lesson === 'answer-line').length
+    const fixing = lessons.filter((lesson) => lesson === 'subtractive' || lesson === 'answer-line').length
     const harmful = lessons.filter((lesson) => HARMS.some((harm) => harm.name === lesson)).length
-    expect(mending).toBeGreaterThan(35)
+    expect(fixing).toBeGreaterThan(35)
     expect(harmful).toBeGreaterThan(0)
     expect(lessons.filter((lesson) => lesson === undefined).length).toBeGreaterThan(0)
   })
@@ -56,13 +56,13 @@ describe('as a proposer', () => {
   })
 
   it('writes a skill once the rules are more than the model can hold', () => {
-    const taught = MENDS.slice(0, 10).map((mend) => mend.wording[0])
+    const taught = FIXES.slice(0, 10).map((fix) => fix.wording[0])
     const entries = Array.from({ length: 20 }, (_, salt) => proposed(`${taught.join('\n')}\n${failureOf('roman', salt)}`))
     expect(entries.some(({ name, text }) => name === 'skill' && text.includes('description:'))).toBe(true)
   })
 
   it('reads what is taught out of entries quoted as JSON', () => {
-    const entries = MENDS.slice(0, 4).map((mend) => ({ id: mend.name, name: 'rules', config: { text: mend.wording[0] } }))
+    const entries = FIXES.slice(0, 4).map((fix) => ({ id: fix.name, name: 'rules', config: { text: fix.wording[0] } }))
     const lessons = Array.from(
       { length: 30 },
       (_, salt) => lessonsIn(proposed(`Entries: ${JSON.stringify(entries)}\n${failureOf('units', salt)}`).text)[0],

@@ -5,12 +5,11 @@
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { draw, drawOne } from './draw.ts'
 import { FAMILIES, HANDBOOK, recognise } from './families/index.ts'
-import { HARMS, MENDS } from './lessons.ts'
-import type { Mend } from './lessons.ts'
+import { HARMS, FIXES, type Fix } from './lessons.ts'
 import { LESSONS_HELD_MAX, lessonsIn, sentences } from './rules.ts'
 import type { Situation } from './situation.ts'
 
-/** How often a proposal does harm, and how often it does nothing: a proposer that is always right would leave nothing to select. */
+/** How often a proposal does harm, and how often nothing: a proposer that is always right would leave nothing to select. */
 const HARMFUL_CHANCE = 0.1
 const USELESS_CHANCE = 0.15
 
@@ -34,9 +33,7 @@ function entryFor(text: string): JsonObject {
   if (asked !== null) return rule('practice-request', asked)
   const chance = draw(text, 'proposal')
   if (chance < HARMFUL_CHANCE) return rule('practice-style', drawOne(HARMS, text, 'harm').wording[0])
-  return (
-    (chance < HARMFUL_CHANCE + USELESS_CHANCE ? null : mendingEntry(text)) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
-  )
+  return (chance < HARMFUL_CHANCE + USELESS_CHANCE ? null : fixingEntry(text)) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
 }
 
 /** What a person asked for, when the prompt has a line for it: the simplest way to honour it is to make it a rule. */
@@ -47,20 +44,20 @@ function requestIn(text: string): string | null {
 const REQUEST = /^#*\s*(?:the\s+)?(?:(?:user|person)(?:['’]s)?\s+|train(?:ing)?\s+)?request\b[^\n:]{0,40}:\s*([^\n]+)/im
 
 /** A lesson the harness does not teach yet, for a family that shows up in the failures. */
-function mendingEntry(text: string): JsonObject | null {
+function fixingEntry(text: string): JsonObject | null {
   const parts = partsOf(text)
   const taught = new Set(parts.flatMap(lessonsIn))
   const shown = FAMILIES.filter((family) => parts.some((part) => family.read(part) !== null))
   if (shown.some((family) => family.name === 'lookup') && !text.includes('# Team handbook')) {
     return skill('team-handbook', 'The team handbook.', HANDBOOK)
   }
-  // Rules beyond what the model keeps in mind are lost on it; a skill is read when it is needed.
+  // The model forgets rules beyond its limit; a skill is read when it is needed.
   const isFull = taught.size >= LESSONS_HELD_MAX
-  const wanted = new Set<Mend>([...(isFull ? [] : (['answer-line'] as const)), ...shown.flatMap((family) => family.lessons)])
+  const wanted = new Set<Fix>([...(isFull ? [] : (['answer-line'] as const)), ...shown.flatMap((family) => family.lessons)])
   const [first, ...others] = [...wanted].filter((lesson) => !taught.has(lesson))
   if (first === undefined) return null
   const lesson = drawOne([first, ...others], text, 'lesson')
-  const wording = drawOne(MENDS.find((mend) => mend.name === lesson)?.wording ?? ['Think before you answer.'], text, 'wording')
+  const wording = drawOne(FIXES.find((fix) => fix.name === lesson)?.wording ?? ['Think before you answer.'], text, 'wording')
   if (!isFull) return rule(`practice-${lesson}`, wording)
   const topic = shown.find((family) => family.lessons.includes(lesson))?.name ?? lesson
   return skill(`practice-${lesson}`, `Read this before any task about ${topic}.`, wording)

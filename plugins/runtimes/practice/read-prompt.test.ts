@@ -29,7 +29,7 @@ describe('what clients put around a task', () => {
         {
           role: 'user',
           content: [
-            { type: 'text', text: '<system-reminder>House rules.</system-reminder>' },
+            { type: 'text', text: '<system-reminder>Project rules.</system-reminder>' },
             { type: 'text', text: SUM },
           ],
         },
@@ -46,7 +46,7 @@ describe('what clients put around a task', () => {
     })
     const { task, instructions, steps } = situationOf(prompt)
     expect(task).toBe(SUM)
-    for (const rule of ['Base.', 'House rules.', 'Skills follow.', 'Be good.']) expect(instructions).toContain(rule)
+    for (const rule of ['Base.', 'Project rules.', 'Skills follow.', 'Be good.']) expect(instructions).toContain(rule)
     expect(steps).toMatchObject([{ call: { id: 't1', name: 'Bash', input: '{"command":"ls"}' }, result: { text: 'a.txt' } }])
   })
 

@@ -50,8 +50,8 @@ describe('the notice', () => {
   })
 })
 
-describe('what the runtime tells', () => {
-  it('the status says that it is practice, and counts answers', async () => {
+describe('what the runtime reports', () => {
+  it('the status names the mock model, and counts answers', async () => {
     const runtime = practice()
     await ask('chat', QUESTION, runtime)
     await ask('chat', {}, runtime)
@@ -61,9 +61,9 @@ describe('what the runtime tells', () => {
 
   it('the model list reads as both vendors write it', async () => {
     const { dialect: _dialect, body: _body, ...call } = callOf('chat', {})
-    const { body } = wholeOf(await practice().models({ ...call, model: { ...call.model, model: 'house-model' } }))
-    expect(body).toMatchObject({ object: 'list', has_more: false, first_id: 'house-model', last_id: 'practice' })
-    expect(at(body, 'data', 0)).toMatchObject({ id: 'house-model', object: 'model', type: 'model', owned_by: 'svc' })
+    const { body } = wholeOf(await practice().models({ ...call, model: { ...call.model, model: 'own-model' } }))
+    expect(body).toMatchObject({ object: 'list', has_more: false, first_id: 'own-model', last_id: 'practice' })
+    expect(at(body, 'data', 0)).toMatchObject({ id: 'own-model', object: 'model', type: 'model', owned_by: 'svc' })
   })
 
   it('count_tokens answers what usage would count', async () => {

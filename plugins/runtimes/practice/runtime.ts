@@ -1,4 +1,4 @@
-/** The practice runtime: a deterministic language model inside the process, in every provider's format, without network or key. */
+/** The practice runtime: a deterministic mock model inside the process, in every provider's format, without network or key. */
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject, Runtime, RuntimeCall, StreamedAnswer, WholeAnswer } from '../../../src/contract/index.ts'
 import { JSON_DEPTH_MAX, PRODUCT, upstream } from '../../../src/contract/index.ts'
@@ -15,15 +15,17 @@ import { digest } from './draw.ts'
 import { isDeeperThan } from './json.ts'
 import type { Prompt, Thought } from './prompt.ts'
 import { isFault, readPrompt } from './read-prompt.ts'
-import type { Settings } from './settings.ts'
 import { think } from './think.ts'
 import { countTokens, promptTokens, streamPieces, firstTokens } from './tokens.ts'
+import { numberIn, refuseUnknown } from '../common/settings.ts'
 
-/** Every so many events the event loop gets its turn, so that an abort is heard while a long answer is written. */
+/** After so many events the event loop gets its turn, so that a long answer can be aborted. */
 const EVENTS_PER_TURN = 16
 
+const NOISE_DEFAULT = 0.1
+const CHUNK_DELAY_MS_MAX = 60_000
 const PRACTICE_MODEL = 'practice'
-/** The model does not change with the process, so its date is a constant and not a clock's. */
+/** The model does not change with the process, so its date is a constant. */
 const CREATED_AT = '2026-01-01T00:00:00Z'
 
 export const NOTICE = [
@@ -31,12 +33,27 @@ export const NOTICE = [
   'Configure an upstream to use a real one.',
 ].join(' ')
 
+interface Settings {
+  /** How often the model ignores a lesson it holds, from 0 to 1. */
+  readonly noise: number
+  /** The delay of a stream after each event. */
+  readonly chunkDelayMs: number
+}
+
+export function readSettings(config: JsonObject): Settings {
+  refuseUnknown('practice', config, ['noise', 'chunk_delay_ms'])
+  return {
+    noise: numberIn(config, 'noise', NOISE_DEFAULT, 1),
+    chunkDelayMs: numberIn(config, 'chunk_delay_ms', 0, CHUNK_DELAY_MS_MAX),
+  }
+}
+
 /** `clock` gives seconds since the epoch. */
 export function makePractice(settings: Settings, clock: () => number): Runtime {
   let answers = 0
   let isNoticeDue = true
 
-  /** The first answer to a person says what it comes from, unless the words would not fit, would break JSON or would spoil a score. */
+  /** The first answer to a person names the model, unless the notice would not fit, would break JSON or would spoil a score. */
   const withNotice = (call: RuntimeCall, prompt: Prompt, thought: Thought): Thought => {
     if (!isNoticeDue || thought.kind !== 'text' || !thought.plain || isEvaluation(call)) return thought
     const text = `${NOTICE}\n\n${thought.text}`
@@ -84,7 +101,7 @@ function read(
   return { seed, body, prompt: readPrompt(dialect, body, dialect.modelIn(call.path, body) || (call.model.model ?? '')) }
 }
 
-/** An evaluation is known by its purpose, and by its address where a recipe calls the runtime itself. */
+/** By its purpose, and by its path where a recipe calls the runtime itself. */
 const isEvaluation = (call: RuntimeCall): boolean => call.purpose === 'evaluation' || call.path.includes('/evaluation/')
 
 const unreadable = (message: string): RequestFault => ({ message, param: null, code: null })
@@ -95,10 +112,7 @@ function refuseAborted(signal: AbortSignal): void {
   if (signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: signal.reason })
 }
 
-/**
- * The model list: OpenAI's shape, with the fields that Anthropic's clients read beside it. A deployment that names its model finds it
- * listed under that name too.
- */
+/** OpenAI's shape with the fields that Anthropic's clients read. A configured model name is listed too. */
 function modelList(configured: string | null): JsonObject {
   const ids = configured === null || configured === PRACTICE_MODEL ? [PRACTICE_MODEL] : [configured, PRACTICE_MODEL]
   return { object: 'list', data: ids.map(model), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null }
@@ -114,10 +128,7 @@ const model = (id: string): JsonObject => ({
   display_name: 'Practice model',
 })
 
-/**
- * A thought cut to the limits of its request, with what every format writes of it. The id comes from the request alone: the same request,
- * the same ids.
- */
+/** A thought cut to the limits of its request. The id depends on the request only. */
 function replyOf(prompt: Prompt, thought: Thought, origin: Pick<ModelReply, 'id' | 'createdSeconds'>): ModelReply {
   const base = { ...origin, model: prompt.model }
   const input = promptTokens(prompt)
@@ -152,7 +163,6 @@ function cut(said: string, prompt: Prompt, isCutCall: boolean): Pick<ModelReply,
   return { text: within, ending: { kind: isCutCall || within.length < said.length ? 'length' : 'end' } }
 }
 
-/** Bytes of an answer: all at once, or one event after the other as the reader takes them. */
 const whole = (dialect: DialectSpec, status: number, body: JsonObject, requestId: string): WholeAnswer => ({
   kind: 'whole',
   status,

@@ -1,21 +1,20 @@
-/** Where the conversation stands: what is asked now, what was told before, and what tools have answered since. */
-import { recognise } from './families/index.ts'
-import type { Family, Problem } from './families/index.ts'
+/** Where the conversation stands: the task now, the instructions before it, and the results of tools since. */
+import { recognise, type Family, type Problem } from './families/index.ts'
 import type { EarlierCall, Prompt, ToolTurn, PromptTurn } from './prompt.ts'
 
 export interface Situation {
   readonly task: string
   /** What the task is an example of; null when it belongs to no family. */
   readonly found: { readonly family: Family; readonly problem: Problem } | null
-  /** Everything told before the task. */
+  /** Everything before the task. */
   readonly instructions: string
-  /** What is fresh in mind: the task, and what came after it. */
+  /** The task, and everything after it. */
   readonly fresh: string
   readonly images: number
   readonly steps: readonly Step[]
 }
 
-/** A call made for this task, with what came back, if anything did. */
+/** A call made for this task, with its result if there is one. */
 export interface Step {
   readonly call: EarlierCall
   readonly result: ToolTurn | null
@@ -27,17 +26,17 @@ const INSTRUCTION_CHARACTERS_MAX = 200_000
 export function situationOf(prompt: Prompt): Situation {
   const begin = exchangeBegin(prompt.turns)
   const { task, found, at } = findTask(prompt.turns, begin)
-  const told: string[] = []
+  const before: string[] = []
   const fresh: string[] = [task]
   prompt.turns.forEach((turn, index) => {
     if (turn.role === 'tool') fresh.push(turn.text)
-    else if (turn.role === 'instruction') told.push(...turn.texts)
-    else if (turn.role === 'user') (index > at ? fresh : told).push(...turn.texts.filter((text) => text !== task))
+    else if (turn.role === 'instruction') before.push(...turn.texts)
+    else if (turn.role === 'user') (index > at ? fresh : before).push(...turn.texts.filter((text) => text !== task))
   })
   return {
     task,
     found,
-    instructions: told.join('\n').slice(0, INSTRUCTION_CHARACTERS_MAX),
+    instructions: before.join('\n').slice(0, INSTRUCTION_CHARACTERS_MAX),
     fresh: fresh.join('\n').slice(0, INSTRUCTION_CHARACTERS_MAX),
     images: prompt.turns.slice(begin).reduce((sum, turn) => sum + (turn.role === 'user' ? turn.images : 0), 0),
     steps: stepsOf(prompt.turns.slice(begin)),

@@ -49,7 +49,7 @@ describe('tools', () => {
     expect(lastLine(answered(scene, 'Result: 14'))).toBe('14')
   })
 
-  it('a shell does sums only for a model that was told to use tools', () => {
+  it('a shell does sums only for a model with the lesson to use tools', () => {
     expect(ponder({ task: SUM, tools: [BASH] }).kind).toBe('text')
     const scene = { task: SUM, tools: [BASH], rules: `${LINE}\n${USE}` }
     expect(ponder(scene)).toMatchObject({ kind: 'call', input: '{"command":"echo $((2 + 3 * 4))"}' })

@@ -1,19 +1,16 @@
 /** The model itself: a prompt in, words or one tool call out. Pure: the same prompt always makes the same thought. */
 import type { Tool } from '../../../src/dialects/index.ts'
-import { say, slipsUp, spoil, workOut } from './answer.ts'
-import type { Mind } from './answer.ts'
+import { say, slipsUp, spoil, workOut, type Mind } from './answer.ts'
 import { type Family, type Problem, FAMILIES, TASK_CHARACTERS_MAX } from './families/index.ts'
 import type { Prompt, Thought } from './prompt.ts'
 import { propose } from './propose.ts'
 import { heldLessons } from './rules.ts'
-import { situationOf } from './situation.ts'
-import type { Situation, Step } from './situation.ts'
+import { situationOf, type Situation, type Step } from './situation.ts'
 import { skillsIn } from './skills.ts'
 import { structured } from './structured.ts'
-import { computeWish, forcedCall, skillWish } from './tool-use.ts'
-import type { Wish } from './tool-use.ts'
+import { computeWish, forcedCall, skillWish, type Wish } from './tool-use.ts'
 
-/** 'Reply with exactly: pong' and its kin, by which people and clients check that anyone is there. */
+/** 'Reply with exactly: pong' and similar, by which people and clients check the connection. */
 const REPEAT = [
   /\b(?:reply|respond|answer|say|repeat)\b[^"'`:\n]{0,60}?\b(?:exactly|only|just|after me)\b[^"'`:\n]{0,60}?[:"'`]([^"'`\n]+)/i,
   /\b(?:reply|respond|answer|say)\b.{0,60}?\b(?:exactly|only|just)(?: with)?(?: the words?)?\s+([\w-]+)[.!]?\s*$/i,
@@ -60,7 +57,7 @@ function readingWish(situation: Situation, tools: readonly Tool[], family: Famil
   return null
 }
 
-/** A bare model with a shell at hand still makes up what a command prints, now and then. */
+/** A bare model that has a shell still invents the output of a command now and then. */
 function wishFor(problem: Problem, tools: readonly Tool[], mind: Mind): Wish | null {
   if (problem.needsTool === true && slipsUp(mind, 'use-tools')) return null
   return computeWish(tools, problem, mind.lessons.has('use-tools'))
@@ -82,7 +79,7 @@ function settle(situation: Situation, tools: readonly Tool[], mind: Mind): { rea
   return { value, text: say(value, mind) }
 }
 
-/** The value a tool came to, if one was asked and it did not fail. */
+/** The value of a tool, if one was called and did not fail. */
 function computed(situation: Situation, problem: Problem, tools: readonly Tool[], mind: Mind): string | null {
   const wish = wishFor(problem, tools, mind)
   const result = wish === null ? null : stepOf(situation, wish)?.result
@@ -98,7 +95,7 @@ function forcedThought(prompt: Prompt, value: string): Thought | null {
   return call === null ? null : { kind: 'call', ...call }
 }
 
-/** What the model says to anything that is no task of its world: politely, shortly, and without pretending. */
+/** The reply to anything that is not one of its tasks: polite, short, and without pretending. */
 function converse(situation: Situation): string {
   const { images, steps } = situation
   const task = situation.task.slice(0, TASK_CHARACTERS_MAX)

@@ -38,7 +38,7 @@ export function promptTokens(prompt: Prompt): number {
   return turns + tools
 }
 
-/** An image costs what a small one costs a provider; nobody here looks at its size. */
+/** What a small image costs; its size is not read. */
 const TOKENS_PER_IMAGE = 256
 
 function turnTokens(turn: PromptTurn): number {

@@ -1,10 +1,8 @@
 /** Which of the offered tools can compute, run a command or read a skill, and what to send it. */
 import type { Json } from '../../../src/contract/index.ts'
 import type { Problem } from './families/index.ts'
-import { isObject, objectOf } from '../../../src/dialects/index.ts'
-import type { Tool } from '../../../src/dialects/index.ts'
-import { isSkillTool } from './skills.ts'
-import type { Skill } from './skills.ts'
+import { isObject, objectOf, type Tool } from '../../../src/dialects/index.ts'
+import { isSkillTool, type Skill } from './skills.ts'
 import { sample } from './structured.ts'
 
 /** A call worth making, and how to take the answer out of its result. */
@@ -35,12 +33,12 @@ function calculatorWish(tools: readonly Tool[], expression: string): Wish | null
   return null
 }
 
-/** What would settle the problem for certain. A shell also does sums, but only a model that was told to use tools thinks of it. */
-export function computeWish(tools: readonly Tool[], problem: Problem, isToldToUseTools: boolean): Wish | null {
+/** A call that gives the right answer. A shell also does sums, but only a model with the lesson use-tools calls it for that. */
+export function computeWish(tools: readonly Tool[], problem: Problem, usesTools: boolean): Wish | null {
   if (problem.command !== undefined) return shellWish(tools, problem.command)
   if (problem.expression === undefined) return null
   const calculator = calculatorWish(tools, problem.expression)
-  if (calculator !== null || !isToldToUseTools) return calculator
+  if (calculator !== null || !usesTools) return calculator
   return shellWish(tools, `echo $((${problem.expression}))`)
 }
 

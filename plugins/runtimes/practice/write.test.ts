@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
-import { ask, at, dataOf, eventsOf, STILL_SECONDS, textAt } from './testing.ts'
-import type { SseEvent } from './testing.ts'
+import { ask, at, dataOf, eventsOf, STILL_SECONDS, textAt, type SseEvent } from './testing.ts'
 
 const QUESTION = 'Sort these numbers in ascending order: 9, 10, 2'
 const CALC = { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] }
