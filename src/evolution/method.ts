@@ -1,15 +1,6 @@
 /** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
-import {
-  invalid,
-  type Evaluator,
-  type Executor,
-  type JsonObject,
-  type Make,
-  type MakeExecutor,
-  type Parts,
-  type Proposer,
-  type Selection,
-} from '../contract/index.ts'
+import { invalid } from '../contract/index.ts'
+import type { Evaluator, Executor, JsonObject, Make, MakeExecutor, Parts, Proposer, Selection } from '../contract/index.ts'
 import type { EvolutionSettings } from './settings.ts'
 
 export interface Method {

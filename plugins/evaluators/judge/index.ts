@@ -2,18 +2,8 @@
  * A model scores the answer: compared with the current release's answer where there is one, else graded alone. It is asked twice in both
  * orders, since models favour a position.
  */
-import {
-  define,
-  unavailable,
-  type ChatMessage,
-  type Episode,
-  type Model,
-  type Scene,
-  type Task,
-  isObject,
-  type Json,
-  type JsonObject,
-} from '../../../src/contract/index.ts'
+import { define, unavailable, isObject } from '../../../src/contract/index.ts'
+import type { ChatMessage, Episode, Model, Scene, Task, Json, JsonObject } from '../../../src/contract/index.ts'
 import { finalText, scoreOfEnd } from '../common/episodes.ts'
 import { comparison, grading, type JudgeQuestion } from './questions.ts'
 

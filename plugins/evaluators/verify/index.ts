@@ -7,20 +7,8 @@ import { readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, lstat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, posix, dirname } from 'node:path'
-import {
-  define,
-  unavailable,
-  type Episode,
-  type ModelAddress,
-  type Play,
-  type Scene,
-  type Files,
-  checkFiles,
-  invalid,
-  isObject,
-  type Json,
-  type Task,
-} from '../../../src/contract/index.ts'
+import { define, unavailable, checkFiles, invalid, isObject } from '../../../src/contract/index.ts'
+import type { Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 

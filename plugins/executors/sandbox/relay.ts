@@ -1,13 +1,7 @@
 /** The only way out of a sandbox: a socket that forwards model calls to the evaluation routes, with a key that is valid only here. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import {
-  createServer,
-  request as askHttp,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, request as askHttp } from 'node:http'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { request as askHttps } from 'node:https'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

@@ -1,14 +1,7 @@
 /** Relays multimodal calls to one gateway, with the gateway's own key. */
 import type { Dispatcher } from 'undici'
-import {
-  define,
-  invalid,
-  upstream,
-  ANSWER_BYTES_DEFAULT,
-  type Gateway,
-  type JsonObject,
-  type WholeAnswer,
-} from '../../../src/contract/index.ts'
+import { define, invalid, upstream, ANSWER_BYTES_DEFAULT } from '../../../src/contract/index.ts'
+import type { Gateway, JsonObject, WholeAnswer } from '../../../src/contract/index.ts'
 import { connectionsTo, failureOf } from '../../runtimes/common/upstream.ts'
 
 export default define('gateway', { make: (config) => makeRelay(config) })

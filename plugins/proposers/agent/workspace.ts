@@ -1,14 +1,7 @@
 /** The harness as in-memory files that an agent reads and writes. Nothing here is run. */
 import { isDeepStrictEqual } from 'node:util'
-import {
-  ENTRY_CODE_BYTES_MAX,
-  isObject,
-  TREE_ENTRIES_MAX,
-  type Brief,
-  type Entry,
-  type Json,
-  type JsonObject,
-} from '../../../src/contract/index.ts'
+import { ENTRY_CODE_BYTES_MAX, isObject, TREE_ENTRIES_MAX } from '../../../src/contract/index.ts'
+import type { Brief, Entry, Json, JsonObject } from '../../../src/contract/index.ts'
 import { kindProblem, mutationsOf, needsIn, type Drafted } from '../../../src/evolution/index.ts'
 import { isReserved } from '../../../src/harness/index.ts'
 

@@ -2,16 +2,8 @@
  * Text: the served model writes entries as one JSON array, from failing exchanges or a person's request, and is asked again when its answer
  * cannot be used. Does not play anything.
  */
-import {
-  define,
-  unavailable,
-  type Brief,
-  type ChatMessage,
-  type Model,
-  type Proposal,
-  isObject,
-  type Json,
-} from '../../../src/contract/index.ts'
+import { define, unavailable, isObject } from '../../../src/contract/index.ts'
+import type { Brief, ChatMessage, Model, Proposal, Json } from '../../../src/contract/index.ts'
 import {
   failureOf,
   lostModel,

@@ -1,15 +1,8 @@
 /** Turns a model's reply into mutations of the tree. An invalid item is dropped with a reason; the others stay. */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  ENTRY_NAME_CHARACTERS_MAX,
-  isObject,
-  type Adapter,
-  type Entry,
-  type Json,
-  type JsonObject,
-  type Mutation,
-} from '../../contract/index.ts'
+import { ENTRY_NAME_CHARACTERS_MAX, isObject } from '../../contract/index.ts'
+import type { Adapter, Entry, Json, JsonObject, Mutation } from '../../contract/index.ts'
 import { isReserved } from '../../harness/index.ts'
 import { screenText } from '../../kit/index.ts'
 import { kindProblem } from './kinds.ts'

@@ -1,12 +1,6 @@
 /** Normalises or refuses, item by item, what a model's change requires on a person's machine. */
-import {
-  isObject,
-  REQUIRES_ITEMS_MAX,
-  REQUIRES_PROMPT_CHARACTERS_MAX,
-  type Json,
-  type JsonObject,
-  type Mutation,
-} from '../../contract/index.ts'
+import { isObject, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../../contract/index.ts'
+import type { Json, JsonObject, Mutation } from '../../contract/index.ts'
 import { firstCodePoints, screenText } from '../../kit/index.ts'
 
 const NAME_CHARACTERS_MAX = 128
