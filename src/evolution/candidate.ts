@@ -1,12 +1,12 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Brief, Entry, Json, JsonObject, Mutation, Task, Trial } from '../contract/index.ts'
+import { NAMED_KINDS } from '../contract/index.ts'
+import type { Brief, Entry, Json, JsonObject, Mutation, Task, Trial, Adapter } from '../contract/index.ts'
 import { admit, contentOf } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { othersIn, type StepRun } from './run.ts'
 import { exposedBy } from './tasks/exposed.ts'
-import { runsCode, touchedEntries } from './touched.ts'
 
 export interface ProposedChange {
   readonly mutations: readonly Mutation[]
@@ -19,7 +19,6 @@ export interface HarnessCandidate extends ProposedChange {
 }
 type Skip = { readonly skip: string }
 
-const NO_PROPOSAL = 'no proposal'
 /** Rows hold both: a larger memory is not stored, larger notes are dropped. */
 const MEMORY_BYTES_MAX = 1024 * 1024
 const NOTES_BYTES_MAX = 256 * 1024
@@ -46,7 +45,7 @@ async function ask(run: StepRun, choice: TaskChoice): Promise<ProposedChange | S
   if (memory !== undefined && bytesOf(memory) <= MEMORY_BYTES_MAX) run.state = { ...run.state, memory }
   if (notes !== undefined && Object.keys(notes).length > 0)
     run.metrics['proposal_notes'] = bytesOf(notes) <= NOTES_BYTES_MAX ? notes : { dropped: 'the notes are too large for a row' }
-  if (mutations.length === 0) return { skip: NO_PROPOSAL }
+  if (mutations.length === 0) return { skip: 'no proposal' }
   return { mutations, requires, proposalId: null }
 }
 
@@ -64,17 +63,14 @@ function briefOf(run: StepRun, { shown, train }: TaskChoice): Brief {
     tasks: train,
     rejected: state.rejected,
     memory: state.memory,
-    check: (mutations) => refusalOf(run, mutations),
+    check: (mutations) => {
+      const admitted = treeOf(run, mutations)
+      return typeof admitted === 'string' ? admitted : null
+    },
     trial: trials(run),
     report,
     signal,
   }
-}
-
-/** Why these changes are refused, or null. */
-function refusalOf(run: StepRun, mutations: readonly Mutation[]): string | null {
-  const admitted = treeOf(run, mutations)
-  return typeof admitted === 'string' ? admitted : null
 }
 
 function treeOf({ context, entries }: StepRun, mutations: readonly Mutation[]): readonly Entry[] | string {
@@ -118,7 +114,9 @@ export async function admitCandidate(run: StepRun, { gate }: TaskChoice, found: 
 function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange): readonly Entry[] | string {
   const tree = treeOf(run, found.mutations)
   if (typeof tree === 'string') return tree
-  if (isSame(run, tree)) return 'nothing would change'
+  const { context, entries } = run
+  const isSame = JSON.stringify(contentOf(context.adapter, entries)) === JSON.stringify(contentOf(context.adapter, tree))
+  if (isSame) return 'nothing would change'
   return heldOutProblem(run, gate, found) ?? repeatProblem(run, gate, found) ?? tree
 }
 
@@ -145,10 +143,6 @@ function repeatProblem(run: StepRun, gate: readonly Task[], { mutations }: Propo
 export const caseOf = ({ order, context }: StepRun, gate: readonly Task[]): string =>
   cacheKey([order.files, othersIn(order.base, context.component), ...gate.map(({ name, prompt }) => ({ name, prompt }))])
 
-function isSame({ context: { adapter }, entries }: StepRun, tree: readonly Entry[]): boolean {
-  return JSON.stringify(contentOf(adapter, entries)) === JSON.stringify(contentOf(adapter, tree))
-}
-
 /** Settles a proposal of the inbox, and remembers the change for the next brief. */
 async function refused(run: StepRun, found: ProposedChange, reason: string): Promise<Skip> {
   run.report.line('check', reason, true)
@@ -158,3 +152,31 @@ async function refused(run: StepRun, found: ProposedChange, reason: string): Pro
 }
 
 const jsonOf = (mutation: Mutation | undefined): JsonObject => JSON.parse(JSON.stringify(mutation ?? {}))
+
+/** The entries that a change touches, by comparing the trees before and after it: mutations may remove an id and create it again. */
+export function touchedEntries(before: readonly Entry[], after: readonly Entry[]) {
+  return { before: missingIn(after, before), after: missingIn(before, after) }
+}
+
+function missingIn(tree: readonly Entry[], entries: readonly Entry[]): readonly Entry[] {
+  const there = new Map(tree.map((entry) => [entry.id, entry]))
+  return entries.filter((entry) => !isDeepStrictEqual(there.get(entry.id), entry))
+}
+
+/** Whether an agent would run the entry: it has code, its file is a program, or its text starts programs. */
+export const runsCode = (adapter: Adapter, entry: Entry): boolean =>
+  typeof entry.config['code'] === 'string' || isProgram(adapter, entry) || runsPrograms(entry)
+
+/** Files that an agent reads and does not run. */
+const DATA_FILE = /\.(?:md|mdc|txt|json|jsonc|ya?ml|toml)$/i
+
+/** Decided by the file's extension, so that an unknown kind counts as code unless its adapter renders it as data. */
+function isProgram({ layout }: Adapter, { name }: Entry): boolean {
+  const kind = NAMED_KINDS.find((each) => each === name)
+  const place = kind === undefined ? undefined : layout.named[kind]
+  return place !== undefined && !DATA_FILE.test(place)
+}
+
+/** A command or skill whose text runs a program counts as code. */
+const runsPrograms = ({ name, config: { text } }: Entry): boolean =>
+  (name === 'agent_command' || name === 'skill') && typeof text === 'string' && /!`|^\s*```!/m.test(text)

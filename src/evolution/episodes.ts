@@ -1,61 +1,38 @@
-/** Plays one episode: renders the tree, runs the agent on a task, and scores it while its workspace still exists. */
-import {
-  isRefusal,
-  type Adapter,
-  type Entry,
-  type Episode,
-  type Evaluator,
-  type Executor,
-  type JsonObject,
-  type Launch,
-  type Model,
-  type ModelAddress,
-  type Side,
-  type Task,
-} from '../contract/index.ts'
+/** Plays the episodes of a step, from the cache where possible: runs the agent on a task, and scores it while its workspace still exists. */
+import { isRefusal } from '../contract/index.ts'
+import type { Adapter, Entry, Episode, Evaluator, JsonObject, Launch, ModelAddress, Scene, Side, Task, Trial } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
+import { cacheKey, type EpisodeCache } from './cache.ts'
 import { withoutSecret } from './models/index.ts'
 
 /** What all episodes of a step share. */
-export interface EpisodeSetup {
+interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
   readonly adapter: Adapter
-  readonly executor: Executor
   /** Whether the executor isolates agents. */
   readonly contained: boolean
   /** The evaluation routes of the scenario. */
   readonly model: ModelAddress
-  readonly models: Readonly<Record<string, Model>>
   /** Throws when the program cannot be installed. */
   program(): Promise<Program>
   readonly timeoutSeconds: number
   evaluatorOf(task: Task): Promise<Evaluator>
-  readonly signal: AbortSignal
 }
+
 /** How the agent's program is started on this machine. */
 export interface Program {
   readonly argv: readonly string[]
   readonly needs: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** EpisodeInput of the cache key. */
+  /** A part of the cache key. */
   readonly version: string
 }
 
-export interface EpisodeOutcome {
-  /** Null when it could not be played or scored. */
-  readonly score: number | null
-  /** Why there is no score, or what went wrong in a scored episode. */
-  readonly failure: string | null
-  readonly episode: Episode | null
+export interface EpisodeOutcome extends Trial {
   /** The evaluator's note; null where it wrote none. */
-  readonly note: EvaluatorNote | null
+  readonly note: { readonly words: string; readonly more: JsonObject } | null
   /** What failed where the missing score is neither side's fault. */
   readonly trouble: 'machine' | 'evaluator' | null
-}
-
-interface EvaluatorNote {
-  readonly words: string
-  readonly more: JsonObject
 }
 
 /** The evaluator returned something other than a number, or failed on every episode: the evaluation cannot be trusted. */
@@ -67,7 +44,7 @@ export class MachineProblem extends Error {}
 /** The score of the current side where an evaluator compares the candidate with it. */
 const AS_GOOD = 0.5
 
-export interface EpisodeInput {
+interface EpisodeInput {
   readonly side: Side
   readonly entries: readonly Entry[]
   readonly task: Task
@@ -75,13 +52,13 @@ export interface EpisodeInput {
   readonly reference: Episode | null
 }
 
-export async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference }: EpisodeInput): Promise<EpisodeOutcome> {
+async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference }: EpisodeInput): Promise<EpisodeOutcome> {
   const { adapter, executor, model, models, signal } = setup
   // Failures are shown with the row, and an agent may print its key.
   const plain = (words: string): string => withoutSecret(words, model.apiKey)
   const evaluator = await setup.evaluatorOf(task)
   const program = await setup.program()
-  let note: EvaluatorNote | null = null
+  let note: EpisodeOutcome['note'] = null
   let score: number | null = null
   let left: Episode | null = null
   const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
@@ -151,4 +128,85 @@ const ENDED: Readonly<Record<NonNullable<Episode['ended']>, string>> = {
   disk: 'it wrote too much and was ended',
   files: 'it made too many files and was ended',
   output: 'it printed too much and was ended',
+}
+
+/** One episode of the step, played or cached. */
+export interface EpisodeResult extends EpisodeOutcome {
+  readonly side: Side | 'trial'
+  readonly task: Task
+  readonly repeat: number
+  readonly cached: boolean
+}
+
+interface EpisodeRunnerParts {
+  readonly setup: EpisodeSetup
+  readonly cache: EpisodeCache
+  /** What the outcome also depends on: the agent's version, the model, the evaluator. */
+  readonly scoredWith: JsonObject
+  /** 0: no limit. */
+  readonly episodesMax: number
+  /** Records the episode; never throws. */
+  readonly keep: (result: EpisodeResult) => Promise<void>
+}
+
+export class EpisodeRunner {
+  readonly #parts: EpisodeRunnerParts
+  readonly results: EpisodeResult[] = []
+  readonly #treeKeys = new Map<readonly Entry[], string>()
+  /** How many episodes ran. */
+  played = 0
+
+  constructor(parts: EpisodeRunnerParts) {
+    this.#parts = parts
+  }
+
+  /** Null: no limit. */
+  get left(): number | null {
+    const { episodesMax } = this.#parts
+    return episodesMax === 0 ? null : Math.max(0, episodesMax - this.played)
+  }
+
+  /** Whether the task's evaluator compares the candidate with the current side. */
+  async compares(task: Task): Promise<boolean> {
+    return (await this.#parts.setup.evaluatorOf(task)).compares === true
+  }
+
+  /** Null when the budget is spent. */
+  async play(
+    side: EpisodeResult['side'],
+    entries: readonly Entry[],
+    task: Task,
+    repeat: number,
+    reference: Episode | null,
+  ): Promise<EpisodeResult | null> {
+    const { setup, cache, keep } = this.#parts
+    const compares = await this.compares(task)
+    const { version } = await setup.program()
+    const { name, prompt, files = {}, data = {} } = task
+    const key = cacheKey([[version, this.#treeKey(entries)], { name, prompt, files, data }, this.#parts.scoredWith, repeat])
+    const known = compares ? null : cache.get(key)
+    if (known !== null)
+      return this.#add({ side, task, repeat, cached: true, episode: cache.episode(key), note: null, trouble: null, ...known })
+    if (this.left === 0) return null
+    this.played += 1
+    const played = await playEpisode(setup, { side: side === 'current' ? side : 'candidate', entries, task, reference })
+    if (played.score !== null && !compares) await cache.put(key, { score: played.score, failure: played.failure })
+    if (side === 'trial' && played.episode !== null) cache.study(key, played.episode)
+    const result = this.#add({ side, task, repeat, cached: false, ...played })
+    await keep(result)
+    return result
+  }
+
+  #add(result: EpisodeResult): EpisodeResult {
+    // The row needs the result, not the whole text.
+    this.results.push({ ...result, episode: null, ...(result.note !== null && { note: { ...result.note, more: {} } }) })
+    return result
+  }
+
+  /** Cached, since a step plays the same few trees. */
+  #treeKey(entries: readonly Entry[]): string {
+    const known = this.#treeKeys.get(entries) ?? cacheKey([renderTree(this.#parts.setup.adapter, entries)])
+    this.#treeKeys.set(entries, known)
+    return known
+  }
 }

@@ -1,12 +1,11 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
-import type { EpisodeOutcome } from './episodes.ts'
-import type { EpisodeRunner } from './episode-runner.ts'
+import type { EpisodeOutcome, EpisodeRunner } from './episodes.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
 
-export interface Evaluation {
+interface Evaluation {
   readonly selection: Selection
   readonly episodes: EpisodeRunner
   readonly candidate: readonly Entry[]
@@ -17,12 +16,7 @@ export interface Evaluation {
   readonly report: Reporter
 }
 
-export interface EvaluationOutcome {
-  readonly pairs: readonly Pair[]
-  readonly decision: Decision
-}
-
-export async function evaluate(evaluation: Evaluation): Promise<EvaluationOutcome> {
+export async function evaluate(evaluation: Evaluation): Promise<{ readonly pairs: readonly Pair[]; readonly decision: Decision }> {
   const { selection } = evaluation
   const pairs: Pair[] = []
   for (;;) {

@@ -1,8 +1,7 @@
 /** What stands between a change and the gate, and between the gate and whoever proposes. */
 import { describe, expect, it } from 'vitest'
 import { isRefusal, type Mutation, type Parts } from '../contract/index.ts'
-import { loadMethod } from './method.ts'
-import type { EvolutionSettings } from './settings.ts'
+import { loadMethod, type EvolutionSettings } from './method.ts'
 import { GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench } from './testing/bench.ts'
 
 const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }

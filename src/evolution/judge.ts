@@ -1,13 +1,11 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
 import type { Decision, Entry, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
 import { contentOf } from '../harness/index.ts'
-import { caseOf, type HarnessCandidate } from './candidate.ts'
+import { caseOf, runsCode, touchedEntries, type HarnessCandidate } from './candidate.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
-import type { EpisodeResult } from './episode-runner.ts'
-import { MachineProblem, ScorerProblem } from './episodes.ts'
+import { MachineProblem, ScorerProblem, type EpisodeResult } from './episodes.ts'
 import { stateOf, type StepRun } from './run.ts'
-import { runsCode, touchedEntries } from './touched.ts'
 
 /** How many of the candidate's episodes a row lists; the step's record has all. */
 const LISTED_EPISODES_MAX = 8
@@ -16,7 +14,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   const { decision: selections, pairs } = await play(run, choice, candidate)
   refuseUnscored(run)
   const decision = healthy(pairs, selections)
-  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), savedMetrics(run, decision))
+  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
@@ -48,18 +46,11 @@ function healthy(pairs: readonly Pair[], decision: Decision): Decision {
 
 async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate) {
   const { context, episodes, report } = run
-  const { settings, method } = context
+  const { selection } = context.method
+  const workers = context.settings.episode_workers
   run.phase = 'evaluating'
   report.phase('evaluating', episodesAtMost(run, choice))
-  return evaluate({
-    selection: method.selection,
-    episodes,
-    candidate: entries,
-    current: run.entries,
-    question: questionOf(run, choice),
-    workers: settings.episode_workers,
-    report,
-  })
+  return evaluate({ selection, episodes, candidate: entries, current: run.entries, question: questionOf(run, choice), workers, report })
 }
 
 /** Unknown where the selection draws by itself without a budget. */
@@ -89,6 +80,7 @@ export function unplayable(run: StepRun, choice: TaskChoice): string | null {
 /** Sums and means over the pairs, and the first episodes. A side that was not played is left out. */
 function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[]): JsonObject {
   const results = episodes.results.filter(({ side }) => side !== 'trial')
+  const listed = results.filter(({ side }) => side === 'candidate').slice(0, LISTED_EPISODES_MAX)
   const played = (side: Side): boolean => results.some((one) => one.side === side)
   return {
     ...(played('candidate') && { candidate_score: sumOf(pairs, 'candidate') }),
@@ -100,10 +92,7 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     episodes_used: episodes.played,
     episodes_cached: results.filter(({ cached }) => cached).length,
     ...unsolvedMetrics(pairs),
-    candidate_episodes: results
-      .filter(({ side }) => side === 'candidate')
-      .slice(0, LISTED_EPISODES_MAX)
-      .map(briefly),
+    candidate_episodes: listed.map(briefly),
   }
 }
 
@@ -143,27 +132,21 @@ const briefly = ({ task, repeat, score, failure, note }: EpisodeResult): Json =>
   ...(note !== null && { evaluation: note.words }),
 })
 
-function decisionMetrics({ context }: StepRun, { selected, reason, metrics = {} }: Decision): JsonObject {
+function decisionMetrics({ context, episodes }: StepRun, { selected, reason, metrics = {}, episodesMax }: Decision): JsonObject {
   const selection = { policy: context.settings.selection, outcome: selected ? 'select' : 'reject', reason }
-  return { ...metrics, selected, published: selected, selection }
+  // Saved by the cache and by an early decision, against playing the whole budget.
+  const saved = episodesMax === undefined ? {} : { episodes_saved: Math.max(0, episodesMax - episodes.played) }
+  return { ...metrics, selected, published: selected, selection, ...saved }
 }
-
-/** Episodes saved by the cache and by an early decision, against playing the whole budget. */
-const savedMetrics = ({ episodes }: StepRun, { episodesMax }: Decision): JsonObject =>
-  episodesMax === undefined ? {} : { episodes_saved: Math.max(0, episodesMax - episodes.played) }
 
 /** All that a proposer sees of a rejection: more would let it query the gate. */
 const REJECTED_REASON = 'it was played, and is no better than what is served'
 
 /** Only changes from traffic had to be better, so only they count in the gate's history. */
-function remember(
-  run: StepRun,
-  { gate }: TaskChoice,
-  { mutations, proposalId }: HarnessCandidate,
-  { selected, reason, isOpen = false }: Decision,
-): void {
-  const { step, batch } = run.order
-  const { state } = run
+function remember(run: StepRun, { gate }: TaskChoice, { mutations, proposalId }: HarnessCandidate, decision: Decision): void {
+  const { selected, reason, isOpen = false } = decision
+  const { state, order } = run
+  const { step, batch } = order
   const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
   const rejected = selected
     ? state.rejected

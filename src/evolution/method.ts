@@ -1,7 +1,7 @@
 /** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
+import { z } from 'zod'
 import { invalid } from '../contract/index.ts'
-import type { Evaluator, Executor, JsonObject, Make, MakeExecutor, Parts, Proposer, Selection } from '../contract/index.ts'
-import type { EvolutionSettings } from './settings.ts'
+import type { Evaluator, Executor, JsonObject, Make, Parts, Proposer, Selection } from '../contract/index.ts'
 
 export interface Method {
   readonly proposer: Proposer
@@ -16,9 +16,6 @@ export interface Method {
   /** A task may name its own evaluator. */
   evaluator(name: string): Promise<Evaluator>
 }
-
-const SANDBOX = 'sandbox'
-const LOCAL = 'local'
 
 /** `config` is the recipe's `evolution` section with the base folder of relative paths. */
 export async function loadMethod(settings: EvolutionSettings, config: JsonObject, parts: Parts): Promise<Method> {
@@ -42,28 +39,52 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
   }
 }
 
-interface Chosen {
-  readonly maker: MakeExecutor
-  readonly codeProblem: string | null
-  readonly untrustedProblem: string | null
-}
-
 /** A named executor must work, or the service does not start; the default falls back to `local` with a warning. */
-async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts): Promise<Chosen> {
-  const name = executor ?? SANDBOX
+async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts) {
+  const name = executor ?? 'sandbox'
   const maker = await parts.plugin('executor', name)
   const problem = (await maker.check?.()) ?? null
-  if (problem === null) return { maker, codeProblem: codeProblemOf(name, maker), untrustedProblem: null }
+  if (problem === null) {
+    const codeProblem = maker.contains === true ? null : `executor ${name} does not isolate code from this machine`
+    return { maker, codeProblem, untrustedProblem: null }
+  }
   if (executor !== null) throw invalid('no_executor', `evolution.executor: ${name} does not work here: ${problem}`)
-  const cure = `fix that, or set evolution.executor: ${LOCAL} to let agents act on this machine as the service itself`
+  const cure = `fix that, or set evolution.executor: local to let agents act on this machine as the service itself`
   parts.warn(`episodes run without a sandbox, so code that a model writes and proposals of agents are refused: ${problem}; ${cure}`)
-  const local = await parts.plugin('executor', LOCAL)
   const because = `the sandbox does not work here (${problem})`
-  return { maker: local, codeProblem: because, untrustedProblem: `${because}; ${cure}` }
+  return { maker: await parts.plugin('executor', 'local'), codeProblem: because, untrustedProblem: `${because}; ${cure}` }
 }
-
-const codeProblemOf = (name: string, { contains }: MakeExecutor): string | null =>
-  contains === true ? null : `executor ${name} does not isolate code from this machine`
 
 const made = async <T extends object>(plugin: T | Make<T>, config: JsonObject): Promise<T> =>
   'make' in plugin ? plugin.make(config) : plugin
+
+/** The `evolution` section of a recipe. It was validated when the configuration was read; this schema gives it a type. */
+const section = z.object({
+  binary: z.string().nullable(),
+  tasks: z.array(z.json()).nullable(),
+  tasks_dir: z.string().nullable(),
+  proposer: z.string(),
+  evaluator: z.string(),
+  evaluator_module: z.string().nullable(),
+  selection: z.string(),
+  executor: z.string().nullable(),
+  publish: z.enum(['auto', 'review']),
+  review_kinds: z.array(z.string()),
+  sandbox: z.json(),
+  episode_timeout_s: z.number(),
+  episode_repeats: z.number(),
+  episode_workers: z.number(),
+  max_model_calls_per_step: z.number(),
+  max_episodes_per_step: z.number(),
+  promote_failures: z.boolean(),
+  max_promoted_tasks: z.number(),
+  max_promoted_per_client: z.number(),
+  max_rejected_history: z.number(),
+  proposals_dir: z.string(),
+  max_pending_proposals: z.number(),
+  step_record_dir: z.string().nullable(),
+  step_record_bytes: z.number(),
+})
+export type EvolutionSettings = Readonly<z.infer<typeof section>>
+
+export const evolutionSettings = (config: JsonObject): EvolutionSettings => section.parse(config['evolution'])

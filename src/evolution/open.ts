@@ -2,30 +2,18 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import {
-  invalid,
-  type Adapter,
-  type Binding,
-  type JsonObject,
-  type ModelAddress,
-  type Parts,
-  type Question,
-  type ScenarioScope,
-  type Task,
-  type TrainerPlan,
-  type TrainerScope,
-} from '../contract/index.ts'
+import { invalid } from '../contract/index.ts'
+import type { Adapter, Binding, JsonObject, Parts, ScenarioScope, Task, TrainerPlan, TrainerScope } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { openArchive } from './archive/open.ts'
 import { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
 import { futileReason } from './evaluate.ts'
-import { Inbox } from './inbox/inbox.ts'
-import { openProposals } from './inbox/open.ts'
-import { loadMethod, type Method } from './method.ts'
+import { Inbox, openProposals } from './inbox/inbox.ts'
+import { loadMethod, evolutionSettings, type Method, type EvolutionSettings } from './method.ts'
 import { openProgram } from './program.ts'
-import { evolutionSettings, type EvolutionSettings } from './settings.ts'
 import { readTasks } from './tasks/read.ts'
+import type { EvolutionContext } from './run.ts'
 import { makeTrainer } from './trainer.ts'
 import { UnplayedProposal } from './unplayed.ts'
 
@@ -38,7 +26,7 @@ export interface Evolution {
   bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
 }
 
-export interface EvolutionParts {
+interface EvolutionParts {
   readonly adapter: Adapter
   readonly parts: Parts
   /** The tasks used when the configuration names none. */
@@ -53,7 +41,7 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
   await loadEvaluators(tasks, method)
   return {
     acceptsRequests: method.proposer.acceptsRequests,
-    idle: idleOf(config, settings, method, tasks, (message) => parts.warn(message)),
+    idle: idleOf(config, settings, method, tasks, parts),
     plan: { lane: 'thread', open: (scope) => openTrainer({ settings, method, adapter, tasks }, scope) },
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
@@ -84,18 +72,11 @@ async function loadEvaluators(tasks: readonly Task[], method: Method): Promise<v
 }
 
 /** In hybrid mode requests still work, so this is only a warning. */
-function idleOf(
-  config: JsonObject,
-  settings: EvolutionSettings,
-  method: Method,
-  tasks: readonly Task[],
-  warn: Parts['warn'],
-): Evolution['idle'] {
+function idleOf(config: JsonObject, settings: EvolutionSettings, method: Method, tasks: readonly Task[], parts: Parts): string | null {
   const { training_mode: mode } = Object(config['data'])
   const reason = mode === 'manual' ? null : idleReason(settings, method, tasks)
-  if (reason === null || mode !== 'hybrid') return reason
-  warn(reason)
-  return null
+  if (reason !== null && mode === 'hybrid') parts.warn(reason)
+  return mode === 'hybrid' ? null : reason
 }
 
 /** Asks the selection as a first step on traffic would. With `promote_failures`, tasks may still be added. */
@@ -105,9 +86,8 @@ function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: r
   if (promote_failures) return null
   const cure = 'add tasks of role gate (evolution.tasks, evolution.tasks_dir), or learn from requests alone (data.training_mode: manual)'
   if (!judged.some(({ role }) => role === 'gate')) return `traffic can improve nothing: there is no task of role gate; ${cure}`
-  const asked = { kind: 'traffic', tasks: judged, repeats, seed: '', history: { decided: 0, selected: 0 }, pairs: [] } as const
-  const question: Question = { ...asked, episodesLeft: most === 0 ? null : most }
-  const reason = futileReason(selection, question)
+  const question = { kind: 'traffic', tasks: judged, repeats, seed: '', history: { decided: 0, selected: 0 }, pairs: [] } as const
+  const reason = futileReason(selection, { ...question, episodesLeft: most === 0 ? null : most })
   return reason === null ? null : `traffic can improve nothing: ${reason}; ${cure}`
 }
 
@@ -119,20 +99,11 @@ async function withModule(settings: EvolutionSettings, baseDirectory: string): P
   return { ...settings, evaluator_module: hash('sha256', code) }
 }
 
-interface Opened {
-  readonly settings: EvolutionSettings
-  readonly method: Method
-  readonly adapter: Adapter
-  readonly tasks: readonly Task[]
-}
-
-async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: TrainerScope) {
+async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks'>, scope: TrainerScope) {
   const { directory, scenario, component } = scope
+  const { settings, adapter } = opened
   return makeTrainer({
-    settings,
-    method,
-    adapter,
-    tasks,
+    ...opened,
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     inbox: inboxOf(settings, directory),
@@ -145,7 +116,7 @@ async function openTrainer({ settings, method, adapter, tasks }: Opened, scope: 
 }
 
 /** A candidate component is played with the other components as served. */
-function evaluationOf({ evaluation, component }: TrainerScope): ModelAddress {
+function evaluationOf({ evaluation, component }: TrainerScope): TrainerScope['evaluation'] {
   if (component === '') return evaluation
   return { ...evaluation, url: evaluation.url.replace(/\/evaluation$/, `/components/${encodeURIComponent(component)}/evaluation`) }
 }

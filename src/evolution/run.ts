@@ -1,15 +1,26 @@
 /** A running step: its inputs, and everything that goes into its row. */
-import type { Adapter, Entry, JsonObject, ModelAddress, Proposal, Release, Reporter, StepOrder, Task } from '../contract/index.ts'
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type {
+  Adapter,
+  Entry,
+  Json,
+  JsonObject,
+  ModelAddress,
+  Proposal,
+  Rejected,
+  Release,
+  Reporter,
+  StepOrder,
+  Task,
+} from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/record.ts'
 import type { EpisodeCache } from './cache.ts'
-import type { Program } from './episodes.ts'
-import type { Inbox } from './inbox/inbox.ts'
-import type { Method } from './method.ts'
+import { EpisodeRunner, type EpisodeResult, type Program } from './episodes.ts'
+import type { Inbox, SettledProposal } from './inbox/inbox.ts'
+import type { Method, EvolutionSettings } from './method.ts'
 import { openModels, type OpenedModels } from './models/index.ts'
-import { EpisodeRunner, type EpisodeResult } from './episode-runner.ts'
-import type { EvolutionSettings } from './settings.ts'
-import { printState, readState, type EvolutionState } from './state.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -53,7 +64,7 @@ export interface StepRun {
 export async function beginRun(context: EvolutionContext, order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepRun> {
   const { settings, adapter, folder } = context
   const model = { ...context.evaluation, ...order.model }
-  const before = readState(order.state)
+  const before = evolutionState.parse(order.state)
   const record = await openStepRecord(settings.step_record_dir, folder, order.step, [model.apiKey ?? ''])
   report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   const models = openModels(model, { callsMax: settings.max_model_calls_per_step, report, signal })
@@ -141,10 +152,61 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note }: Ep
 
 export const metricsOf = (run: StepRun): JsonObject => ({ ...run.metrics, ...run.models.usage() })
 
-export const stateOf = ({ state, context }: StepRun): JsonObject => printState(state, context.settings.max_rejected_history)
-
 /** Records the model calls, whatever the outcome, and returns the record's fields for the row. */
 export async function endRun({ record, models, context }: StepRun): Promise<JsonObject> {
   await record?.write('proposer.json', models.calls)
   return (await record?.close(context.settings.step_record_bytes)) ?? {}
+}
+
+/** How many settled proposals the inbox needs to reconcile. */
+const SETTLED_PROPOSALS_MAX = 32
+
+/** A rejected change, with the case in which the gate would decide the same again. */
+interface TurnedDown extends Rejected {
+  readonly case?: string
+}
+
+const count = z.number().int().nonnegative().catch(0)
+const list = <T>() => z.custom<readonly T[]>(Array.isArray).catch([])
+
+/** The state that a step passes to the next in its row. It may be older than this code: fields that do not fit get their default. */
+const evolutionState = z.object({
+  steps: count,
+  /** Seeds the choice of failing reports that join the gate. Secret: a client that knew it could choose the role of its report. */
+  key: z.string().min(1).catch(newKey),
+  /** Candidates from traffic that the gate decided on, and how many of them it selected. */
+  decided: count,
+  selected: count,
+  /** Names of tasks whose text reached a proposer. */
+  exposed: z.array(z.string()).catch([]),
+  promoted: list<Task>(),
+  promoted_clients: z.record(z.string(), z.number()).readonly().catch({}),
+  rejected: list<TurnedDown>(),
+  proposals: list<SettledProposal>(),
+  memory: z.record(z.string(), z.custom<Json>()).catch({}),
+})
+type EvolutionState = Readonly<z.infer<typeof evolutionState>>
+
+function newKey(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** Every row holds all rejected changes; beyond this size the oldest are dropped. */
+const REJECTED_BYTES_MAX = 1024 * 1024
+
+export function stateOf({ state, context }: StepRun): JsonObject {
+  const rejected = newest(state.rejected.slice(-context.settings.max_rejected_history))
+  return JSON.parse(JSON.stringify({ ...state, rejected, proposals: state.proposals.slice(-SETTLED_PROPOSALS_MAX) }))
+}
+
+/** As many as fit, newest first; one that is too large is skipped. */
+function newest(rejected: readonly TurnedDown[]): readonly TurnedDown[] {
+  let left = REJECTED_BYTES_MAX
+  const fits = (each: TurnedDown): boolean => {
+    const bytes = Buffer.byteLength(JSON.stringify(each))
+    if (bytes > left) return false
+    left -= bytes
+    return true
+  }
+  return rejected.toReversed().filter(fits).toReversed()
 }

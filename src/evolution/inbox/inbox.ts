@@ -3,35 +3,28 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { unavailable } from '../../contract/index.ts'
-import { type NewProposal, parseMutations } from '../../harness/index.ts'
-import { hasCode, Lane, removeFile, writeAtomicFile } from '../../kit/index.ts'
+import { unavailable, type Adapter, type Admission, type Files, type Mutation, type Proposals, type Release } from '../../contract/index.ts'
+import { parseMutations, admitBeside, entriesIn, parseProposal, type NewProposal } from '../../harness/index.ts'
+import { hasCode, Lane, removeFile, writeAtomicFile, newId, screenText } from '../../kit/index.ts'
 
 /** A proposal as the inbox keeps it. */
-interface KeptProposal extends NewProposal {
-  readonly proposal_id: string
-  /** Seconds since the epoch. */
-  readonly received_at: number
-  /** The head it was admitted against. */
-  readonly head_release_id: string
-  /** How many steps took it and wrote no row. */
-  readonly attempts: number
-}
-
 const keptSchema = z.object({
-  mutations: z.json(),
+  mutations: z.json().transform(parseMutations),
   reason: z.string(),
   session: z.string(),
   release_id: z.string(),
   proposal_id: z.string(),
+  /** Seconds since the epoch. */
   received_at: z.number(),
+  /** The head it was admitted against. */
   head_release_id: z.string(),
+  /** How many steps took it and wrote no row. */
   attempts: z.number().int().nonnegative(),
 })
+type KeptProposal = Readonly<z.infer<typeof keptSchema>>
 
 /** How often a proposal is tried when its steps write no row. */
 const ATTEMPTS_MAX = 3
-const ABORTED = 'aborted three times'
 /** How many refused and settled proposals are kept for people to read. */
 const SHOWN_FILES_MAX = 200
 
@@ -68,18 +61,12 @@ export class Inbox {
         const waiting = await this.#idsIn('pending')
         if (waiting.length >= this.#pendingMax) return 'full'
         const proposal_id = nextId(waiting.at(-1))
-        await this.#write('pending', {
-          ...proposal,
-          proposal_id,
-          received_at: Date.now() / 1000,
-          head_release_id: headReleaseId,
-          attempts: 0,
-        })
+        const kept = { ...proposal, proposal_id, received_at: Date.now() / 1000, head_release_id: headReleaseId, attempts: 0 }
+        await this.#write('pending', kept)
         return { proposal_id }
       } catch (cause) {
-        throw unavailable('inbox_failed', 'the proposal cannot be kept; check the disk of evolution.proposals_dir, then send it again', {
-          cause,
-        })
+        const words = 'the proposal cannot be kept; check the disk of evolution.proposals_dir, then send it again'
+        throw unavailable('inbox_failed', words, { cause })
       }
     })
   }
@@ -135,17 +122,22 @@ export class Inbox {
     return (await namesIn(this.#folder)).filter((name) => !PROPOSAL_FILE.test(name) && !PLACES.some((place) => place === name)).length
   }
 
+  /** Null when the file is damaged, or a person edited it into something else. */
   async #read(place: Place, id: string): Promise<KeptProposal | null> {
-    const text = await readFile(this.#path(place, id), 'utf8').catch(() => '')
-    return readProposal(id, text)
+    try {
+      const kept = keptSchema.parse(JSON.parse(await readFile(this.#path(place, id), 'utf8')))
+      return kept.proposal_id === id ? kept : null
+    } catch {
+      return null
+    }
   }
 
   async #giveBack(kept: KeptProposal): Promise<void> {
     // A crash interrupted the move to refused.
     if ((await this.#read('refused', kept.proposal_id)) !== null) return removeFile(this.#path('claimed', kept.proposal_id))
-    const attempts = kept.attempts + 1
-    if (attempts >= ATTEMPTS_MAX) await this.#move({ ...kept, attempts }, 'claimed', 'refused', { refused: ABORTED })
-    else await this.#move({ ...kept, attempts }, 'claimed', 'pending', {})
+    const again = { ...kept, attempts: kept.attempts + 1 }
+    if (again.attempts >= ATTEMPTS_MAX) await this.#move(again, 'claimed', 'refused', { refused: 'aborted three times' })
+    else await this.#move(again, 'claimed', 'pending', {})
   }
 
   /** Moves an unreadable file unchanged. */
@@ -214,12 +206,39 @@ function nextId(newest: string | undefined): string {
   return `${String(time).padStart(TIME_DIGITS, '0')}-${randomBytes(4).toString('hex')}`
 }
 
-/** Null when the file is damaged, or a person edited it into something else. */
-function readProposal(id: string, text: string): KeptProposal | null {
-  try {
-    const { mutations, ...rest } = keptSchema.parse(JSON.parse(text))
-    return rest.proposal_id === id ? { ...rest, mutations: parseMutations(mutations) } : null
-  } catch {
-    return null
+interface ProposalParts {
+  readonly inbox: Inbox
+  readonly adapter: Adapter
+  /** Why all proposals are refused, or null. */
+  readonly problem: string | null
+  readonly read: (release: Release) => Promise<Files>
+}
+
+/** Takes proposals for a scenario: checks each like any other change, and keeps the admitted ones. */
+export function openProposals({ inbox, adapter, problem, read }: ProposalParts): Proposals {
+  return {
+    async offer(body, head): Promise<Admission> {
+      const proposal = parseProposal(body)
+      const { release_id } = head
+      const refused = (reason: string): Admission => ({ proposal_id: newId(), admitted: false, reason, release_id })
+      if (problem !== null) return refused(problem)
+      const leak = leakIn(proposal)
+      if (leak !== null) return refused(`${leak} holds what looks like a credential; take it out, and rotate it if it is real`)
+      const tree = await admitBeside(adapter, entriesIn(adapter, await read(head)), proposal.mutations)
+      if (!tree.admitted) return refused(tree.reason)
+      const kept = await inbox.offer({ ...proposal, mutations: proposal.mutations.map(plainMutation) }, release_id)
+      return kept === 'full' ? refused('inbox full') : { ...kept, admitted: true, reason: null, release_id }
+    },
   }
+}
+
+/** These fields are shown in rows and pages. */
+const leakIn = (proposal: NewProposal): string | null =>
+  (['reason', 'session', 'release_id'] as const).find((field) => screenText(proposal[field]) === 'credential_in_text') ?? null
+
+/** Drops fields that admission does not check. */
+function plainMutation(mutation: Mutation): Mutation {
+  const { op, id } = mutation
+  if (op === 'remove') return { op, id }
+  return op === 'create' ? { op, id, options: mutation.options } : { op, id, options: mutation.options }
 }

@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Entry, Json, JsonObject, Proposals } from '../../contract/index.ts'
 import { contentOf } from '../../harness/index.ts'
 import { native } from '../../harness/testing/adapters.ts'
-import { Inbox } from './inbox.ts'
-import { openProposals } from './open.ts'
+import { Inbox, openProposals } from './inbox.ts'
 
 const HEAD = { release_id: 'head', parent_release_id: null, content_id: 'content' }
 const TREE: readonly Entry[] = [{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]

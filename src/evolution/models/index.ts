@@ -1,19 +1,17 @@
-/** The models that a step may ask: one budget of calls for all, every call kept for the step's record, and told to whoever follows it. */
-import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
+/** The models that a step may call: one budget of calls for all of them. Every call is kept for the step's record and reported. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { Agent, fetch } from 'undici'
+import { isObject } from '../../contract/index.ts'
+import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter, Json } from '../../contract/index.ts'
 import { dialectsByApi, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
-import { wordsOf } from '../../kit/index.ts'
-import { ModelRefusal, send, withoutSecret } from './send.ts'
-
-export { withoutSecret } from './send.ts'
+import { wordsOf, codeOf, firstCodePoints } from '../../kit/index.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
-/** What a model that has no name is called: an address that answers for one model takes any. */
+/** The name of a model without one: an address that serves one model accepts any name. */
 const UNNAMED = 'default'
-/** The words of calls, printed as JSON, that fit into one file of the step's record. */
+/** One file of the step's record holds this much JSON. */
 const CALLS_BYTES_MAX = 3 * 1024 * 1024
-/** Under this name the served model is found. */
-const SERVED = 'served'
 
 export interface ModelsOptions {
   /** 0: no limit. */
@@ -24,7 +22,7 @@ export interface ModelsOptions {
 
 export interface OpenedModels {
   readonly models: Readonly<Record<string, Model>>
-  /** One for each call so far, in the order they ended; without its words where there is no room for them. */
+  /** One for each ended call, in order; without its texts where there is no room for them. */
   readonly calls: readonly JsonObject[]
   usage(): Usage
 }
@@ -43,14 +41,14 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
   let room = CALLS_BYTES_MAX
   let usage: Usage = { proposer_calls: 0, proposer_seconds: 0, proposer_input_tokens: 0, proposer_output_tokens: 0 }
 
-  /** A call counts when it begins, so that many at once cannot pass the limit together. */
+  /** A call counts when it begins, so that concurrent calls cannot exceed the limit together. */
   const spend = (): void => {
     if (options.callsMax > 0 && begun >= options.callsMax)
       throw new Error(`the step has spent its ${options.callsMax} model calls; raise evolution.max_model_calls_per_step`)
     begun += 1
   }
 
-  /** A gate may ask a judge thousands of times: what all of them said is neither held nor kept. */
+  /** A gate may call a judge thousands of times: beyond the limit the texts are dropped. */
   const keep = (record: JsonObject): void => {
     const bytes = Buffer.byteLength(JSON.stringify(record))
     const { messages: _messages, reply: _reply, response: _response, ...brief } = record
@@ -63,12 +61,12 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
     options.report.line('model', `asking ${name}`)
     const started = performance.now()
     const seconds = (): number => Math.round(performance.now() - started) / 1000
-    const record = { model: name, messages: plain(question.messages, address), params: paramsOf(question) }
+    const messages: readonly JsonObject[] = JSON.parse(withoutSecret(JSON.stringify(question.messages), address.apiKey))
+    const record = { model: name, messages, params: paramsOf(question) }
     try {
       const { response, answer } = await ask(address, name, question, options.signal)
       const { text, inputTokens, outputTokens } = answer
-      const tokens = { input_tokens: inputTokens, output_tokens: outputTokens }
-      keep({ ...record, reply: text, response, seconds: seconds(), usage: tokens })
+      keep({ ...record, reply: text, response, seconds: seconds(), usage: { input_tokens: inputTokens, output_tokens: outputTokens } })
       usage = sum(usage, { seconds: seconds(), inputTokens, outputTokens })
       options.report.line('model', `${name} answered in ${seconds()} s, ${inputTokens} -> ${outputTokens} tokens`)
       return answer
@@ -81,7 +79,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
     }
   }
 
-  /** A model that thinks may spend all it was given before the first word. */
+  /** A model that reasons may spend all its tokens before the first word. */
   const answered = async (question: Question): Promise<ModelAnswer> => {
     const first = await call(question)
     if (!isEmpty(first)) return first
@@ -98,7 +96,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
       return { text, calls: wanted }
     },
   }
-  return { models: { [SERVED]: served }, calls, usage: () => usage }
+  return { models: { served }, calls, usage: () => usage }
 }
 
 interface Question {
@@ -109,13 +107,7 @@ interface Question {
 }
 
 function questionOf(messages: readonly ChatMessage[], tools: readonly ChatTool[], given: ChatOptions = {}): Question {
-  const { tokensMax = TOKENS_MAX_DEFAULT, timeoutSeconds = TIMEOUT_SECONDS_DEFAULT } = given
-  return { messages, tools, tokensMax, timeoutSeconds }
-}
-
-/** The messages as they are kept. */
-function plain(messages: readonly ChatMessage[], { apiKey }: ModelAddress): readonly JsonObject[] {
-  return JSON.parse(withoutSecret(JSON.stringify(messages), apiKey))
+  return { messages, tools, tokensMax: TOKENS_MAX_DEFAULT, timeoutSeconds: TIMEOUT_SECONDS_DEFAULT, ...given }
 }
 
 const paramsOf = ({ tokensMax, timeoutSeconds, tools }: Question): JsonObject => ({
@@ -124,13 +116,8 @@ const paramsOf = ({ tokensMax, timeoutSeconds, tools }: Question): JsonObject =>
   ...(tools.length > 0 && { tools: tools.map((tool) => tool.name) }),
 })
 
-interface Exchange {
-  readonly response: JsonObject
-  readonly answer: ModelAnswer
-}
-
-/** The time limit is on the whole call, its attempts together. */
-async function ask(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<Exchange> {
+/** The time limit is for all attempts of the call together. */
+async function ask(address: ModelAddress, model: string, question: Question, signal: AbortSignal) {
   const limit = AbortSignal.timeout(question.timeoutSeconds * 1000)
   const over = AbortSignal.any([signal, limit])
   try {
@@ -145,23 +132,21 @@ async function ask(address: ModelAddress, model: string, question: Question, sig
 
 const TOKENS_REFUSED = /max_?(?:completion_|output_?)?tokens/i
 
-/** Models differ in how many tokens they let an answer have, and in how that is said: one that refuses the number is asked without it. */
+/** Models differ in their limit of tokens and in the name of that parameter: one that refuses it is called again without it. */
 async function asked(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<JsonObject> {
   const dialect = dialectsByApi[address.api]
-  const letter = {
+  const request = {
     url: `${address.url.replace(/\/+$/, '')}${dialect.askPath(model)}`,
-    headers: { ...credential(address), ...dialect.defaultHeaders },
+    headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
     secret: address.apiKey,
   }
   try {
-    return await send({ ...letter, body: dialect.writeRequest({ ...question, model }) }, signal)
+    return await send({ ...request, body: dialect.writeRequest({ ...question, model }) }, signal)
   } catch (error) {
     if (!(error instanceof ModelRefusal) || error.status !== 400 || !TOKENS_REFUSED.test(error.message)) throw error
-    return send({ ...letter, body: dialect.writeRequest({ ...question, model, tokensMax: null }) }, signal)
+    return send({ ...request, body: dialect.writeRequest({ ...question, model, tokensMax: null }) }, signal)
   }
 }
-
-const credential = ({ apiKey }: ModelAddress): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` })
 
 function sum(usage: Usage, more: { readonly seconds: number; readonly inputTokens: number; readonly outputTokens: number }): Usage {
   return {
@@ -173,3 +158,112 @@ function sum(usage: Usage, more: { readonly seconds: number; readonly inputToken
 }
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0
+
+interface ModelRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject
+  /** Removed from the answer. */
+  readonly secret: string | null
+}
+
+const ATTEMPTS_MAX = 3
+const REST_FIRST_SECONDS = 0.25
+const REST_MAX_SECONDS = 10
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+const REFUSAL_CHARACTERS_MAX = 500
+const TRY_AGAIN = new Set([408, 429])
+
+class ModelRefusal extends Error {
+  readonly status: number
+  constructor(status: number, words: string) {
+    super(`the model answered with status ${status}${words === '' ? '' : `: ${words}`}`)
+    this.status = status
+  }
+}
+
+/** Sends a request, and again where that may help. After an abort it throws the signal's reason. */
+async function send(request: ModelRequest, signal: AbortSignal): Promise<JsonObject> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { status, restSeconds, text } = await attemptOf(request, signal)
+    if (status === 200) return answerOf(text)
+    const isLast = attempt === ATTEMPTS_MAX
+    if (status !== null && (isLast || (status < 500 && !TRY_AGAIN.has(status)))) throw new ModelRefusal(status, wordsIn(text))
+    if (isLast) throw new Error(`the model could not be reached: ${text}`)
+    const rest = restSeconds ?? REST_FIRST_SECONDS * 2 ** (attempt - 1)
+    await wait(Math.min(rest, REST_MAX_SECONDS) * 1000, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
+}
+
+interface Attempt {
+  /** Null without a whole answer; the text says why. */
+  readonly status: number | null
+  readonly restSeconds: number | null
+  readonly text: string
+}
+
+async function attemptOf({ url, headers, body, secret }: ModelRequest, signal: AbortSignal): Promise<Attempt> {
+  signal.throwIfAborted()
+  try {
+    const options = { method: 'POST', redirect: 'error', dispatcher: patient, signal } as const
+    const answer = await fetch(url, { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    const text = withoutSecret(await readAll(answer.body), secret)
+    return { status: answer.status, restSeconds: secondsIn(answer.headers.get('retry-after')), text }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof TooLong) throw error
+    return { status: null, restSeconds: null, text: connectionCode(error) }
+  }
+}
+
+/** Every call has its own time limit, and an answer that is not streamed may begin later than undici waits by default. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+
+class TooLong extends Error {}
+
+/** Leaving the loop closes the connection. */
+async function readAll(body: AsyncIterable<Uint8Array> | null): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body ?? []) {
+    bytes += part.length
+    if (bytes > ANSWER_BYTES_MAX) throw new TooLong(`the model's answer is larger than ${ANSWER_BYTES_MAX} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+export const withoutSecret = (text: string, secret: string | null): string =>
+  secret === null || secret === '' ? text : text.replaceAll(secret, '(key)')
+
+function secondsIn(header: string | null): number | null {
+  const seconds = Number(header ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
+}
+
+/** The code of a failed connection; its message would name addresses. */
+function connectionCode(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return codeOf(cause) ?? 'the connection broke off'
+}
+
+function answerOf(text: string): JsonObject {
+  const body = parsed(text)
+  if (!isObject(body)) throw new Error('the model answered with something that is no JSON object')
+  return body
+}
+
+function wordsIn(text: string): string {
+  const body = parsed(text)
+  const error = isObject(body) ? body['error'] : undefined
+  const message = isObject(error) ? error['message'] : error
+  return firstCodePoints((typeof message === 'string' ? message : '').replaceAll(/\s+/g, ' ').trim(), REFUSAL_CHARACTERS_MAX)
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

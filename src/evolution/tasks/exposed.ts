@@ -1,8 +1,7 @@
 /** Finds the held-out tasks that a batch reveals to the proposer. */
-import type { Sample, Task } from '../../contract/index.ts'
+import type { Sample, Task, Json } from '../../contract/index.ts'
 import { userTexts } from '../exchanges.ts'
 import { findAll } from './find-all.ts'
-import { plain, textsIn } from './texts.ts'
 
 /** A shorter prompt may occur by chance: it counts only when it is a user's whole text. */
 const CONTAINED_CHARACTERS_MIN = 20
@@ -27,4 +26,19 @@ function saidIn(samples: readonly Sample[], prompts: readonly string[]): readonl
   if (prompts.length === 0) return []
   const said = new Set(samples.flatMap(({ exchanges }) => exchanges.flatMap(userTexts)).map(plain))
   return prompts.filter((prompt) => said.has(prompt))
+}
+
+/** All white space but a single space, which is the common case. */
+const SPACING = /[^\S ]\s*| \s+/g
+
+/** Ignores spacing and case. */
+export const plain = (text: string): string => text.replaceAll(SPACING, ' ').trim().toLowerCase()
+
+/** Every text in a value. Iterative, since the value may be nested deeper than the call stack. */
+function* textsIn(value: Json): Generator<string> {
+  const waiting: Json[] = [value]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next === 'string') yield next
+    else if (typeof next === 'object' && next !== null) for (const part of Object.values(next)) waiting.push(part)
+  }
 }

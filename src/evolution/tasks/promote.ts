@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 import { isObject, type Json, type Sample, type Task } from '../../contract/index.ts'
 import { countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
 import { userTexts } from '../exchanges.ts'
-import { PROMOTED_PREFIX } from './fields.ts'
-import { plain } from './texts.ts'
+import { PROMOTED_PREFIX } from './task.ts'
+import { plain } from './exposed.ts'
 
 export interface PromotionLimits {
   /** How many more tasks there may be. */

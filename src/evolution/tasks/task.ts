@@ -1,6 +1,83 @@
-/** Parses and checks one task. */
-import { invalid, isObject, type Json, type Task } from '../../contract/index.ts'
-import { FIELDS, isName } from './fields.ts'
+/** Parses and checks one task. Each message completes a sentence that begins with the field. */
+import { z } from 'zod'
+import { invalid, isObject, checkFiles, isRefusal, type Json, type Task, type Files } from '../../contract/index.ts'
+
+/** Reserved for tasks made from reports. */
+export const PROMOTED_PREFIX = 'promoted-'
+
+const NAME_CHARACTERS_MAX = 128
+/** A prompt is one command-line argument, which Linux limits to 128 KiB. */
+const PROMPT_BYTES_MAX = 100_000
+const TASK_FILES_MAX = 1000
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${NAME_CHARACTERS_MAX} characters at most`
+const PROMOTED_RULE = `must not start with ${PROMOTED_PREFIX}: tasks that come from reports do`
+const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= NAME_CHARACTERS_MAX && NAME.test(value)
+const nameSchema = z.custom<string>(isName, NAME_RULE).refine((chosen) => !chosen.startsWith(PROMOTED_PREFIX), PROMOTED_RULE)
+
+const TEXT_RULE = 'must be non-blank text; put quotes around a number'
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const textSchema = z.custom<string>(isText, TEXT_RULE)
+
+const PROMPT_RULE = `must be at most ${PROMPT_BYTES_MAX} bytes and hold no NUL: it is one command-line argument; put the rest into files`
+const promptSchema = z
+  .custom<string>(isText, `${TEXT_RULE}, and say what the agent is asked`)
+  .refine((words) => Buffer.byteLength(words) <= PROMPT_BYTES_MAX && !words.includes('\0'), PROMPT_RULE)
+
+const TEXTS_RULE = 'must be non-blank text, or a list of such texts; put quotes around a number'
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)
+const textOrTexts = z.custom<string | string[]>((value) => isText(value) || areTexts(value), TEXTS_RULE)
+
+const filesSchema = z.record(z.string(), z.string('must be text'), 'must be an object of paths and texts').superRefine((given, context) => {
+  const problem = filesProblem(given)
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+})
+
+function filesProblem(given: Files): string | null {
+  if (Object.keys(given).length > TASK_FILES_MAX) return `must be ${TASK_FILES_MAX} files at most`
+  try {
+    checkFiles(given)
+    return null
+  } catch (error) {
+    if (isRefusal(error)) return `cannot be laid out: ${error.message}`
+    throw error
+  }
+}
+
+const DATA_BYTES_MAX = 1024 * 1024
+const DATA_RULE = `must be an object of at most ${DATA_BYTES_MAX} bytes of JSON`
+const dataSchema = z
+  .record(z.string(), z.json('must be JSON'), DATA_RULE)
+  .refine((given) => Buffer.byteLength(JSON.stringify(given)) <= DATA_BYTES_MAX, DATA_RULE)
+  .superRefine((given, context) => {
+    const taken = Object.keys(given).find((field) => Object.hasOwn(shape, field))
+    if (taken !== undefined)
+      context.addIssue({ code: 'custom', message: `must not hold ${taken}, which is a field of tasks; write it beside data` })
+  })
+
+const ROLES = ['gate', 'train', 'regression', 'health'] as const
+
+const shape = {
+  name: nameSchema,
+  prompt: promptSchema,
+  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`).default('gate'),
+  answer: textOrTexts.exactOptional(),
+  files: filesSchema.exactOptional(),
+  verify: textOrTexts.exactOptional(),
+  verify_files: filesSchema.exactOptional(),
+  verify_reward: z.boolean('must be true or false').exactOptional(),
+  rubric: textSchema.exactOptional(),
+  evaluator: textSchema.exactOptional(),
+  data: dataSchema.exactOptional(),
+}
+const KNOWN = Object.keys(shape).join(', ')
+
+/** Unknown fields are refused: a misspelt field must not count as absent. */
+const FIELDS = z.strictObject(shape, {
+  error: ({ code }) =>
+    code === 'unrecognized_keys' ? `holds an unknown field; there are: ${KNOWN}` : `must be text, or an object of ${KNOWN}`,
+})
 
 export const TASK_BYTES_MAX = 16 * 1024 * 1024
 
@@ -16,12 +93,7 @@ export function taskFrom(value: Json, where: string): Task {
   throw invalid('task_invalid', `${named}: files and verify_files must be at most ${TASK_BYTES_MAX} bytes together`)
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
-function ruleIn([issue]: readonly Issue[]): string {
+function ruleIn([issue]: readonly z.core.$ZodIssue[]): string {
   const steps = (issue?.path ?? []).map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
   return `${steps.join('').slice(1) || 'it'} ${issue?.message ?? 'is refused'}`
 }
