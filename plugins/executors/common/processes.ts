@@ -1,7 +1,9 @@
-/** Measures what the processes of an episode use, from /proc. */
+/** Checks the limits of a running episode: measures what its processes use, from /proc, and its disk. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { freemem, totalmem } from 'node:os'
 import type { EpisodeEnd } from '../../../src/contract/index.ts'
+import { measureDisk } from './disk.ts'
+import type { Folder } from './folder.ts'
 import type { EpisodeLimits } from './limits.ts'
 import { unlessGone } from './walk.ts'
 
@@ -22,7 +24,7 @@ export const tasksMax = ({ processes }: EpisodeLimits): number => 2 * processes 
 export type Processes = () => readonly string[]
 
 /** The exceeded limit, or null. Shared memory is counted for each process. */
-export function measureProcesses(processes: readonly string[], limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
+function measureProcesses(processes: readonly string[], limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
   if (processes.length > limits.processes) return 'processes'
   if (freemem() < Math.min(FREE_BYTES_MIN, totalmem() * FREE_PART_MIN)) return 'memory'
   let threads = 0
@@ -41,7 +43,7 @@ function numberOf(status: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
 }
 
-export interface Unnamed {
+interface Unnamed {
   readonly diskBytes: number
   readonly memoryBytes: number
   /** Too many files are open. */
@@ -49,7 +51,7 @@ export interface Unnamed {
 }
 
 /** Measures deleted and anonymous files that are still open, which a walk of the folder does not find. */
-export function measureUnnamed(processes: readonly string[]): Unnamed {
+function measureUnnamed(processes: readonly string[]): Unnamed {
   const seen = new Set<string>()
   let diskBytes = 0
   let memoryBytes = 0
@@ -67,4 +69,49 @@ export function measureUnnamed(processes: readonly string[]): Unnamed {
     }
   }
   return { diskBytes, memoryBytes, isTooMany: false }
+}
+
+const PROCESSES_EVERY_MS = 100
+const DISK_EVERY_MS = 250
+/** After a slow check, wait this many times as long. */
+const REST = 4
+
+/** Returns how to stop it. */
+export function watch(folder: Folder, processes: Processes, limits: EpisodeLimits, end: (why: EpisodeEnd) => void): () => void {
+  let unnamed: Unnamed = { diskBytes: 0, memoryBytes: 0, isTooMany: false }
+  const stops = [
+    again(PROCESSES_EVERY_MS, () => measureProcesses(processes(), limits, unnamed.memoryBytes), end),
+    again(
+      DISK_EVERY_MS,
+      () => {
+        unnamed = measureUnnamed(processes())
+        return unnamed.isTooMany ? 'files' : measureDisk(folder, limits, unnamed.diskBytes)
+      },
+      end,
+    ),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function again(everyMs: number, look: () => EpisodeEnd | null, end: (why: EpisodeEnd) => void): () => void {
+  const next = (restMs: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      const before = performance.now()
+      const past = unlessBroken(look)
+      if (past !== null) end(past)
+      else timer = next(Math.max(everyMs, REST * (performance.now() - before)))
+    }, restMs)
+  let timer = next(everyMs)
+  return () => clearTimeout(timer)
+}
+
+/** A failed check is ignored: the next one follows, and the files are checked again at the end. */
+function unlessBroken(look: () => EpisodeEnd | null): EpisodeEnd | null {
+  try {
+    return look()
+  } catch {
+    return null
+  }
 }

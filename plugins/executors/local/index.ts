@@ -1,14 +1,16 @@
 /** Runs an agent as an ordinary process with its own folder, environment and limits, but without isolation. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
-import { define, type Executor, type Launch } from '../../../src/contract/index.ts'
-import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervise.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { define, unavailable, type Launch } from '../../../src/contract/index.ts'
 import { playEpisode } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
 import { readLimits, type EpisodeLimits } from '../common/limits.ts'
-import { watch } from '../common/watch.ts'
-import { familyOf } from './family.ts'
+import { watch, type Processes } from '../common/processes.ts'
+import { supervise, EXIT_NOT_STARTED, type CommandEnd, type Supervision } from '../common/supervise.ts'
+import { unlessGone } from '../common/walk.ts'
 
 /** Agents have lower priority than the service. */
 const NICENESS = 10
@@ -20,15 +22,12 @@ export default define('executor', {
   async make(config) {
     const limits = readLimits(config)
     await removeLeftovers()
-    const local: Executor = {
-      run: (play, signal) =>
-        playEpisode(play, signal, {
-          model: play.model,
-          limits,
-          run: (folder) => runIn(folder, play.launch(folder.root), limits, signal),
-        }),
+    return {
+      run: (play, signal) => {
+        const run = (folder: Folder): Promise<CommandEnd> => runIn(folder, play.launch(folder.root), limits, signal)
+        return playEpisode(play, signal, { model: play.model, limits, run })
+      },
     }
-    return local
   },
 })
 
@@ -83,5 +82,65 @@ function start({ root, workspace }: Folder, { argv: [command = '', ...words], en
 function lower(pid: number): void {
   try {
     setPriority(pid, NICENESS)
+  } catch {}
+}
+
+const LOOK_EVERY_MS = 10
+const LOOKS_MAX = 400
+
+/** The processes of a command, by parent, by process group, and by a mark in the environment. Without /proc only the group is known. */
+function familyOf(pid: number | null, mark: string): Pick<Supervision, 'kill' | 'allEnded'> & { readonly members: Processes } {
+  if (pid === null) return { members: () => [], kill: () => undefined, allEnded: async () => undefined }
+  const members = (): readonly string[] => membersOf(pid, mark).map((member) => `/proc/${member}`)
+  const kill = (): void => {
+    // The whole group.
+    killProcess(-pid)
+    for (const member of membersOf(pid, mark)) killProcess(member)
+  }
+  const allEnded = async (): Promise<void> => {
+    kill()
+    for (let looks = 0; members().length > 0; looks += 1) {
+      if (looks > LOOKS_MAX) throw unavailable('episode_processes', 'processes of an agent cannot be ended; use the executor sandbox')
+      await wait(LOOK_EVERY_MS)
+      kill()
+    }
+  }
+  return { members, kill, allEnded }
+}
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+}
+
+function membersOf(leader: number, mark: string): readonly number[] {
+  const all = processes()
+  const found = new Set(all.filter(({ pid, group }) => pid === leader || group === leader || isMarked(pid, mark)).map(({ pid }) => pid))
+  for (let size = 0; size < found.size;) {
+    size = found.size
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid)
+  }
+  return [...found]
+}
+
+/** Without zombies. */
+function processes(): readonly Process[] {
+  const names = unlessGone(() => readdirSync('/proc')) ?? []
+  return names.flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? unlessGone(() => readFileSync(`/proc/${name}/stat`, 'latin1')) : null
+    // The program name in brackets may hold anything, so the fields start after the last bracket.
+    const [state = 'X', parent, group] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
+    return 'ZX'.includes(state) ? [] : [{ pid: Number(name), parent: Number(parent), group: Number(group) }]
+  })
+}
+
+function isMarked(pid: number, mark: string): boolean {
+  return (unlessGone(() => readFileSync(`/proc/${pid}/environ`, 'latin1')) ?? '').includes(mark)
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
   } catch {}
 }

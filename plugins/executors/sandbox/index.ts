@@ -7,14 +7,13 @@ import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervis
 import { playEpisode, written } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
 import { readLimits, type EpisodeLimits } from '../common/limits.ts'
-import { tasksMax } from '../common/processes.ts'
-import { watch } from '../common/watch.ts'
-import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, type Bubblewrap } from './bubblewrap.ts'
+import { tasksMax, watch } from '../common/processes.ts'
+import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, asUser, chooseUser } from './bubblewrap.ts'
+import type { Bubblewrap } from './bubblewrap.ts'
 import { namespaceOf } from './namespace.ts'
 import { openRelay } from './relay.ts'
 import { seccompFilter } from './seccomp.ts'
 import { selfTest } from './self-test.ts'
-import { asUser, chooseUser } from './user.ts'
 
 /** Free in every sandbox, since each has its own network. */
 const PORT = 17017
@@ -49,12 +48,8 @@ function sandbox(limits: EpisodeLimits): Executor {
       const key = randomBytes(24).toString('base64url')
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
       const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
-        const relay = await written(openRelay(socketOf(folder), play.model, key))
-        try {
-          return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
-        } finally {
-          await relay.close()
-        }
+        await using _relay = await written(openRelay(socketOf(folder), play.model, key))
+        return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
       }
       return playEpisode(play, signal, { model, limits, run })
     },

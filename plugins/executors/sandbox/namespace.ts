@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { unavailable } from '../../../src/contract/index.ts'
 import type { Processes } from '../common/processes.ts'
+import type { Supervision } from '../common/supervise.ts'
 import { unlessGone } from '../common/walk.ts'
 
 /** Bubblewrap reports the first process within milliseconds; otherwise it is killed. */
@@ -12,13 +13,10 @@ const KNOWN_WITHIN_MS = 2000
 const LOOK_EVERY_MS = 5
 const LOOKS_MAX = 1000
 
-export interface Namespace {
+interface Namespace extends Pick<Supervision, 'kill' | 'allEnded'> {
   /** Whether it exists and was not killed yet. */
   readonly known: Promise<boolean>
   readonly processes: Processes
-  readonly kill: () => void
-  /** Kills what is left, and resolves when no process is left. */
-  readonly allEnded: () => Promise<void>
 }
 
 interface First {

@@ -17,12 +17,8 @@ const ROUTE = /^\/v1\/(?:chat\/completions|responses|messages|messages\/count_to
 const FORWARDED = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta'] as const
 const RETURNED = ['content-type', 'content-encoding', 'retry-after'] as const
 
-export interface Relay {
-  /** Aborts running calls. */
-  close(): Promise<void>
-}
-
-export async function openRelay(path: string, model: ModelAddress, key: string): Promise<Relay> {
+/** Closing it aborts running calls. */
+export async function openRelay(path: string, model: ModelAddress, key: string): Promise<AsyncDisposable> {
   const over = new AbortController()
   let calls = 0
   const options = { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: BODY_TIMEOUT_MS }
@@ -36,7 +32,7 @@ export async function openRelay(path: string, model: ModelAddress, key: string):
   // The agent may be another user; the folder limits who reaches the socket.
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen({ path, readableAll: true, writableAll: true }, resolve))
   return {
-    async close() {
+    async [Symbol.asyncDispose]() {
       over.abort()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

@@ -3,8 +3,7 @@ import { briefOf, hearing, proposerConformance } from '../../../conformance/prop
 import { ask, textAt } from '../../runtimes/practice/testing.ts'
 import type { Adapter, Brief, ChatMessage, ChatTurn, Entry, Json, Model, Proposal, Trial } from '../../../src/contract/index.ts'
 import { native, NOTICE, plain } from '../../../src/harness/testing/adapters.ts'
-import agent from './index.ts'
-import { work } from './session.ts'
+import agent, { work } from './index.ts'
 
 const pi: Adapter = { ...plain, name: 'pi' }
 const style: Entry = { id: 'style', name: 'rules', config: { text: 'Be polite.' } }

@@ -1,20 +1,15 @@
 /** The agent's tools: read, write, check, try, finish. */
-import { isObject, type Brief, type ChatCall, type ChatTool, type Json, type JsonObject, type Task } from '../../../src/contract/index.ts'
+import { isObject } from '../../../src/contract/index.ts'
+import type { Brief, ChatCall, ChatTool, Json, JsonObject, Task, Trial } from '../../../src/contract/index.ts'
 import { fence, type Drafted } from '../../../src/evolution/index.ts'
-import { describeTrial } from './episode.ts'
 import type { Workspace } from './workspace.ts'
 
 const TRIALS_MAX = 4
 const READ_CHARACTERS_MAX = 16_000
 const LINE_CHARACTERS_MAX = 120
 
-const text = (description: string): JsonObject => ({ type: 'string', description })
-const tool = (
-  name: string,
-  description: string,
-  properties: JsonObject = {},
-  required: readonly string[] = Object.keys(properties),
-): ChatTool => ({
+const textOf = (description: string): JsonObject => ({ type: 'string', description })
+const tool = (name: string, description: string, properties: JsonObject = {}, required = Object.keys(properties)): ChatTool => ({
   name,
   description,
   parameters: { type: 'object', properties, required, additionalProperties: false },
@@ -25,35 +20,29 @@ export const TOOLS: readonly ChatTool[] = [
   tool(
     'read',
     `Reads a file, ${READ_CHARACTERS_MAX} characters at a time.`,
-    { path: text('Its path.'), offset: { type: 'number', description: 'The first character to read; 0 when left out.' } },
+    { path: textOf('Its path.'), offset: { type: 'number', description: 'The first character to read; 0 when left out.' } },
     ['path'],
   ),
-  tool('write', 'Writes a file whole.', { path: text('Its path.'), text: text('All that is to stand in it.') }),
+  tool('write', 'Writes a file whole.', { path: textOf('Its path.'), text: textOf('All that is to stand in it.') }),
   tool('edit', 'Replaces a text that occurs in a file exactly once.', {
-    path: text('Its path.'),
-    old: text('The text as it stands there.'),
-    new: text('What stands there instead.'),
+    path: textOf('Its path.'),
+    old: textOf('The text as it stands there.'),
+    new: textOf('What stands there instead.'),
   }),
-  tool('remove', 'Removes a file.', { path: text('Its path.') }),
+  tool('remove', 'Removes a file.', { path: textOf('Its path.') }),
   tool('check', 'Says whether the changes so far would be admitted, and if not, why.'),
   tool(
     'trial',
     `Lets the changed harness work on one task and tells how it went. There are ${TRIALS_MAX} of them. Name a task, or write a prompt of your own.`,
-    { task: text('The name of a task.'), prompt: text('A task in your own words.') },
+    { task: textOf('The name of a task.'), prompt: textOf('A task in your own words.') },
     [],
   ),
   tool('finish', 'Ends the work. The changes must be admitted.'),
 ]
 
-export interface Toolbox {
-  /** The result, for the agent to read. */
-  run(call: ChatCall): Promise<string>
-  /** The last admitted change. */
-  readonly checked: Drafted | null
-  readonly isFinished: boolean
-}
+export type Toolbox = ReturnType<typeof openTools>
 
-export function openTools(brief: Brief, workspace: Workspace): Toolbox {
+export function openTools(brief: Brief, workspace: Workspace) {
   let checked: Drafted | null = null
   let isFinished = false
   let trials = 0
@@ -89,7 +78,7 @@ export function openTools(brief: Brief, workspace: Workspace): Toolbox {
 
   const runs: Readonly<Record<string, (given: JsonObject) => string | Promise<string>>> = {
     list: () => workspace.list(),
-    read: ({ path, offset }) => part(workspace.read(word(path)), offset),
+    read: ({ path, offset }) => pageOf(workspace.read(word(path)), offset),
     write: ({ path, text: written }) => workspace.write(word(path), word(written)),
     edit: ({ path, old, new: replacement }) => edit(workspace, word(path), word(old), word(replacement)),
     remove: ({ path }) => workspace.remove(word(path)),
@@ -99,13 +88,11 @@ export function openTools(brief: Brief, workspace: Workspace): Toolbox {
   }
 
   return {
-    get checked() {
-      return checked
-    },
-    get isFinished() {
-      return isFinished
-    },
-    async run(call) {
+    /** The last admitted change. */
+    checked: (): Drafted | null => checked,
+    isFinished: (): boolean => isFinished,
+    /** Returns the result, for the agent to read. */
+    async run(call: ChatCall): Promise<string> {
       const given = argumentsOf(call)
       brief.report.line('agent', lineOf(call, given), given === null)
       const run = Object.hasOwn(runs, call.name) ? runs[call.name] : undefined
@@ -138,7 +125,7 @@ function lineOf({ name }: ChatCall, given: JsonObject | null): string {
 
 const word = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-function part(found: string | null, offset: Json | undefined): string {
+function pageOf(found: string | null, offset: Json | undefined): string {
   if (found === null) return 'there is no file of that path'
   const start = typeof offset === 'number' && offset > 0 ? Math.floor(offset) : 0
   const shown = found.slice(start, start + READ_CHARACTERS_MAX).toWellFormed()
@@ -159,4 +146,57 @@ function taskOf({ task, prompt }: JsonObject, tasks: readonly Task[], trials: nu
   if (typeof prompt === 'string' && prompt.trim() !== '') return { name: `own-${trials + 1}`, prompt, role: 'train' }
   const found = tasks.find(({ name }) => name === task)
   return found ?? 'name one of the tasks you were told of, or write a prompt'
+}
+
+const TEXT_CHARACTERS_MAX = 4000
+const CALLS_SHOWN_MAX = 30
+const CALL_CHARACTERS_MAX = 300
+const STDERR_CHARACTERS_MAX = 2000
+/** Only the last events are read. */
+const EVENTS_READ_MAX = 500
+const DEPTH_MAX = 6
+
+/** Describes a trial for the agent, using what the logs of all agents have in common. */
+function describeTrial({ score, failure, episode }: Trial): string {
+  const result = { score, ...(failure !== null && { failure }) }
+  if (episode === null) return JSON.stringify(result)
+  const { trajectory, stdout, stderr, exitCode, ended } = episode
+  const events = trajectory.slice(-EVENTS_READ_MAX).flatMap((event) => partsOf(event, DEPTH_MAX))
+  return JSON.stringify(
+    {
+      ...result,
+      exit_code: exitCode,
+      ...(ended !== undefined && { ended }),
+      final_text: (events.map(spokenIn).findLast((text) => text !== '') ?? stdout.trim()).slice(-TEXT_CHARACTERS_MAX).toWellFormed(),
+      tool_calls: events.flatMap(callIn).slice(-CALLS_SHOWN_MAX),
+      stderr: stderr.trim().slice(-STDERR_CHARACTERS_MAX).toWellFormed(),
+    },
+    null,
+    1,
+  )
+}
+
+/** The event and all objects in it, in order. */
+function partsOf(value: Json, depth: number): readonly JsonObject[] {
+  if (depth === 0 || typeof value !== 'object' || value === null) return []
+  const inside = Object.values(value).flatMap((member: Json) => partsOf(member, depth - 1))
+  return isObject(value) ? [value, ...inside] : inside
+}
+
+function spokenIn({ role, type, content, text }: JsonObject): string {
+  if (role !== 'assistant' && type !== 'assistant/message') return ''
+  if (typeof content === 'string') return content.trim()
+  const parts = Array.isArray(content) ? content.filter(isObject) : [{ type: 'text', text: text ?? '' }]
+  const texts = parts.map((part) => (part['type'] === 'text' || part['type'] === 'output_text' ? part['text'] : ''))
+  return texts
+    .filter((each) => typeof each === 'string')
+    .join('\n')
+    .trim()
+}
+
+/** Any object with a name and arguments. */
+function callIn({ name, input, arguments: given, args }: JsonObject): readonly string[] {
+  const called = input ?? given ?? args
+  if (typeof name !== 'string' || called === undefined) return []
+  return [`${name} ${typeof called === 'string' ? called : JSON.stringify(called)}`.slice(0, CALL_CHARACTERS_MAX).toWellFormed()]
 }

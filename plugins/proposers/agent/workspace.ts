@@ -16,17 +16,10 @@ const TEXTS: Readonly<Record<string, { readonly field: string; readonly ending: 
   code_extension: { field: 'code', ending: 'ts' },
 }
 
-/** Results are texts for the agent. */
-export interface Workspace {
-  list(): string
-  read(path: string): string | null
-  write(path: string, text: string): string
-  remove(path: string): string
-  /** The change that the files make, or why they are not valid; null when nothing changed. */
-  change(): Drafted | string | null
-}
+export type Workspace = ReturnType<typeof openWorkspace>
 
-export function openWorkspace({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>): Workspace {
+/** Results are texts for the agent. */
+export function openWorkspace({ adapter, entries }: Pick<Brief, 'adapter' | 'entries'>) {
   const isMine = (entry: Entry): boolean => !isReserved(entry.id) && kindProblem(adapter, entry.name, entry.config) === null
   const mine = new Map(entries.filter(isMine).map((entry) => [pathOf(entry), entry]))
   const reference = new Map(entries.filter((entry) => !isMine(entry)).map((entry) => [`reference/${fileOf(entry)}`, textOf(entry)]))
@@ -40,19 +33,20 @@ export function openWorkspace({ adapter, entries }: Pick<Brief, 'adapter' | 'ent
   }
 
   return {
-    list: () =>
+    list: (): string =>
       [
         ...[...files].map(([path, text]) => `${path} (${text.length} characters)`),
         ...[...reference.keys()].map((path) => `${path} (read only)`),
       ].join('\n') || '(no files yet)',
-    read: (path) => files.get(path) ?? reference.get(path) ?? null,
-    write(path, text) {
+    read: (path: string): string | null => files.get(path) ?? reference.get(path) ?? null,
+    write(path: string, text: string): string {
       const problem = writeProblem(path, text)
       if (problem !== null) return problem
       files.set(path, text)
       return `written: ${path}`
     },
-    remove: (path) => (files.delete(path) ? `removed: ${path}` : `there is no file ${path} to remove`),
+    remove: (path: string): string => (files.delete(path) ? `removed: ${path}` : `there is no file ${path} to remove`),
+    /** The change that the files make, or why they are not valid; null when nothing changed. */
     change: () => changeOf(files, mine, { adapter, entries }),
   }
 }
@@ -67,12 +61,7 @@ function textOf({ name, config }: Entry): string {
   return typeof text === 'string' ? text : JSON.stringify(config, null, 2)
 }
 
-interface Place {
-  readonly kind: string
-  readonly id: string
-}
-
-function placeOf(path: string): Place | null {
+function placeOf(path: string): { readonly kind: string; readonly id: string } | null {
   const [, kind = '', id = '', ending = ''] = /^harness\/([a-z_]+)\/([^/\\]+)\.([a-z]+)$/.exec(path) ?? []
   return id !== '' && ending === (TEXTS[kind]?.ending ?? 'json') ? { kind, id } : null
 }
@@ -89,7 +78,7 @@ function changeOf(
     const old = mine.get(path)
     const place = placeOf(path)
     if (place === null || (old !== undefined && textOf(old) === text)) continue
-    const config = configOf(place, text, old)
+    const config = configOf(place.kind, place.id, text, old)
     if (config === null) return `${path} must be one JSON object, the config of the entry`
     if (!isDeepStrictEqual(old?.config, config)) wanted.push({ id: place.id, name: place.kind, config })
   }
@@ -102,7 +91,7 @@ function changeOf(
 }
 
 /** Keeps the entry's name, or takes the file's. */
-function configOf({ kind, id }: Place, text: string, old: Entry | undefined): JsonObject | null {
+function configOf(kind: string, id: string, text: string, old: Entry | undefined): JsonObject | null {
   const form = TEXTS[kind]
   if (form === undefined) {
     const config = parsed(text)

@@ -11,55 +11,55 @@ const SCORES_KEPT_MAX = 3
 /** Memory of another version is ignored. */
 const SHAPE = 'reflect/1'
 
-export interface ReflectArchive {
+const count = z.int().min(0)
+const finite = z.number()
+const json: z.ZodType<Json> = z.json()
+
+const taskPast = z.object({ task: z.string(), recent: z.array(finite).min(1).max(SCORES_KEPT_MAX).readonly() })
+const candidate = z.object({
+  /** A hash of its mutations. */
+  id: z.string(),
+  mutations: z.array(z.custom<Mutation>(isMutation)).min(1).readonly(),
+  /** Why and how, in the model's words. */
+  design: z.string(),
+  reflection: z.string(),
+  requires: z.array(json).readonly(),
+  parents: z.array(z.string()).readonly(),
+  round: count,
+  /** The id of the tree that its scores were measured on. */
+  base: z.string(),
+  /** `shelved`: never offered. `unknown`: offered, result not known. */
+  outcome: z.enum(['shelved', 'unknown', 'published', 'rejected']),
+  /** `current` is the score without the change. */
+  scores: z.array(z.object({ task: z.string(), score: finite, current: finite })).readonly(),
+})
+const memorySchema = z.object({
+  shape: z.literal(SHAPE),
   /** How many times this proposer has run. */
-  readonly round: number
+  round: count,
+  tasks: z.array(taskPast).max(TASKS_KEPT_MAX).readonly(),
+  candidates: z.array(candidate).max(CANDIDATES_KEPT_MAX).readonly(),
+})
+
+/** The served tree's recent scores on a task, newest last. */
+export type TaskPast = Readonly<z.infer<typeof taskPast>>
+export type EditCandidate = Readonly<z.infer<typeof candidate>>
+export interface ReflectArchive extends Readonly<Omit<z.infer<typeof memorySchema>, 'shape'>> {
   /** The id of the tree that this step starts from. */
   readonly base: string
-  readonly tasks: readonly TaskPast[]
-  readonly candidates: readonly EditCandidate[]
-}
-/** The served tree's recent scores on a task, newest last. */
-export interface TaskPast {
-  readonly task: string
-  readonly recent: readonly number[]
-}
-export interface EditCandidate {
-  /** A hash of its mutations. */
-  readonly id: string
-  readonly mutations: readonly Mutation[]
-  /** Why and how, in the model's words. */
-  readonly design: string
-  readonly reflection: string
-  readonly requires: readonly Json[]
-  readonly parents: readonly string[]
-  readonly round: number
-  /** The id of the tree that its scores were measured on. */
-  readonly base: string
-  /** `shelved`: never offered. `unknown`: offered, result not known. */
-  readonly outcome: 'shelved' | 'unknown' | 'published' | 'rejected'
-  readonly scores: readonly TaskScore[]
-}
-export interface TaskScore {
-  readonly task: string
-  readonly score: number
-  /** The score without the change. */
-  readonly current: number
 }
 
 /** Reads the archive and keeps the candidates that still apply to this tree. */
-export function openArchive({
-  memory,
-  entries,
-  rejected,
-  check,
-}: Pick<Brief, 'memory' | 'entries' | 'rejected' | 'check'>): ReflectArchive {
+export function openArchive({ memory, entries, rejected, check }: Brief): ReflectArchive {
   const base = treeId(entries)
-  const past = readMemory(memory)
+  const past = memorySchema.safeParse(memory).data ?? { round: 0, tasks: [], candidates: [] }
   const refused = new Set(rejected.map(({ mutations }) => editId(mutations)))
   const candidates = past.candidates
-    .map((candidate) => ({ ...candidate, outcome: outcomeOf(candidate, entries, refused) }))
-    .filter((candidate) => isTelling(candidate, base) && check(candidate.mutations) === null)
+    .map((each): EditCandidate => {
+      if (holds(entries, each.mutations)) return { ...each, outcome: 'published' }
+      return refused.has(each.id) ? { ...each, outcome: 'rejected' } : each
+    })
+    .filter((each) => isTelling(each, base) && check(each.mutations) === null)
   return { round: past.round + 1, base, tasks: past.tasks, candidates }
 }
 
@@ -72,51 +72,11 @@ const idOf = (value: readonly object[]): string => {
   return hash('sha256', canonicalJson(plain)).slice(0, ID_CHARACTERS)
 }
 
-interface Memory {
-  readonly round: number
-  readonly tasks: readonly TaskPast[]
-  readonly candidates: readonly EditCandidate[]
-}
-const count = z.int().min(0)
-const finite = z.number()
-const memorySchema: z.ZodType<Memory> = z.object({
-  shape: z.literal(SHAPE),
-  round: count,
-  tasks: z.array(z.object({ task: z.string(), recent: z.array(finite).min(1).max(SCORES_KEPT_MAX) })).max(TASKS_KEPT_MAX),
-  candidates: z
-    .array(
-      z.object({
-        id: z.string(),
-        mutations: z.array(z.custom<Mutation>(isMutation)).min(1),
-        design: z.string(),
-        reflection: z.string(),
-        requires: z.array(z.json()),
-        parents: z.array(z.string()),
-        round: count,
-        base: z.string(),
-        outcome: z.enum(['shelved', 'unknown', 'published', 'rejected']),
-        scores: z.array(z.object({ task: z.string(), score: finite, current: finite })),
-      }),
-    )
-    .max(CANDIDATES_KEPT_MAX),
-})
-
-const readMemory = (memory: JsonObject): Memory => memorySchema.safeParse(memory).data ?? { round: 0, tasks: [], candidates: [] }
-
 function isMutation(value: unknown): value is Mutation {
   const mutation: Json = value === undefined ? null : JSON.parse(JSON.stringify(value))
   if (!isObject(mutation) || typeof mutation['id'] !== 'string') return false
   if (mutation['op'] === 'remove') return true
   return (mutation['op'] === 'create' || mutation['op'] === 'update') && isObject(mutation['options'])
-}
-
-function outcomeOf(
-  { id, mutations, outcome }: EditCandidate,
-  entries: readonly Entry[],
-  refused: ReadonlySet<string>,
-): EditCandidate['outcome'] {
-  if (holds(entries, mutations)) return 'published'
-  return refused.has(id) ? 'rejected' : outcome
 }
 
 const holds = (entries: readonly Entry[], mutations: readonly Mutation[]): boolean =>
@@ -127,17 +87,16 @@ const holds = (entries: readonly Entry[], mutations: readonly Mutation[]): boole
   })
 
 /** A shelved candidate without gain says nothing about another tree, where it may help. */
-const isTelling = (candidate: EditCandidate, base: string): boolean =>
-  candidate.base === base || candidate.outcome === 'rejected' || gainOf(candidate) > 0
+const isTelling = (edit: EditCandidate, base: string): boolean => edit.base === base || edit.outcome === 'rejected' || gainOf(edit) > 0
 
 /** Its gain over the tree without it, summed over its tasks. */
 export const gainOf = ({ scores }: Pick<EditCandidate, 'scores'>): number =>
   scores.reduce((sum, { score, current }) => sum + score - current, 0)
 
 /** Adds a candidate, replacing an earlier one with the same mutations. */
-export const withCandidate = (archive: ReflectArchive, candidate: EditCandidate): ReflectArchive => ({
+export const withCandidate = (archive: ReflectArchive, added: EditCandidate): ReflectArchive => ({
   ...archive,
-  candidates: [...archive.candidates.filter(({ id }) => id !== candidate.id), candidate],
+  candidates: [...archive.candidates.filter(({ id }) => id !== added.id), added],
 })
 
 /** Adds one score of the served tree. */
@@ -158,11 +117,11 @@ export function memoryOf(archive: ReflectArchive): JsonObject {
   if (bytesOf(shell) > MEMORY_BYTES_MAX) return { shape: SHAPE, round, tasks: [], candidates: [] }
   const kept: EditCandidate[] = []
   let bytes = bytesOf(shell)
-  for (const candidate of ranked.slice(0, CANDIDATES_KEPT_MAX)) {
-    const more = bytesOf(candidate) + 1
+  for (const edit of ranked.slice(0, CANDIDATES_KEPT_MAX)) {
+    const more = bytesOf(edit) + 1
     if (bytes + more > MEMORY_BYTES_MAX) continue
     bytes += more
-    kept.push(candidate)
+    kept.push(edit)
   }
   return JSON.parse(JSON.stringify({ ...shell, candidates: kept.toSorted((a, b) => a.round - b.round) }))
 }

@@ -1,8 +1,7 @@
 /** A drafted edit, and how it is tried. */
-import type { Episode, Task } from '../../../src/contract/index.ts'
-import { editId, type ReflectArchive, type EditCandidate, type TaskScore } from './archive.ts'
+import type { Episode, Task, Brief, Mutation, Trial } from '../../../src/contract/index.ts'
+import { editId, type ReflectArchive, type EditCandidate } from './archive.ts'
 import { WON } from './coreset.ts'
-import type { Trials } from './trials.ts'
 
 export type EditDraft = Pick<EditCandidate, 'mutations' | 'design' | 'reflection' | 'requires' | 'parents'>
 
@@ -39,7 +38,7 @@ export interface Search {
 export async function tryDraft(draft: EditDraft, { current, archive }: Search, trials: Trials, aim: 'improve' | 'keep'): Promise<Tried> {
   const id = editId(draft.mutations)
   const runs: TaskRun[] = []
-  const scores: TaskScore[] = []
+  const scores: EditCandidate['scores'][number][] = []
   for (const before of current.toSorted((a, b) => meanOf(a) - meanOf(b))) {
     const isStuck = scores.length > 0 && scores.every(({ score, current: without }) => without < WON && score <= without)
     if (aim === 'improve' && isStuck && meanOf(before) >= WON) break
@@ -56,5 +55,33 @@ export async function tryDraft(draft: EditDraft, { current, archive }: Search, t
   return {
     candidate: { id, mutations, design, reflection, requires, parents, round, base, outcome: 'shelved', scores: [...earlier, ...scores] },
     runs,
+  }
+}
+
+export class Trials {
+  readonly #brief: Brief
+  #left: number
+
+  constructor(brief: Brief, max: number) {
+    this.#brief = brief
+    this.#left = max
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  /** Null when no episode is left, here or in the step's budget. */
+  async play(mutations: readonly Mutation[], task: Task): Promise<Trial | null> {
+    if (this.#left <= 0) return null
+    this.#left -= 1
+    try {
+      return await this.#brief.trial(mutations, task)
+    } catch {
+      this.#brief.signal.throwIfAborted()
+      this.#brief.report.line('trial', 'no further episode could be played; going on with what is known', true)
+      this.#left = 0
+      return null
+    }
   }
 }

@@ -3,8 +3,7 @@
  * remembers across steps what was tried, where it helped and what was rejected. Does not decide: the selection does.
  */
 import { define } from '../../../src/contract/index.ts'
-import { reflect } from './reflect.ts'
-import { readSettings } from './settings.ts'
+import { reflect, readSettings } from './reflect.ts'
 
 export default define('proposer', {
   make(config) {

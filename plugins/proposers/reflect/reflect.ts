@@ -1,12 +1,11 @@
 /** One proposal: play the current tree, draft an edit, try it, remember the scores, and offer the best. */
-import type { Brief, Proposal, Task, Trial, Mutation } from '../../../src/contract/index.ts'
-import { editId, gainOf, openArchive, scoreOn, withCandidate, withScore, type ReflectArchive, type EditCandidate } from './archive.ts'
-import { ask } from './ask.ts'
+import { z } from 'zod'
+import { invalid, type Brief, type Proposal, type Task, type Trial, type Mutation, type JsonObject } from '../../../src/contract/index.ts'
+import { editId, gainOf, openArchive, scoreOn, withCandidate, withScore, memoryOf } from './archive.ts'
+import type { ReflectArchive, EditCandidate } from './archive.ts'
+import { ask } from './prompt.ts'
 import { chooseTasks, WON } from './coreset.ts'
-import { meanOf, tryDraft, type EditDraft, type TaskRun, type Search } from './draft.ts'
-import { bestOf, proposalOf } from './offer.ts'
-import type { ReflectSettings } from './settings.ts'
-import { Trials } from './trials.ts'
+import { meanOf, tryDraft, Trials, type EditDraft, type TaskRun, type Search } from './draft.ts'
 
 /** The share of episodes that the current tree may use. */
 const PROBES_OF_TRIALS = 1 / 3
@@ -153,3 +152,80 @@ const merged = (one: EditCandidate, other: EditCandidate): EditDraft => ({
   requires: [...one.requires, ...other.requires],
   parents: [one.id, other.id],
 })
+
+/** `reflect` in the recipe's `evolution` section. */
+interface ReflectSettings {
+  /** Episodes that one step may play before it proposes. */
+  readonly trialsMax: number
+  /** Edits that one step may try. */
+  readonly candidatesMax: number
+}
+
+const section = z
+  .strictObject({
+    trials_max: z.int().min(0).default(12),
+    candidates_max: z.int().min(1).default(3),
+  })
+  .prefault({})
+
+export function readSettings(config: JsonObject): ReflectSettings {
+  const { data } = section.safeParse(config['reflect'] ?? {})
+  if (data === undefined)
+    throw invalid('bad_setting', 'evolution.reflect must be {trials_max, candidates_max}: whole numbers, candidates_max 1 or more')
+  return { trialsMax: data.trials_max, candidatesMax: data.candidates_max }
+}
+
+/** Tolerance for rounding. */
+const GAIN_MIN = 1e-9
+
+/** The candidate with the largest gain, the shortest of equals. */
+function bestOf(brief: Brief, search: Search): EditCandidate | null {
+  const fresh = search.tried.map(({ candidate }) => candidate)
+  const { base, candidates } = search.archive
+  const old = candidates.filter((each) => each.base === base && each.outcome === 'shelved' && !fresh.some(({ id }) => id === each.id))
+  const pool = [
+    ...fresh.filter((candidate) => isOffered(brief, search, candidate)),
+    ...(brief.request === null ? old.filter((candidate) => gainOf(candidate) > GAIN_MIN) : []),
+  ]
+  return pool.toSorted((a, b) => gainOf(b) - gainOf(a) || sizeOf(a) - sizeOf(b)).at(0) ?? null
+}
+
+/** A candidate must gain where a task could be improved; otherwise it must not lose. */
+function isOffered({ request }: Brief, { current }: Search, candidate: EditCandidate): boolean {
+  const gain = gainOf(candidate)
+  if (gain > GAIN_MIN || gain < -GAIN_MIN) return gain > 0
+  return request !== null || candidate.scores.length === 0 || current.every((run) => meanOf(run) >= WON)
+}
+
+const sizeOf = ({ mutations }: EditCandidate): number => JSON.stringify(mutations).length
+
+/** Without a candidate the proposal holds only notes and memory; null when there is nothing to remember. */
+function proposalOf(brief: Brief, search: Search): Proposal | null {
+  const best = bestOf(brief, search)
+  if (best === null) {
+    if (brief.request === null && search.current.length === 0) return null
+    return { mutations: [], notes: { failure: failureOf(brief, search), ...countsOf(search) }, memory: memoryOf(search.archive) }
+  }
+  const archive = brief.request === null ? withCandidate(search.archive, { ...best, outcome: 'unknown' }) : search.archive
+  return {
+    mutations: best.mutations,
+    ...(best.requires.length > 0 && { requires: best.requires }),
+    notes: notesOf(best, search),
+    memory: memoryOf(archive),
+  }
+}
+
+function failureOf({ request }: Brief, { tried }: Search): string {
+  if (tried.length === 0) return 'there was no edit that could be tried'
+  return request === null ? 'no edit did better on the train tasks than the harness as it is' : 'every edit made the train tasks go worse'
+}
+
+const notesOf = ({ design, reflection, parents, scores }: EditCandidate, search: Search): JsonObject => ({
+  design,
+  reflection,
+  parents,
+  train_scores: scores.map((score) => ({ ...score })),
+  ...countsOf(search),
+})
+
+const countsOf = ({ tried, archive }: Search): JsonObject => ({ tried: tried.length, kept: archive.candidates.length })

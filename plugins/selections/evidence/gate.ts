@@ -1,12 +1,24 @@
 /** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
-import { intervalOf } from './interval.ts'
+import { intervalOf } from './wealth.ts'
 import { logEvidenceMax } from './leanings.ts'
 import { levelOf } from './levels.ts'
-import type { EvidenceSettings } from './settings.ts'
-import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, tasksOf, type SeenPair, type TestStage } from './stage.ts'
+import {
+  countsOf,
+  differencesOf,
+  drawsOf,
+  pairsMaxOf,
+  rounded,
+  seenOf,
+  tasksOf,
+  counted,
+  evidenceOf,
+  outlook,
+  standing,
+  weighed,
+} from './stage.ts'
+import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
 import { Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
-import { counted, evidenceOf, outlook, standing, weighed } from './words.ts'
 
 /** `pairsKept` of the budget are reserved for the regression stage. */
 export function openGate(pairs: readonly Pair[], question: Question, { alpha }: EvidenceSettings, pairsKept: number): TestStage {

@@ -1,10 +1,9 @@
 /** The protected tasks: a candidate must not be worse on them than the margin allows. */
 import type { JsonObject, Pair, Question, Task } from '../../../src/contract/index.ts'
-import { intervalOf } from './interval.ts'
+import { intervalOf } from './wealth.ts'
 import { NonInferiority } from './noninferiority.ts'
-import type { EvidenceSettings } from './settings.ts'
-import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, type SeenPair, type TestStage } from './stage.ts'
-import { counted, evidenceOf, outlook, weighed } from './words.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, counted, evidenceOf, outlook, weighed } from './stage.ts'
+import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
 
 export function openGuard(
   pairs: readonly Pair[],

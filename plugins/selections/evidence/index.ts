@@ -2,9 +2,11 @@
  * Evidence: selects what is shown to be better by sequential e-value tests, keeps false publications within alpha over a scenario's life, and
  * stops early either way. Scores count from 0 to 1. Does not play, score or store anything. docs/decisions/0016-evidence.md has the reasons.
  */
-import { define } from '../../../src/contract/index.ts'
-import { examine } from './examine.ts'
-import { readSettings } from './settings.ts'
+import { define, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'
+import { openGate } from './gate.ts'
+import { openGuard } from './guard.ts'
+import { pairsNeeded } from './noninferiority.ts'
+import { readSettings, tasksOf, counted, type EvidenceSettings, type TestStage } from './stage.ts'
 
 export default define('selection', {
   make(config) {
@@ -15,3 +17,69 @@ export default define('selection', {
     }
   },
 })
+
+const PASSED_SCORE = 1
+
+export interface Examined {
+  readonly draws: readonly Draw[]
+  decide(): Decision
+}
+
+export function examine(pairs: readonly Pair[], question: Question, settings: EvidenceSettings): Examined {
+  const health = openHealth(pairs, question)
+  if (!health.passed) return ended(health)
+  return question.kind === 'traffic' ? traffic(pairs, question, settings) : request(pairs, question, settings)
+}
+
+function ended({ draws, passed, reason, metrics, ...more }: TestStage): Examined {
+  return { draws, decide: () => ({ selected: passed, reason, metrics: metrics(), ...more }) }
+}
+
+/** Regression comes last, since most candidates fail before it. */
+function traffic(pairs: readonly Pair[], question: Question, settings: EvidenceSettings): Examined {
+  if (tasksOf(question, 'gate').length === 0)
+    return decided(false, 'there is no task of role gate, so nothing can show that it is better; add some, or request the change')
+  const regression = tasksOf(question, 'regression')
+  const gate = openGate(pairs, question, settings, keptFor(pairs, regression, settings))
+  if (!gate.passed || regression.length === 0) return ended(gate)
+  const guard = openGuard(pairs, regression, question, settings)
+  return ended({
+    ...gate,
+    draws: guard.draws,
+    passed: guard.passed,
+    reason: `${gate.reason}; ${guard.reason}`,
+    metrics: () => ({ ...gate.metrics(), evidence_regression: guard.metrics()['evidence'] ?? null }),
+  })
+}
+
+function keptFor(pairs: readonly Pair[], tasks: readonly Task[], { alpha, margin }: EvidenceSettings): number {
+  if (tasks.length === 0 || pairs.some(({ task }) => task.role === 'regression')) return 0
+  return pairsNeeded({ tasks: tasks.length, margin, level: alpha })
+}
+
+/** A requested change need not be better. */
+function request(pairs: readonly Pair[], question: Question, settings: EvidenceSettings): Examined {
+  const regression = tasksOf(question, 'regression')
+  const guarded = regression.length > 0 ? regression : tasksOf(question, 'gate')
+  if (guarded.length === 0) return decided(true, 'it was requested, and there is no task of role regression or gate to protect')
+  return ended(openGuard(pairs, guarded, question, settings))
+}
+
+const decided = (selected: boolean, reason: string): Examined => ({ draws: [], decide: () => ({ selected, reason }) })
+
+/** The health tasks: every candidate must pass each of them first. */
+function openHealth(pairs: readonly Pair[], question: Question): TestStage {
+  const tasks = tasksOf(question, 'health')
+  const played = new Map(pairs.map(({ task, candidate }) => [task.name, candidate]))
+  const failed = tasks.filter(({ name }) => played.has(name) && (played.get(name) ?? 0) < PASSED_SCORE)
+  const waiting = tasks.filter(({ name }) => !played.has(name))
+  const passed = failed.length + waiting.length === 0
+  return {
+    draws: failed.length > 0 ? [] : waiting.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })),
+    passed,
+    reason: passed
+      ? `all of ${counted(tasks.length, 'health task')} passed`
+      : `${failed.length} of ${counted(tasks.length, 'health task')} failed${waiting.length > 0 ? `, ${waiting.length} not played` : ''}`,
+    metrics: () => ({ evidence: { stopped: failed.length > 0 ? 'health' : 'unfinished' } }),
+  }
+}

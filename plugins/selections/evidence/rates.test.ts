@@ -1,6 +1,6 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { intervalOf } from './interval.ts'
+import { intervalOf } from './wealth.ts'
 import { levelOf, shareOf } from './levels.ts'
 import { fixedTestPowers, gateOf, playOut, type SimulatedWorld } from './testing.ts'
 import { Superiority } from './superiority.ts'

@@ -1,5 +1,6 @@
 /** Shared by the stages of a test: their pairs, the difference of a pair, and their budget. */
-import type { Draw, JsonObject, Pair, Question, Task, TaskRole } from '../../../src/contract/index.ts'
+import { invalid, type Draw, type JsonObject, type Pair, type Question, type Task, type TaskRole } from '../../../src/contract/index.ts'
+import type { TaskTally } from './leanings.ts'
 import type { PairDraw } from './superiority.ts'
 
 export interface TestStage {
@@ -70,3 +71,55 @@ export const differencesOf = (seen: readonly SeenPair[]): readonly number[] =>
 
 /** For display. */
 export const rounded = (value: number): number => Number(value.toFixed(4))
+
+export interface EvidenceSettings {
+  /** The probability of a false publication over a scenario's life. */
+  readonly alpha: number
+  /** How much worse the mean score may be to count as not worse. */
+  readonly margin: number
+}
+
+const ALPHA_DEFAULT = 0.05
+const ALPHA_MAX = 0.5
+const MARGIN_DEFAULT = 0.1
+const MARGIN_MAX = 1
+
+export function readSettings({ alpha = ALPHA_DEFAULT, margin = MARGIN_DEFAULT }: JsonObject): EvidenceSettings {
+  return { alpha: upTo(ALPHA_MAX, 'alpha', alpha), margin: upTo(MARGIN_MAX, 'margin', margin) }
+}
+
+function upTo(most: number, key: string, value: unknown): number {
+  if (typeof value !== 'number' || !(value > 0 && value <= most))
+    throw invalid('bad_setting', `evolution.${key} must be a number above 0 and at most ${most}`)
+  return value
+}
+
+const EVIDENCE_MAX = 1e12
+/** Bounded, since JSON has no infinity. */
+export const evidenceOf = (log: number): number => Number(Math.min(EVIDENCE_MAX, Math.exp(log)).toPrecision(6))
+
+/** "better on 9 of 12 tasks, worse on none" */
+export function standing(tallies: readonly TaskTally[]): string {
+  const better = tallies.filter(({ sum }) => sum > 0).length
+  const worse = tallies.filter(({ sum }) => sum < 0).length
+  return `better on ${better} of ${counted(tallies.length, 'task')}, worse on ${worse === 0 ? 'none' : worse}`
+}
+
+/** "the evidence is strong enough (1 in 412 by luck, 1 in 41 needed)" */
+export function weighed(log: number, threshold: number): string {
+  const strength = log >= threshold ? 'strong enough' : 'not strong enough'
+  return `the evidence is ${strength} (${log > 0 ? `1 in ${shown(log)} by luck` : 'none so far'}, 1 in ${shown(threshold)} needed)`
+}
+
+/** How many more episodes it would take at the rate seen. */
+export function outlook(log: number, threshold: number, episodes: number): string {
+  if (log <= 0 || episodes === 0) return 'the pairs so far show no gain'
+  return `at this rate it would take about ${counted(Math.ceil((episodes * (threshold - log)) / log), 'more episode')}`
+}
+
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+function shown(log: number): string {
+  const evidence = evidenceOf(log)
+  return evidence >= 10 ? Math.round(evidence).toString() : evidence.toPrecision(2)
+}
