@@ -48,8 +48,12 @@ function sandbox(limits: EpisodeLimits): Executor {
       const key = randomBytes(24).toString('base64url')
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
       const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
-        await using _relay = await written(openRelay(socketOf(folder), play.model, key))
-        return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
+        const relay = await written(openRelay(socketOf(folder), play.model, key))
+        try {
+          return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
+        } finally {
+          await relay.close()
+        }
       }
       return playEpisode(play, signal, { model, limits, run })
     },

@@ -18,7 +18,7 @@ const FORWARDED = ['content-type', 'accept', 'anthropic-version', 'anthropic-bet
 const RETURNED = ['content-type', 'content-encoding', 'retry-after'] as const
 
 /** Closing it aborts running calls. */
-export async function openRelay(path: string, model: ModelAddress, key: string): Promise<AsyncDisposable> {
+export async function openRelay(path: string, model: ModelAddress, key: string): Promise<{ close(): Promise<void> }> {
   const over = new AbortController()
   let calls = 0
   const options = { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: BODY_TIMEOUT_MS }
@@ -32,7 +32,7 @@ export async function openRelay(path: string, model: ModelAddress, key: string):
   // The agent may be another user; the folder limits who reaches the socket.
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen({ path, readableAll: true, writableAll: true }, resolve))
   return {
-    async [Symbol.asyncDispose]() {
+    async close() {
       over.abort()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
