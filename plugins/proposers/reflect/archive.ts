@@ -50,7 +50,8 @@ export interface ReflectArchive extends Readonly<Omit<z.infer<typeof memorySchem
 }
 
 /** Reads the archive and keeps the candidates that still apply to this tree. */
-export function openArchive({ memory, entries, rejected, check }: Brief): ReflectArchive {
+export function openArchive(brief: Brief): ReflectArchive {
+  const { memory, entries, rejected } = brief
   const base = treeId(entries)
   const past = memorySchema.safeParse(memory).data ?? { round: 0, tasks: [], candidates: [] }
   const refused = new Set(rejected.map(({ mutations }) => editId(mutations)))
@@ -59,7 +60,7 @@ export function openArchive({ memory, entries, rejected, check }: Brief): Reflec
       if (holds(entries, each.mutations)) return { ...each, outcome: 'published' }
       return refused.has(each.id) ? { ...each, outcome: 'rejected' } : each
     })
-    .filter((each) => isTelling(each, base) && check(each.mutations) === null)
+    .filter((each) => isTelling(each, base) && brief.check(each.mutations) === null)
   return { round: past.round + 1, base, tasks: past.tasks, candidates }
 }
 
