@@ -1,4 +1,4 @@
-/** What a recipe of weights is put together from: the fence of its requests, the engine that serves it, and the trainer that improves it. */
+/** The parts of a recipe of weights: the fence of its requests, the engine that serves it, and the trainer that improves it. */
 import { z } from 'zod'
 import {
   invalid,
@@ -24,10 +24,10 @@ import { makeFence } from './serving/fence.ts'
 import { letGo } from './jobs/session.ts'
 
 export interface OpenedWeights {
-  /** How many reports are compared with each other; null where each is learnt from by itself. */
+  /** How many reports are compared with each other; null where each is used by itself. */
   readonly groupSize: number | null
   readonly plan: TrainerPlan
-  /** What a scenario serves and is served by, for the component of that name; '' where a release is nothing but weights. */
+  /** For the component of that name; '' where a release consists of weights only. */
   bind(scope: ScenarioScope, component: string): BoundWeights
 }
 interface BoundWeights {
@@ -36,12 +36,12 @@ interface BoundWeights {
   readonly retire: NonNullable<Binding['retire']>
 }
 
-/** The most one call to a trainer may take: a large batch is many calls. */
+/** The time limit of one call to a trainer: a large batch is many calls. */
 const CALL_SECONDS_MAX = 600
 const RETIRE_SECONDS_MAX = 5
 const ADMIT_SECONDS_MAX = 600
 
-/** `objective` stands in for the configured one, where the recipe is made for a single one. */
+/** `objective` replaces the configured one in a recipe that is made for one objective. */
 export async function openWeights(config: JsonObject, parts: Parts, objective?: string): Promise<OpenedWeights> {
   const settings = readSettings(config)
   const client = makeTrainerClient({ url: settings.trainer_url, apiKey: settings.trainer_api_key, timeoutSeconds: CALL_SECONDS_MAX })
@@ -96,6 +96,7 @@ async function made<T extends object>(plugin: T | Make<T>, config: JsonObject): 
 const isMade = <T extends object>(plugin: T | Make<T>): plugin is Make<T> => 'make' in plugin
 
 function openTrainer(settings: Settings, client: TrainerClient, objective: Objective, examiner: Examiner, scope: TrainerScope) {
+  const { learning_rate, beta1, beta2, eps, weight_decay, grad_clip_norm } = settings
   return makeWeightTrainer({
     scope,
     weights: need(scope.weights),
@@ -112,17 +113,10 @@ function openTrainer(settings: Settings, client: TrainerClient, objective: Objec
       train_mlp: true,
       train_unembed: false,
     },
-    adam: {
-      learning_rate: settings.learning_rate,
-      beta1: settings.beta1,
-      beta2: settings.beta2,
-      eps: settings.eps,
-      weight_decay: settings.weight_decay,
-      grad_clip_norm: settings.grad_clip_norm,
-    },
+    adam: { learning_rate, beta1, beta2, eps, weight_decay, grad_clip_norm },
     rollouts: { acceptMultiTurn: settings.multi_turn },
     maxStaleness: settings.max_staleness,
-    // A live release can name an engine's load alone, so one of several components is always a checkpoint.
+    // A live release can only name an engine's load, so a release of several components is always a checkpoint.
     checkpointEvery: scope.component === '' ? settings.checkpoint_every : 1,
   })
 }
@@ -153,7 +147,7 @@ function bindWeights(settings: Settings, client: TrainerClient, scope: ScenarioS
   }
 }
 
-/** Held against its own digests and the base, then shown to the engine where it has room to look at it. */
+/** Checks its digests and its base, then loads it on trial where the engine has a free slot. */
 async function admit(weights: WeightRuntime, settings: Settings, directory: string): Promise<void> {
   const signal = AbortSignal.timeout(ADMIT_SECONDS_MAX * 1000)
   const { name, digest } = await weights.model(signal)
@@ -161,7 +155,7 @@ async function admit(weights: WeightRuntime, settings: Settings, directory: stri
   try {
     await weights.trial({ name: provenance?.job ?? 'foreign', directory }, () => Promise.resolve(), signal)
   } catch (error) {
-    // Every slot is in use: it is looked at when it takes the place of what is served, which is put back if it will not do.
+    // Every slot is in use: it is tried when it replaces what is served, which is loaded back if that fails.
     if (!isRefusal(error) || (error.code !== 'engine_full' && error.code !== 'engine_busy')) throw error
   }
 }
@@ -174,7 +168,7 @@ function need(weights: WeightRuntime | undefined): WeightRuntime {
   )
 }
 
-/** A scenario that is deleted leaves nothing behind at the trainer: the model of a job that was still out is let go of. */
+/** Unloads the model of an unfinished job, so that a deleted scenario leaves nothing at the trainer. */
 export async function retireJob(client: TrainerClient, marker: MarkerFile, signal: AbortSignal): Promise<void> {
   const known = await marker.read()
   if (known?.status === 'RUNNING' && known.model_id !== undefined) await letGo(client, known.model_id, signal)

@@ -1,14 +1,15 @@
-/** Files of adapters and models: read whole only when they are no longer than they may be, and written so that they last. */
+/** Files of adapters and models, read whole within a size limit. */
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { invalid, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { invalid, isObject, type JsonObject } from '../../contract/index.ts'
+import { parsed } from '../../dialects/index.ts'
 import { isMissing } from '../../kit/index.ts'
 
 const JSON_BYTES_MAX = 1024 * 1024
 
-/** `code` is what a missing or overlong file is refused by. */
+/** `code` is the code of the refusal of a missing or overlong file. */
 export async function readWhole(path: string, bytesMax: number, code: string): Promise<Buffer> {
   const bytes = await readIfThere(path, bytesMax, code)
   if (bytes === null) throw invalid(code, `${basename(path)} is missing from its folder; put it there`)
@@ -37,19 +38,9 @@ export async function readIfThere(path: string, bytesMax: number, code: string):
 
 export async function readJsonObject(path: string, code: string): Promise<JsonObject> {
   const bytes = await readWhole(path, JSON_BYTES_MAX, code)
-  const value = parseJson(bytes.toString())
+  const value = parsed(bytes.toString())
   if (isObject(value)) return value
   throw invalid(code, `${basename(path)} must be a JSON object`)
-}
-
-/** Undefined for what is no JSON. */
-export function parseJson(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
 }
 
 /** Null for a file that is not there. */

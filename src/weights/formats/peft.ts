@@ -61,14 +61,18 @@ const BEYOND_PAIRS = [
 export async function readAdapter(directory: string): Promise<PeftAdapter> {
   const { baseModel, rank, scale, covers } = settingsOf(await readJsonObject(join(directory, ADAPTER_CONFIG_FILE), CODE))
   const bytes = await readWhole(join(directory, ADAPTER_WEIGHTS), ADAPTER_BYTES_MAX, CODE)
-  const halves = halvesIn(tensorsIn(bytes))
+  const tensors = reworded(
+    () => readSafetensors(bytes),
+    (message) => invalid(CODE, `${ADAPTER_WEIGHTS}: ${message}`),
+  )
+  const halves = halvesIn(tensors)
   const modules = [...halves.keys()].sort()
   if (modules.length === 0) throw invalid(CODE, `${ADAPTER_WEIGHTS} must hold at least one pair of lora_A and lora_B`)
   const pairs: LoraPair[] = []
   for (const module of modules) {
     if (!covers(module)) throw invalid(CODE, `${ADAPTER_WEIGHTS} holds ${JSON.stringify(module)}, which target_modules does not name`)
     pairs.push(pairOf(module, halves.get(module) ?? {}, rank))
-    // Large adapters take a while to look through; others have their turn in between.
+    // Large adapters take a while to check; other work runs in between.
     await nextTurn()
   }
   return { baseModel, rank, scale, pairs }
@@ -96,11 +100,12 @@ function coverage(targets: Json | undefined): (module: string) => boolean {
   return (module) => names.some((name) => module === name || module.endsWith(`.${name}`))
 }
 
-function tensorsIn(bytes: Buffer): ReadonlyMap<string, Tensor> {
+/** A refusal of the work is thrown again with what it is about. */
+function reworded<T>(work: () => T, about: (message: string) => Refusal): T {
   try {
-    return readSafetensors(bytes)
+    return work()
   } catch (error) {
-    throw isRefusal(error) ? invalid(CODE, `${ADAPTER_WEIGHTS}: ${error.message}`) : error
+    throw isRefusal(error) ? about(error.message) : error
   }
 }
 
@@ -134,17 +139,12 @@ function pairOf(module: string, { A, B }: Halves, rank: number): LoraPair {
 }
 
 function finite(name: string, tensor: Tensor): Float32Array {
-  const floats = numbers(name, tensor)
+  const floats = reworded(
+    () => floatsOf(tensor),
+    (message) => badTensor(name, message),
+  )
   for (const value of floats) if (!Number.isFinite(value)) throw badTensor(name, 'must hold finite numbers alone')
   return floats
-}
-
-function numbers(name: string, tensor: Tensor): Float32Array {
-  try {
-    return floatsOf(tensor)
-  } catch (error) {
-    throw isRefusal(error) ? badTensor(name, error.message) : error
-  }
 }
 
 /** As PEFT writes what an adapter does without. */

@@ -3,8 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { ADAPTER_CONFIG_FILE, canonicalJson, invalid, type Json } from '../../contract/index.ts'
+import { parsed } from '../../dialects/index.ts'
 import { ADAPTER_GGUF } from './adapter-gguf.ts'
-import { parseJson, readIfThere, sha256OfFile } from './files.ts'
+import { readIfThere, sha256OfFile } from './files.ts'
 import { ADAPTER_WEIGHTS, readAdapter, type PeftAdapter } from './peft.ts'
 
 export const PROVENANCE = 'svc-provenance.json'
@@ -51,7 +52,7 @@ export async function writeProvenance(directory: string, origin: Origin): Promis
 }
 
 export function readProvenance(printed: string): Provenance {
-  const { data, error } = schema.safeParse(parseJson(printed))
+  const { data, error } = schema.safeParse(parsed(printed))
   if (data !== undefined) return data
   const { path = [], message = '' } = error.issues[0] ?? {}
   throw invalid(CODE, `${PROVENANCE} is not as it was written: ${[...path, message].join(': ')}; restore it, or remove it with its adapter`)
@@ -78,7 +79,8 @@ export function checkBase({ baseModel }: PeftAdapter, name: string): void {
   if (baseModel !== name) throw otherBase(`base_model_name_or_path of ${ADAPTER_CONFIG_FILE}`)
 }
 
-async function provenanceIn(directory: string): Promise<Provenance | null> {
+/** Null for an adapter from elsewhere. */
+export async function provenanceIn(directory: string): Promise<Provenance | null> {
   const bytes = await readIfThere(join(directory, PROVENANCE), PROVENANCE_BYTES_MAX, CODE)
   return bytes === null ? null : readProvenance(bytes.toString())
 }

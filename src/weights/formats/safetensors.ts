@@ -1,5 +1,6 @@
 /** Safetensors files: a header that says where each tensor is, and the tensors one after the other, without gaps. */
 import { invalid, isObject, type Json, type JsonObject, type Refusal } from '../../contract/index.ts'
+import { parsed } from '../../dialects/index.ts'
 import { elementBytes, elementsOf, isDtype, type Tensor } from './tensor.ts'
 
 /** A thousand times what the header of a large model takes. */
@@ -11,8 +12,10 @@ const METADATA = '__metadata__'
 export function readSafetensors(bytes: Buffer): ReadonlyMap<string, Tensor> {
   const header = headerOf(bytes)
   const data = bytes.subarray(LENGTH_BYTES + header.length)
+  const described = parsed(header.toString())
+  if (!isObject(described)) throw broken('its header must be a JSON object')
   const tensors = new Map<string, Tensor>()
-  const places = Object.entries(parsed(header))
+  const places = Object.entries(described)
     .filter(([name]) => name !== METADATA)
     .map(([name, entry]) => placeOf(name, entry))
     .sort((a, b) => a.begin - b.begin || a.end - b.end)
@@ -57,16 +60,6 @@ function headerOf(bytes: Buffer): Buffer {
   const end = LENGTH_BYTES + Number(length)
   if (end > bytes.length) throw broken('it ends inside its header')
   return bytes.subarray(LENGTH_BYTES, end)
-}
-
-function parsed(header: Buffer): JsonObject {
-  try {
-    const value: Json = JSON.parse(header.toString())
-    if (isObject(value)) return value
-  } catch {
-    // Said below: what a parser makes of strange bytes is of no use to anybody.
-  }
-  throw broken('its header must be a JSON object')
 }
 
 function placeOf(name: string, entry: Json) {

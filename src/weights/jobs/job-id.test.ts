@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { jobOf, type JobContent, type Row } from './job-id.ts'
+import { ADAM, LORA } from './testing.ts'
 import { callsOf, datumOf, isLearntFrom, trainedTokens } from './rows.ts'
 
 const row: Row = { record_ids: ['a'], tokens: [1, 2, 3], lossMask: [1, 1], logProbs: [-1, -2], advantages: [0.5, 0.5] }
 const content: JobContent = {
   base: { name: 'tiny', digest: null },
   parentState: null,
-  lora: { rank: 4, seed: 0, train_attn: true, train_mlp: true, train_unembed: false },
+  lora: LORA,
   loss: 'importance_sampling',
   lossConfig: {},
-  adam: { learning_rate: 1e-4, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0, grad_clip_norm: 0 },
+  adam: ADAM,
   rows: [row],
 }
 
 describe('the name of a job', () => {
-  it('is the same for the same content, however it was put together', () => {
+  it('is the same for the same content, with its fields in any order', () => {
     const again: JobContent = JSON.parse(JSON.stringify({ ...content, rows: [{ ...row, sample: 'not a part of it' }], step: 7 }))
     expect(jobOf(again).id).toBe(jobOf(content).id)
     expect(jobOf(content).id).toMatch(/^[0-9a-f]{64}$/)
@@ -39,7 +40,7 @@ describe('the name of a job', () => {
 })
 
 describe('rows', () => {
-  it('are cut into calls in their order, each of so many tokens at the most, and one that is longer alone', () => {
+  it('are split into calls in their order, each with a limit of tokens; a longer row is a call of its own', () => {
     const rows = [3, 3, 9, 2, 3].map((length) => ({ tokens: Array.from({ length }, (_, at) => at) }))
     expect(callsOf(rows, 6).map((call) => call.map(({ tokens }) => tokens.length))).toEqual([[3, 3], [9], [2, 3]])
     expect(callsOf([], 6)).toEqual([])
@@ -50,7 +51,7 @@ describe('rows', () => {
     expect(datumOf(masked, 'cross_entropy')).toEqual({ inputs: [1, 2], targets: [2, 3], numbers: { weights: [0, 0.5] } })
   })
 
-  it('are learnt from when a token that counts weighs something', () => {
+  it('are learnt from when an unmasked token has a weight', () => {
     expect(isLearntFrom(row)).toBe(true)
     expect(isLearntFrom({ ...row, advantages: [0, 0] })).toBe(false)
     expect(isLearntFrom({ ...row, lossMask: [0, 0] })).toBe(false)

@@ -1,4 +1,4 @@
-/** A training job, and what it is called: by everything that makes it what it is, so that the same rows are the same job after any restart. */
+/** A training job, named by the hash of its content, so that the same rows are the same job after any restart. */
 import { hash } from 'node:crypto'
 import { canonicalJson, type Loss } from '../../contract/index.ts'
 import type { AdamParams, LoraConfig } from './tinker.ts'
@@ -6,10 +6,10 @@ import type { AdamParams, LoraConfig } from './tinker.ts'
 export interface WeightJob extends JobContent {
   readonly id: string
 }
-/** No batch, step or owner: those are told anew after a restart. */
+/** Without batch, step or owner, which change after a restart. */
 export interface JobContent {
   readonly base: { readonly name: string; readonly digest: string | null }
-  /** The trainer's name for the adapter and optimizer state it branches from; null: the base, with nothing trained. */
+  /** The trainer's name for the adapter and optimizer state it branches from; null: the untrained base. */
   readonly parentState: string | null
   readonly lora: LoraConfig
   readonly loss: Loss

@@ -3,8 +3,8 @@ import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Examination } from '../../contract/index.ts'
+import { parsed } from '../../dialects/index.ts'
 import { hasCode, writeAtomicFile } from '../../kit/index.ts'
-import { parseJson } from '../formats/files.ts'
 import { trainerMetrics } from './tinker.ts'
 
 const numbers = z.array(z.number()).readonly()
@@ -42,7 +42,7 @@ export function markerIn(directory: string): MarkerFile {
     async read() {
       const text = await readFile(path, 'utf8').catch(unlessMissing)
       if (text === null) return null
-      const { data = null } = schema.safeParse(parseJson(text))
+      const { data = null } = schema.safeParse(parsed(text))
       // Kept for people who look into it.
       if (data === null) await rename(path, `${path}.unreadable`)
       return data

@@ -1,13 +1,13 @@
-/** Rows as a trainer takes them: shifted by one, zero where nothing was generated or nothing is learnt, in calls of a bounded size. */
+/** Rows as a trainer takes them: shifted by one, zero in the prompt and where masked, in calls of a bounded size. */
 import type { Loss } from '../../contract/index.ts'
 import type { Row } from './job-id.ts'
 import type { Datum } from './tinker.ts'
 
-/** A call of this many tokens fits the memory of a small machine; rows are never cut, so a longer one is a call of its own. */
+/** Fits the memory of a small machine; rows are never split, so a longer one is a call of its own. */
 const CALL_TOKENS_MAX = 65_536
 const PROBE_TOKENS_MAX = 64
 
-/** Gradients add up over calls until the optimizer steps, so how they are cut changes nothing that is learnt. */
+/** Gradients add up over calls until the optimizer step, so the split does not change the result. */
 export function callsOf<T extends Pick<Row, 'tokens'>>(rows: readonly T[], tokensMax = CALL_TOKENS_MAX): readonly (readonly T[])[] {
   const calls: T[][] = []
   let room = 0
@@ -29,25 +29,24 @@ export function datumOf(row: Row, loss: Loss): Datum {
   return { ...shifted(row.tokens), numbers }
 }
 
-/** For asking what tokens are worth, with nothing to learn. */
+/** Scores tokens without learning. */
 export function questionOf(tokens: readonly number[]): Datum {
   const question = shifted(tokens)
   return { ...question, numbers: { weights: question.targets.map(() => 1) } }
 }
 
-/** How the exported adapter is recognised in the engine. */
+/** Identifies the exported adapter in the engine. */
 export const probeOf = ([first]: readonly Row[]): readonly number[] => first?.tokens.slice(0, PROBE_TOKENS_MAX) ?? []
 
-/** How many tokens are learnt from. */
 export function trainedTokens(rows: readonly Row[]): number {
   return rows.reduce((sum, { lossMask }) => sum + lossMask.filter((mask) => mask === 1).length, 0)
 }
 
-/** A row whose tokens all weigh nothing moves no weight. */
+/** A row whose tokens all have weight 0 changes nothing. */
 export const isLearntFrom = ({ advantages, lossMask }: Row): boolean =>
   advantages.some((advantage, at) => advantage !== 0 && lossMask[at] === 1)
 
-/** Of log-probabilities of all targets, those of the generated tokens. */
+/** The generated tokens' part of the log-probabilities of all targets. */
 export const generatedOf = (logProbs: readonly number[], { lossMask }: Pick<Row, 'lossMask'>): readonly number[] =>
   logProbs.slice(logProbs.length - lossMask.length)
 
@@ -56,7 +55,7 @@ const shifted = (tokens: readonly number[]): Pick<Datum, 'inputs' | 'targets'> =
   targets: tokens.slice(1),
 })
 
-/** The generated tokens are the last ones; what stands before them is prompt, and there is some. */
+/** The generated tokens are the last ones, after a prompt that is never empty. */
 const placed = ({ tokens }: Row, values: readonly number[]): readonly number[] => [
   ...Array.from({ length: tokens.length - 1 - values.length }, () => 0),
   ...values,

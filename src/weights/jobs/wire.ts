@@ -238,8 +238,9 @@ async function readAnswer({ status, body }: Response): Promise<Answer> {
 }
 
 function detailIn(text: string): string {
-  const { error, detail = error } = objectOf(parsed(text))
-  return typeof detail === 'string' ? wordsOf(detail) : ''
+  const { detail, error } = objectOf(parsed(text))
+  const words = detail ?? error
+  return typeof words === 'string' ? wordsOf(words) : ''
 }
 
 /** Only the code: the message names addresses. */

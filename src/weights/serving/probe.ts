@@ -1,8 +1,6 @@
 /** Scores the trainer's probe with a freshly loaded adapter: engines have been seen to load one and still answer with the base. */
-import { join } from 'node:path'
 import { conflict, type AdapterFolder, type Engine } from '../../contract/index.ts'
-import { readIfThere } from '../formats/files.ts'
-import { PROVENANCE, readProvenance, type Provenance } from '../formats/provenance.ts'
+import { provenanceIn } from '../formats/provenance.ts'
 
 /** Log-probabilities in nats, on average per token. Engines and trainers round differently; an adapter that matters shows above this. */
 const NOISE = 0.01
@@ -10,13 +8,12 @@ const NOISE = 0.01
 const IDENTICAL = 1e-6
 /** Quantised bases stay well within it. */
 const TOLERANCE = 0.25
-const PROVENANCE_BYTES_MAX = 32 * 1024 * 1024
 
 /** Throws Refusal when the adapter was ignored, or says something else than it was trained to. */
 export async function probe(engine: Engine, { name, directory }: AdapterFolder, signal: AbortSignal): Promise<void> {
-  const asked = await readProbe(directory)
+  const { probe: asked = null } = (await provenanceIn(directory)) ?? {}
   // An adapter from elsewhere brings no probe, and whether it should change anything is not known.
-  if (asked === null) return
+  if (asked === null || asked.tokens.length < 2) return
   const { vocabulary, contextTokens } = await engine.model(signal)
   const tokens = asked.tokens.slice(0, contextTokens)
   const trained = asked.log_probs.slice(0, tokens.length - 1)
@@ -29,12 +26,6 @@ export async function probe(engine: Engine, { name, directory }: AdapterFolder, 
     )
   // Written so that what is not a number is refused too.
   if (!(distance(adapted, trained) <= TOLERANCE)) throw differs('it answers its probe otherwise than in training')
-}
-
-async function readProbe(directory: string): Promise<Provenance['probe']> {
-  const printed = await readIfThere(join(directory, PROVENANCE), PROVENANCE_BYTES_MAX, 'bad_adapter')
-  const asked = printed === null ? null : readProvenance(printed.toString()).probe
-  return asked === null || asked.tokens.length < 2 ? null : asked
 }
 
 const differs = (what: string) =>

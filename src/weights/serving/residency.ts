@@ -160,8 +160,12 @@ export class Residency {
   async settle(held: readonly string[]): Promise<void> {
     const names = new Set(held)
     for (const slot of this.#slots.values()) {
-      if (names.has(slot.name)) await this.#settleLeaked(slot)
-      else this.#lose(slot)
+      if (names.has(slot.name)) {
+        await this.#settleLeaked(slot)
+        continue
+      }
+      this.#drop(slot.name)
+      this.ledger.note('lost_dropped', slot.name, slot.scenario)
     }
     for (const name of names) if (!this.#slots.has(name) && isOurs(name)) await this.#unloadStray(name)
   }
@@ -174,11 +178,6 @@ export class Residency {
       (await Promise.allSettled([probe(this.#engine, slot, this.#signal())]))[0].status === 'fulfilled'
     if (this.#uses.isCurrent(name) && (await isSound())) this.#leaked.delete(name)
     else if (!this.#uses.isHeld(name)) await this.unload(slot)
-  }
-
-  #lose(slot: Slot): void {
-    this.#drop(slot.name)
-    this.ledger.note('lost_dropped', slot.name, slot.scenario)
   }
 
   async #unloadStray(name: string): Promise<void> {

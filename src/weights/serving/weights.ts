@@ -131,7 +131,7 @@ export class Weights implements WeightRuntime {
     if (load === null) throw invalid('runtime_load_id', 'runtime_load_id must read <incarnation>:<sequence>')
     if (directory === null) return this.#makeCurrent(scenario, { runtime_load_id, adapter: null, directory, switched })
     const next = { runtime_load_id, adapter: adapterName(name, load), directory, switched }
-    await this.#trustEngine()
+    if (this.#isSuspect) await this.#reconcile()
     if (this.#table.has(next.adapter)) return this.#makeCurrent(scenario, next)
     const slot = { name: next.adapter, scenario: name, directory }
     if (!(await this.#makeRoom(name))) return this.#replaceOwn(scenario, slot, next)
@@ -143,10 +143,6 @@ export class Weights implements WeightRuntime {
     const scenario = this.#scenarios.get(name) ?? { name, gate: new Gate(), current: null, wanted: null, serving: null }
     this.#scenarios.set(name, scenario)
     return scenario
-  }
-
-  async #trustEngine(): Promise<void> {
-    if (this.#isSuspect) await this.#reconcile()
   }
 
   /**
@@ -192,9 +188,11 @@ export class Weights implements WeightRuntime {
 
   /** The scenario's own slot is the only one: it takes no requests until the new adapter is in, or the old one is back. */
   async #replaceOwn(scenario: Scenario, slot: Slot, next: Next): Promise<void> {
-    const own = this.#ownSlot(scenario)
-    if (own === undefined) throw this.#full(slot)
     const before = scenario.current
+    const slots = this.#table.slotsOf(scenario.name)
+    // An earlier one rather than the current one.
+    const own = slots.find(({ name }) => name !== before?.adapter) ?? slots[0]
+    if (own === undefined) throw this.#full(slot)
     scenario.gate.close()
     try {
       if (!(await this.#takeOut(scenario, own))) throw engineStuck()
@@ -206,12 +204,6 @@ export class Weights implements WeightRuntime {
     } finally {
       scenario.gate.open()
     }
-  }
-
-  /** An earlier one rather than the current one. */
-  #ownSlot({ name, current }: Scenario): Slot | undefined {
-    const own = this.#table.slotsOf(name)
-    return own.find((slot) => slot.name !== current?.adapter) ?? own[0]
   }
 
   /** Thrown before anything changes, so that no other scenario loses a slot. */
@@ -308,19 +300,17 @@ export class Weights implements WeightRuntime {
   async trial<T>(candidate: AdapterFolder, work: (tryout: Tryout) => Promise<T>, signal: AbortSignal): Promise<T> {
     // A name is loaded once in its life, and a candidate may be tried twice.
     const slot = { name: `${CANDIDATE_PREFIX}${candidate.name}-${newId()}`, scenario: null, directory: candidate.directory }
-    await this.#lane.run(() => this.#bringOnTrial(slot, signal))
+    await this.#lane.run(async () => {
+      signal.throwIfAborted()
+      if (this.#isSuspect) await this.#reconcile()
+      if (!(await this.#makeRoom(null))) throw this.#full(slot)
+      await this.#table.load(slot)
+    })
     try {
       return await work({ chat: (body) => askCandidate(this.#engine, { body, adapter: slot.name, signal }) })
     } finally {
       await this.#lane.run(() => this.#table.unload(slot))
     }
-  }
-
-  async #bringOnTrial(slot: Slot, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    await this.#trustEngine()
-    if (!(await this.#makeRoom(null))) throw this.#full(slot)
-    await this.#table.load(slot)
   }
 
   async ask(scenario: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
