@@ -1,8 +1,8 @@
-/** What both engines have in common about a chat: the request never streams and has one choice, and the answer names the model that was asked for. */
-import type { JsonObject } from '../../../src/contract/index.ts'
+/** Chats of both HTTP engines: the request never streams and has one choice, and the answer names the requested model. */
+import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import { objectOf, objectsOf } from '../../../src/dialects/index.ts'
 
-/** `model` and whatever else is in `own` are the engine's business: a client's words for them never reach it. */
+/** The members of `own`, such as `model`, replace the client's. */
 export function requestOf(body: JsonObject, own: JsonObject): JsonObject {
   const { stream_options: _, ...rest } = body
   return { ...rest, stream: false, n: 1, logprobs: true, ...own }
@@ -21,3 +21,7 @@ const without = (value: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 
 export const firstChoice = (answer: JsonObject): JsonObject => objectOf(objectsOf(answer['choices'])[0])
+
+/** Without the members that are undefined. */
+export const defined = (value: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, member]])))

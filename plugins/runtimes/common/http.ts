@@ -1,6 +1,7 @@
-/** Calls to an engine over HTTP: whole answers, a time limit on each, and one sort of failure. */
+/** Calls to an engine over HTTP: whole answers, a time limit on each, one kind of failure. */
 import { Pool } from 'undici'
-import { isObject, isRefusal, upstream, UPSTREAM_ANSWER_BYTES_MAX, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { isObject, isRefusal, upstream, UPSTREAM_ANSWER_BYTES_MAX, type JsonObject } from '../../../src/contract/index.ts'
+import { parsed } from '../../../src/dialects/index.ts'
 import { codeOf } from '../../../src/kit/index.ts'
 import type { EngineSettings } from './settings.ts'
 
@@ -38,7 +39,7 @@ export class EngineHttp {
     return this.#pool.destroy()
   }
 
-  /** A call that still waits for its connection cannot be cancelled yet: whoever asked is let go of at once all the same. */
+  /** A call that still waits for its connection cannot be cancelled yet; its caller is released at once anyway. */
   async #ask(method: 'GET' | 'POST', path: string, body: JsonObject | null, signal: AbortSignal): Promise<Reply> {
     if (signal.aborted) throw givenUp()
     const cancel = new AbortController()
@@ -77,16 +78,8 @@ export class EngineHttp {
       parts.push(part)
     }
     const text = Buffer.concat(parts).toString()
-    return { status: answer.statusCode, text, json: parsed(text) }
-  }
-}
-
-function parsed(text: string): JsonObject | null {
-  try {
-    const value: Json = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
+    const json = parsed(text)
+    return { status: answer.statusCode, text, json: isObject(json) ? json : null }
   }
 }
 
@@ -95,7 +88,7 @@ const givenUp = (): Error => upstream('engine_given_up', 'the call to the engine
 const tooLate = (seconds: number): Error =>
   upstream('engine_timeout', `the engine did not answer within ${seconds} s (timeout_s); see whether it hangs, or raise the limit`)
 
-/** Without the engine's address: that is the operator's to know. */
+/** Without the engine's address, which only the operator may see. */
 function unreachable(error: unknown): Error {
   const code = codeOf(error) ?? 'no answer'
   return upstream('engine_unreachable', `the engine could not be reached or broke off (${code}); see whether it runs`, { cause: error })

@@ -7,15 +7,15 @@ import { answerOf } from './replies.ts'
 export interface Models {
   /** The base, by the name requests use. */
   readonly id: string
-  /** By the name it is known by elsewhere, to trainers and adapters: the settings may say it where the engine serves it under an alias. */
+  /** Its name for trainers and adapters: the settings may give it where the engine serves it under an alias. */
   readonly name: string
   readonly contextTokens: number
   readonly adapters: readonly string[]
-  /** Older engines leave adapters out of the list: then it says nothing about them. */
+  /** False for older engines, which leave adapters out of the list. */
   readonly namesParents: boolean
 }
 
-/** Throws where the engine serves another base than it should: adapters are made for one alone. */
+/** Throws where the engine serves another base: adapters fit only one. */
 export async function readModels(http: EngineHttp, wanted: string | null, signal: AbortSignal): Promise<Models> {
   const answer = answerOf(await http.get('/v1/models', signal), null)
   const rows = objectsOf(answer['data'])

@@ -1,4 +1,4 @@
-/** Token ids and log-probabilities as an engine reported them: complete and finite, or nobody may learn from the answer. */
+/** Token ids and log-probabilities as an engine reported them: complete and finite, or the answer is not learnt from. */
 import { upstream, type AdapterSpan, type Json, type Refusal } from '../../../src/contract/index.ts'
 import { isList } from '../../../src/dialects/index.ts'
 
@@ -17,7 +17,7 @@ export function logProbsOf(values: readonly (Json | undefined)[]): readonly numb
   })
 }
 
-/** The engine counts what it read and wrote by itself; a list of another length lost something on its way. */
+/** The engine also counts its tokens; a list of another length is incomplete. */
 export function checkCount(list: readonly unknown[], count: Json | undefined, what: string): void {
   if (typeof count === 'number' && count !== list.length) throw broken(`${what} are ${list.length}, and the engine counted ${count}`)
 }
@@ -26,7 +26,7 @@ export function checkSame(ids: readonly number[], asked: readonly number[], what
   if (ids.length !== asked.length || ids.some((id, at) => id !== asked[at])) throw broken(`${what} are not the ones that were asked for`)
 }
 
-/** An engine that does not report versions per token is told to break off what runs before anything changes: one answer is one span. */
+/** Engines that report no version per token abort running requests before a change, so one answer is one span. */
 export const oneSpan = (tokens: readonly number[], adapter: string | null): readonly AdapterSpan[] =>
   tokens.length === 0 ? [] : [{ start: 0, end: tokens.length, adapter }]
 

@@ -1,10 +1,10 @@
-/** What an engine's refusals mean: relayed to whoever asked, an adapter it lost, or an engine that cannot do its part. */
+/** What an engine's refusals mean: relayed to the caller, an adapter it lost, or a failure of the engine. */
 import { Refusal, unavailable, upstream, type ChatAnswer, type JsonObject } from '../../../src/contract/index.ts'
 import type { Reply } from './http.ts'
 
 const QUOTED_CHARACTERS_MAX = 300
 
-/** The answer of a call that nobody's request is relayed by: anything but success is the engine's failure. */
+/** The answer of a call that relays no client's request: anything but success is a failure of the engine. */
 export function answerOf(reply: Reply, adapter: string | null): JsonObject {
   if (reply.status >= 400) throw isLost(reply, adapter) ? lost() : failed(reply)
   return wholeOf(reply)
@@ -15,14 +15,14 @@ export function wholeOf(reply: Reply): JsonObject {
   return reply.json
 }
 
-/** Of a chat: the caller hears what the engine has against the request, in its own words. */
+/** Of a chat: the engine's own words are relayed to the caller. */
 export function refusalOf(reply: Reply, adapter: string | null): ChatAnswer {
   if (isLost(reply, adapter)) throw lost()
   const answer = reply.json ?? { error: { message: reasonIn(reply), type: 'engine_error' } }
   return { kind: 'refused', status: reply.status, answer }
 }
 
-/** Engines word it differently, and all of them name the adapter. */
+/** Engines word it differently; all name the adapter. */
 export function isLost(reply: Reply, adapter: string | null): boolean {
   return adapter !== null && (reply.status === 400 || reply.status === 404) && reply.text.includes(adapter) && NOT_HELD.test(reply.text)
 }
@@ -39,7 +39,7 @@ export const failed = (reply: Reply): Refusal =>
 export const refusedAdapter = (reply: Reply): Refusal =>
   new Refusal('invalid', 'bad_adapter', `the engine did not take the adapter: ${reasonIn(reply)}`, { cause: new Error(reply.text) })
 
-/** What the engine said, short, and without paths of this machine or of the engine's. */
+/** The engine's message, shortened and without paths. */
 function reasonIn({ json, text }: Reply): string {
   const error = json?.['error']
   const inner = typeof error === 'object' && error !== null && 'message' in error ? error['message'] : undefined

@@ -1,11 +1,11 @@
-/** Connections to a server of somebody else: direct, or through the machine's proxy; and, where there is none, why not and what to do. */
+/** Connections to an upstream, direct or through the machine's proxy, and messages for those that fail. */
 import { EnvHttpProxyAgent, Pool } from 'undici'
 import { isObject, upstream, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
 
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
   readonly origin: string
-  /** What stands before every path. */
+  /** Before every path. */
   readonly prefix: string
   /** The address of the proxy that is set, without its password; null where there is none. */
   readonly proxy: string | null
@@ -17,7 +17,7 @@ interface Proxies {
   readonly direct: string
 }
 
-/** `proxy` among the settings is what the environment says; nothing is read from there again. */
+/** The setting `proxy` holds what the environment said; it is not read again. */
 export function connectionsTo(url: string, timeoutMs: number, config: JsonObject): Connections {
   const { origin, pathname, protocol } = new URL(url)
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } }
@@ -37,7 +37,7 @@ function proxiesOf(given: JsonObject[string] | undefined): Proxies | null {
   return { http: textAt('http'), https: textAt('https'), direct: textAt('direct') }
 }
 
-/** Whom a message is about, and which setting holds its address. */
+/** The subject of a message, and the setting that holds its address. */
 export interface Whom extends Pick<Connections, 'origin' | 'proxy'> {
   readonly name: string
   readonly setting: string

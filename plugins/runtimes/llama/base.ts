@@ -10,13 +10,13 @@ import { readModelShape } from '../../../src/weights/index.ts'
 import { openLibrary, type Library, type LlamaContext, type LlamaModel, type TemplateClass } from './library.ts'
 import type { LlamaSettings } from './settings.ts'
 
-/** Tokens evaluated in one go. The native part cannot be broken off within one. */
+/** Tokens evaluated at once. The native part cannot be aborted within a batch. */
 export const BATCH_TOKENS = 256
-/** The native part works in the process's few threads for files: with more at once, every read of the service would wait for them. */
+/** The native part uses the process's few file threads: with more at once, every file read of the service would wait. */
 export const EVALUATIONS_AT_ONCE = 2
-/** Its threads wait for each other by spinning: with more of them than cores, everything stands still. */
+/** Its threads spin while they wait for each other: more of them than cores would block everything. */
 const THREADS_EACH = Math.max(1, Math.floor(availableParallelism() / EVALUATIONS_AT_ONCE))
-/** Longer contexts cost memory whether they are used or not, so one that is longer is asked for. */
+/** Contexts cost memory even unused, so longer ones must be configured. */
 const CONTEXT_TOKENS_UNASKED_MAX = 4096
 /** Enough to see whether an adapter fits. */
 const TRIAL_TOKENS = 256
@@ -41,6 +41,8 @@ export class Base {
   /** The source of the model's own chat template; null when its file has none. */
   readonly template: string | null
   readonly Template: TemplateClass
+  readonly bos: string
+  readonly eos: string
   readonly #settings: LlamaSettings
   readonly #library: Library
   readonly #model: LlamaModel
@@ -55,18 +57,12 @@ export class Base {
     this.contextTokens = settings.contextTokens ?? Math.min(model.trainContextSize, CONTEXT_TOKENS_UNASKED_MAX)
     this.template = typeof tokenizer?.chat_template === 'string' ? tokenizer.chat_template : null
     this.Template = library.Template
+    this.bos = model.tokens.bosString ?? ''
+    this.eos = model.tokens.eosString ?? ''
     this.#settings = settings
     this.#library = library
     this.#model = model
     this.#stamp = stamp
-  }
-
-  get bos(): string {
-    return this.#model.tokens.bosString ?? ''
-  }
-
-  get eos(): string {
-    return this.#model.tokens.eosString ?? ''
   }
 
   /** Words like `</s>` in the text are the tokens of that name, as the model's own template needs it. */
@@ -108,7 +104,7 @@ export class Base {
     }
   }
 
-  /** Frees an adapter that no context has any more. Its path is then read anew, should it be named again. */
+  /** Frees an adapter that no context uses any more; its file is read again if it is loaded again. */
   async letGoOf(adapter: string): Promise<void> {
     const adapters = this.#model._loraAdapters
     const held = adapters?.get(adapter)
@@ -116,7 +112,7 @@ export class Base {
     await held?.dispose()
   }
 
-  /** Of the file's bytes, read once. Those of another file would tell of a model that is not the one in memory. */
+  /** Of the file, read once. A changed file is not the model in memory. */
   async digest(): Promise<string> {
     const file = await stat(this.#settings.model).catch(() => null)
     if (file === null || stampOf(file) !== this.#stamp) throw modelChanged()
@@ -155,7 +151,7 @@ async function sha256Of(path: string): Promise<string> {
   return sum.digest('hex')
 }
 
-/** What the native part said of it where it did, without the paths of this machine. */
+/** The message of the native part where there is one, without paths. */
 async function reasonOf(error: unknown, library: Library): Promise<string> {
   // What it logs comes a little later than what it throws.
   await setImmediate()

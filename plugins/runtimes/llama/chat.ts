@@ -1,12 +1,11 @@
-/** One chat completion: the request rendered, generated, and put into the provider's shape. */
+/** One chat completion: the request rendered by the model's template, generated, and put into the provider's shape. */
 import { randomUUID } from 'node:crypto'
 import type { ChatAnswer, Encoded, Generation, JsonObject, Sampling } from '../../../src/contract/index.ts'
 import type { Base } from './base.ts'
-import { readChat, readMessages, Unanswerable } from './request.ts'
-import type { ChatTemplate } from './template.ts'
+import { readChat, readMessages, Unanswerable, type ChatRequest } from './request.ts'
 import { readCalls } from './tool-calls.ts'
 
-/** Far above what any text comes to. */
+/** Far above that of any text. */
 const CHARACTERS_PER_TOKEN_MAX = 64
 
 export interface Chatting {
@@ -56,7 +55,7 @@ async function answer({ base, template, clock, generate }: Chatting, body: JsonO
 
 const shortId = (): string => randomUUID().replaceAll('-', '').slice(0, 24)
 
-/** Cutting a text into tokens cannot be broken off: one that cannot fit is not begun. */
+/** Tokenizing cannot be aborted, so a text that cannot fit is refused first. */
 function tokensOf(base: Base, text: string): readonly number[] {
   if (text.length > base.contextTokens * CHARACTERS_PER_TOKEN_MAX) throw tooLong(base, 'far more')
   return base.tokenize(text)
@@ -69,7 +68,7 @@ const tooLong = ({ contextTokens }: Base, length: string): Unanswerable =>
     'context_length_exceeded',
   )
 
-/** Null where the template does not write an answer after the prompt that asked for it: then nobody can tell what was sampled. */
+/** Null where the template does not write the answer right after its prompt: then the sampled tokens are unknown. */
 export function encode({ base, template }: Pick<Chatting, 'base' | 'template'>, body: JsonObject, next: JsonObject | null): Encoded | null {
   try {
     const { messages, tools } = readChat(body)
@@ -85,8 +84,38 @@ export function encode({ base, template }: Pick<Chatting, 'base' | 'template'>, 
   }
 }
 
-/** What a template writes after the end of a turn no model ever generates. */
+/** No model generates what a template writes after the end of a turn. */
 function untilEnd(base: Base, tokens: readonly number[]): readonly number[] {
   const end = tokens.findLastIndex((token) => base.isEnd(token))
   return end === -1 ? tokens : tokens.slice(0, end + 1)
+}
+
+/** The chat as the text that the model was trained to continue. */
+export class ChatTemplate {
+  readonly #base: Base
+  /** Reading the template takes longer than using it. */
+  readonly #template: { render(items: Readonly<Record<string, unknown>>): string } | null
+
+  constructor(base: Base) {
+    this.#base = base
+    this.#template = base.template === null ? null : new base.Template(base.template)
+  }
+
+  /** Throws Unanswerable for a chat that the template refuses. */
+  render({ messages, tools }: Pick<ChatRequest, 'messages' | 'tools'>, isPrompt: boolean): string {
+    if (this.#template === null)
+      throw new Unanswerable('this model has no chat template: take a model that was tuned for chats.', null, 'no_chat_template')
+    try {
+      return this.#template.render({
+        messages,
+        ...(tools.length > 0 && { tools }),
+        add_generation_prompt: isPrompt,
+        bos_token: this.#base.bos,
+        eos_token: this.#base.eos,
+      })
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it gives no reason'
+      throw new Unanswerable(`the model's chat template refuses these messages: ${why}`, 'messages')
+    }
+  }
 }

@@ -71,16 +71,9 @@ export class Contexts {
     this.#isWanted = isWanted
   }
 
-  get generating(): number {
-    return this.#slots.taken
-  }
-
-  get waiting(): number {
-    return this.#slots.waiting
-  }
-
-  get open(): number {
-    return this.#idle.length + this.#slots.taken
+  status(): { readonly generating: number; readonly waiting: number; readonly contexts: number } {
+    const { taken, waiting } = this.#slots
+    return { generating: taken, waiting, contexts: this.#idle.length + taken }
   }
 
   /** Waits for a free slot, and holds it for as long as the work takes. */

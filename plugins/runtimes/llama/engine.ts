@@ -16,18 +16,17 @@ import {
   type Sampling,
 } from '../../../src/contract/index.ts'
 import { badAdapter, EVALUATIONS_AT_ONCE, openBase, type Base } from './base.ts'
-import { chat, encode } from './chat.ts'
+import { chat, ChatTemplate, encode } from './chat.ts'
 import { scoresOf } from './evaluate.ts'
 import { adapterLost, checkTokens, generate, type ActiveAdapter, type Decoder, type Running } from './generate.ts'
 import { Contexts } from './contexts.ts'
 import type { LlamaSettings } from './settings.ts'
 import { orAborted, Slots } from '../../../src/kit/index.ts'
-import { ChatTemplate } from './template.ts'
 
 /** What an adapter folder holds for this engine. */
 const ADAPTER_FILE = 'adapter.gguf'
 
-/** One that can say at once what its model is called. */
+/** An engine that knows the name of its model at once. */
 export interface NamedEngine extends Engine {
   readonly modelName: string
 }
@@ -48,7 +47,7 @@ class LlamaEngine implements NamedEngine {
   readonly #turns = new Slots(EVALUATIONS_AT_ONCE)
   readonly #decoder: Decoder
   readonly #running = new Set<Running>()
-  /** Everything that uses the model, so that nothing is taken away under it. */
+  /** Everything that uses the model; `close` waits for it. */
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
 
@@ -76,7 +75,7 @@ class LlamaEngine implements NamedEngine {
     const file = join(directory, ADAPTER_FILE)
     const found = await stat(file).catch(() => null)
     if (found?.isFile() !== true) throw badAdapter(`its folder has no ${ADAPTER_FILE}`)
-    // Held from here on, so that a second call with the name is refused and nobody frees the file between the trial and its use.
+    // Held from here on, so that a second call with the name is refused and the file is not freed between trial and use.
     this.#adapters.set(name, file)
     try {
       await this.#use(signal, () => this.#decoder.contexts.try(file))
@@ -154,9 +153,8 @@ class LlamaEngine implements NamedEngine {
   }
 
   status(): JsonObject {
-    const { generating, waiting, open: contexts } = this.#decoder.contexts
     const { name, contextTokens } = this.#base
-    return { model: name, context_tokens: contextTokens, generating, waiting, contexts, paused: this.#turns.isShut }
+    return { model: name, context_tokens: contextTokens, ...this.#decoder.contexts.status(), paused: this.#turns.isShut }
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Brings a context to the end of a transcript and says what may come next, in pieces between which a call can be given up. */
+/** Evaluates a transcript in a context and returns the likely next tokens, in pieces between which a call can be aborted. */
 import { upstream, type Refusal } from '../../../src/contract/index.ts'
 import { BATCH_TOKENS } from './base.ts'
 import type { EvaluateItem, EvaluateOutput } from './library.ts'
@@ -9,7 +9,7 @@ import type { Slots } from '../../../src/kit/index.ts'
 export interface Ask {
   readonly context: ModelContext
   readonly transcript: readonly number[]
-  /** One at a time is let in: the gate that `pause` shuts, and the bound on how many native threads work at once. */
+  /** The gate that `pause` shuts, and the limit on native threads that work at once. */
   readonly turns: Slots
   readonly signal: AbortSignal
 }
@@ -23,7 +23,7 @@ const SCORED_AT_ONCE = 32
  */
 export async function outlookOf(ask: Ask, temperature: number, count: number, vocabulary: number): Promise<Outlook> {
   const { context, transcript } = ask
-  // It was already asked of this place, and is asked again for more: the last token is evaluated a second time.
+  // A second question about the same place: the last token is evaluated again.
   if (context.tokens.length === transcript.length) await context.cut(transcript.length - 1)
   let output: EvaluateOutput | undefined
   while (context.tokens.length < transcript.length) {

@@ -1,4 +1,4 @@
-/** The decode loop: one token after the other, each by the adapter that is wanted of it just then. */
+/** The decode loop: one token after the other, each by the adapter that is current at that moment. */
 import { randomInt } from 'node:crypto'
 import { invalid, unavailable, type AdapterSpan, type Generation, type Refusal, type Sampling } from '../../../src/contract/index.ts'
 import type { Base } from './base.ts'
@@ -7,7 +7,7 @@ import { draw, pick, type Pick } from './sample.ts'
 import type { ContextLease, ModelContext, Contexts } from './contexts.ts'
 import type { Slots } from '../../../src/kit/index.ts'
 
-/** What `move` changes while a generation runs: the name, and the file it stands for. */
+/** What `move` changes while a generation runs: the name of an adapter, and its file. */
 export interface ActiveAdapter {
   readonly name: string | null
   readonly file: string | null
@@ -28,7 +28,7 @@ export interface Decoder {
   readonly holds: (name: string) => boolean
 }
 
-/** With so many of the likeliest, another look at all of them is hardly ever needed. */
+/** With so many of the likeliest, the whole vocabulary is hardly ever needed. */
 const LIKELIEST = 1024
 /** Of random seeds; small enough for every language's numbers. */
 const SEED_MAX = 2 ** 32
@@ -50,7 +50,7 @@ export function checkTokens({ vocabulary }: Base, tokens: readonly number[], wha
     throw invalid('bad_token', `every token of ${what} must be a whole number from 0 to ${vocabulary - 1}`)
 }
 
-/** While the call waited for its place, its adapter may have been moved, and the one it names may be gone. */
+/** While the call waited for its slot, its adapter may have been moved or unloaded. */
 async function decode(decoder: Decoder, call: Running, lease: ContextLease): Promise<Generation> {
   const { base } = decoder
   const { prompt, sampling } = call
@@ -60,7 +60,7 @@ async function decode(decoder: Decoder, call: Running, lease: ContextLease): Pro
   const [tokens, logProbs, makers]: [number[], number[], (string | null)[]] = [[], [], []]
   const done = (finish: 'stop' | 'length', text: string): Generation => ({ prompt, tokens, logProbs, spans: spansOf(makers), text, finish })
   while (tokens.length < limit) {
-    // Read once: what a token is said to be made by is what made it, whatever moves meanwhile.
+    // Read once, so that the token is recorded under the adapter that made it.
     const { adapter } = call
     const transcript = [...prompt, ...tokens]
     const context = await lease.contextFor(adapter.file, transcript)

@@ -1,4 +1,4 @@
-/** node-llama-cpp, as far as it is used here: loaded from the folder that `svc runtime add llama` made, and only when somebody needs it. */
+/** The used part of node-llama-cpp: loaded on first use from the folder that `svc runtime add llama` made. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -75,7 +75,7 @@ interface JinjaModule {
   readonly Template: TemplateClass
 }
 
-/** One for the whole process: the native part is shared by all its users, and closing it for one would close it for all. */
+/** One for the process, since its native part is shared. */
 const opened = new Map<'auto' | 'off', Promise<Library>>()
 
 export function openLibrary(gpu: 'auto' | 'off'): Promise<Library> {
@@ -114,7 +114,7 @@ async function importFrom(file: string): Promise<object> {
   }
 }
 
-/** What is in the folder was installed by its lock: more than this can only differ by somebody's hand. */
+/** The folder was installed from its lock file, so nothing more is checked. */
 const isLlama = (module: object | undefined): module is LlamaModule =>
   module !== undefined && 'getLlama' in module && typeof module.getLlama === 'function'
 

@@ -1,6 +1,6 @@
-/** A chat completions request as the engine takes it: what to say it about, what may be called, and how to sample. */
+/** A chat completions request as the engine takes it: messages, tools and sampling. */
 import { isObject, type Json, type JsonObject, type Sampling } from '../../../src/contract/index.ts'
-import { isList, listOf, objectOf } from '../../../src/dialects/index.ts'
+import { isList, listOf, objectOf, parsed } from '../../../src/dialects/index.ts'
 
 export interface ChatRequest {
   /** As templates know them: texts alone, arguments as objects. */
@@ -10,7 +10,7 @@ export interface ChatRequest {
   readonly sampling: Omit<Sampling, 'maxTokens'> & { readonly maxTokens: number | null }
 }
 
-/** Why a request cannot be answered, in the words and the shape of the provider. */
+/** Why a request cannot be answered, in the shape of the provider. */
 export class Unanswerable extends Error {
   readonly answer: JsonObject
 
@@ -76,23 +76,14 @@ function textOf(content: Json | undefined, at: number): string {
   return parts.join('')
 }
 
-/** The wire has arguments as a text of JSON, templates write them as JSON themselves. */
+/** On the wire arguments are JSON text; templates print them as JSON themselves. */
 function readCall(call: JsonObject): JsonObject {
-  const { name, arguments: written } = objectOf(call['function'])
-  return { ...call, type: 'function', function: { name: name ?? '', arguments: parsed(written) ?? written ?? {} } }
+  const { name, arguments: written = {} } = objectOf(call['function'])
+  const given = typeof written === 'string' ? parsed(written) : written
+  return { ...call, type: 'function', function: { name: name ?? '', arguments: isObject(given) ? given : (written ?? {}) } }
 }
 
-function parsed(text: Json | undefined): JsonObject | null {
-  if (typeof text !== 'string') return isObject(text) ? text : null
-  try {
-    const value: Json = JSON.parse(text)
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
-/** That a tool is called cannot be forced: the model is free in what it says. */
+/** A tool call cannot be forced. */
 function readTools(body: JsonObject): readonly JsonObject[] {
   const choice = body['tool_choice'] ?? 'auto'
   if (choice === 'none') return []

@@ -1,4 +1,4 @@
-/** From what may come next to the token that does: temperature and filters, and chance that repeats itself for the same seed. */
+/** Picks the next token: temperature, filters, and a random draw that is the same for the same seed. */
 import { hash } from 'node:crypto'
 import type { Sampling } from '../../../src/contract/index.ts'
 
@@ -18,11 +18,11 @@ export interface Pick {
 /** Enough bits for any probability, few enough to be exact in a number. */
 const HEX_DIGITS = 13
 
-/** A number from 0 up to 1 that depends on the seed and the place alone, so that a call with the same seed says the same. */
+/** A number from 0 up to 1 that depends only on the seed and the place, so that a seeded call is repeatable. */
 export const draw = (seed: number, place: number): number =>
   Number.parseInt(hash('sha256', `${seed}:${place}`).slice(0, HEX_DIGITS), 16) / 16 ** HEX_DIGITS
 
-/** Null when what was drawn is not among these, so that all tokens must be looked at. */
+/** Null when the draw is not among these tokens, so that the whole vocabulary is needed. */
 export function pick(outlook: Outlook, { temperature, topK, topP }: Sampling, chance: number): Pick | null {
   if (isGreedy(temperature)) return pickAt(outlook, 0)
   const limit = topK === undefined || topK <= 0 ? Infinity : topK
@@ -47,7 +47,7 @@ function pickAt({ tokens, logProbs }: Outlook, at: number): Pick | null {
 
 const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
 
-/** What the fewest of the likeliest come to that reach the wanted mass; null when all together do not. */
+/** The mass of the fewest likeliest tokens that reach the wanted mass; null when all together do not. */
 function massUntil(probabilities: readonly number[], wanted: number): number | null {
   let sum = 0
   for (const one of probabilities) {

@@ -1,9 +1,9 @@
-/** Calls in what a model wrote, in the shapes that models are taught: between tags, or as JSON and nothing else. */
+/** Tool calls in a model's text, in the forms that models are trained on: between tags, or as bare JSON. */
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { isList, objectOf } from '../../../src/dialects/index.ts'
+import { isList, objectOf, parsed } from '../../../src/dialects/index.ts'
 
 export interface Said {
-  /** What is no call; null when nothing else was said. */
+  /** The text outside calls; null when there is none. */
   readonly content: string | null
   readonly calls: readonly Call[]
 }
@@ -15,10 +15,10 @@ interface Call {
 
 const OPEN = '<tool_call>'
 const CLOSE = '</tool_call>'
-/** What some models say before they write bare JSON. */
+/** Some models write these before bare JSON. */
 const HERALDS = ['<|python_tag|>', '[TOOL_CALLS]']
 
-/** Only where tools were offered is anything taken for a call of one. */
+/** Calls are read only where tools were offered. */
 export function readCalls(text: string, tools: readonly JsonObject[]): Said {
   if (tools.length === 0) return { content: text, calls: [] }
   return betweenTags(text) ?? bareJson(text, new Set(tools.map(nameOf))) ?? { content: text, calls: [] }
@@ -26,7 +26,7 @@ export function readCalls(text: string, tools: readonly JsonObject[]): Said {
 
 const nameOf = (tool: JsonObject): Json | undefined => objectOf(tool['function'])['name'] ?? tool['name']
 
-/** A last one without its closing tag counts: models stop there. What is no JSON of a call stays what was said. */
+/** The last call may lack its closing tag. Text that is not the JSON of a call stays text. */
 function betweenTags(text: string): Said | null {
   const [before = '', ...pieces] = text.split(OPEN)
   const calls: Call[] = []
@@ -40,7 +40,7 @@ function betweenTags(text: string): Said | null {
   return calls.length === 0 ? null : { content: content.trim() === '' ? null : content.trim(), calls }
 }
 
-/** The whole answer, and only calls of what was offered: an answer may well be JSON. */
+/** The whole answer, and only calls of offered tools: an answer may be JSON too. */
 function bareJson(text: string, offered: ReadonlySet<Json | undefined>): Said | null {
   const trimmed = text.trim()
   const herald = HERALDS.find((one) => trimmed.startsWith(one)) ?? ''
@@ -55,13 +55,4 @@ function callOf(value: Json | undefined): Call | null {
   const { name, arguments: given = value['parameters'] ?? {} } = value
   if (typeof name !== 'string' || name === '' || !(isObject(given) || typeof given === 'string')) return null
   return { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) }
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
 }

@@ -14,22 +14,16 @@ export interface Prompt {
   readonly format: { readonly schema: JsonObject | null } | null
 }
 
-export type PromptTurn = InstructionTurn | UserTurn | AssistantTurn | ToolTurn
-
-/** System and developer text, wherever in the request it stood. */
-interface InstructionTurn {
-  readonly role: 'instruction'
-  readonly texts: readonly string[]
-}
+export type PromptTurn =
+  /** System and developer text, from anywhere in the request. */
+  | { readonly role: 'instruction'; readonly texts: readonly string[] }
+  | UserTurn
+  | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly calls: readonly EarlierCall[] }
+  | ToolTurn
 export interface UserTurn {
   readonly role: 'user'
   readonly texts: readonly string[]
   readonly images: number
-}
-interface AssistantTurn {
-  readonly role: 'assistant'
-  readonly texts: readonly string[]
-  readonly calls: readonly EarlierCall[]
 }
 export interface ToolTurn {
   readonly role: 'tool'

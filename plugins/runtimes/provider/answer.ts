@@ -33,7 +33,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#signal = signal
     this.#onAbort = () => this.#giveUp()
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    // Who was gone before the call began is never told of it again.
+    // A signal that aborted before the call emits no further event.
     if (signal.aborted) this.#giveUp()
   }
 

@@ -27,12 +27,11 @@ function timeoutOf(config: JsonObject): number {
   return typeof seconds === 'number' ? seconds * 1000 : 300_000
 }
 
-/** Where an address is set: for all scenarios, or for one. */
 const SETTING = "inference.upstream_url, or the scenario's model.url"
 
 class Provider implements Runtime {
   readonly #config: JsonObject
-  /** Connections are shared by every scenario that asks the same address. The one that was asked longest ago stands first. */
+  /** Shared by all scenarios with the same address; least recently used first. */
   readonly #upstreams = new Map<string, Connections>()
 
   constructor(config: JsonObject) {
@@ -71,7 +70,7 @@ class Provider implements Runtime {
     return used
   }
 
-  /** Addresses come and go with scenarios' settings: the one asked longest ago goes first. What is still being answered there is finished. */
+  /** Closes the least recently used; its running answers are finished. */
   #letOneGo(): void {
     const [oldest] = this.#upstreams
     if (oldest === undefined || this.#upstreams.size <= UPSTREAMS_MAX) return
@@ -90,7 +89,7 @@ class Provider implements Runtime {
   }
 }
 
-/** Of direct connections; those through a proxy are counted by nobody. */
+/** Of direct connections only; those through a proxy are not counted. */
 function load(dispatcher: Connections['dispatcher']): JsonObject {
   if (!(dispatcher instanceof Pool)) return {}
   const { connected, running, queued } = dispatcher.stats

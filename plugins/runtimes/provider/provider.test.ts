@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { runtimeConformance } from '../../../conformance/runtime.ts'
 import { answerPlainly, chatFrames, sendJson, startUpstream, type Upstream } from '../../../test/support/upstream.ts'
 import { until } from '../../../test/support/wait.ts'
@@ -44,56 +44,54 @@ function callOf(url: string, signal: AbortSignal): RuntimeCall {
   }
 }
 
-describe('a call that is given up', () => {
-  it('before its connection is made is over at once, and never asks', async () => {
-    // The other side accepts the connection and never answers the handshake on it.
-    const wire = await startWire()
-    wire.answer(() => undefined)
-    const runtime: Runtime = await provider.plugin.make({ timeout_s: 600 })
-    const controller = new AbortController()
-    const asked = runtime.infer(callOf(wire.url.replace('http:', 'https:'), controller.signal))
-    await until(() => wire.open === 1)
-    controller.abort()
-    await expect(asked).rejects.toMatchObject({ kind: 'upstream', code: 'upstream_unreachable' })
+/** A runtime and an upstream until the test ends. */
+async function open<T extends { close(): Promise<void> }>(start: () => Promise<T>) {
+  const upstream = await start()
+  const runtime: Runtime = await provider.plugin.make({ timeout_s: 600 })
+  onTestFinished(async () => {
     await runtime.close()
-    await wire.close()
+    await upstream.close()
   })
+  return { upstream, runtime }
+}
 
-  it('before it began is over at once', async () => {
-    const wire = await startWire()
+async function streamOf(runtime: Runtime, url: string): Promise<AsyncIterable<Uint8Array>> {
+  const answer = await runtime.infer(callOf(url, new AbortController().signal))
+  if (answer.kind !== 'stream') throw new Error('a stream was requested')
+  return answer.chunks
+}
+
+describe('a call that is aborted', () => {
+  it.each([
+    ['before its connection is made', new AbortController()],
+    ['before it began', null],
+  ])('%s ends at once', async (_when, controller) => {
+    // The other side accepts the connection and never answers the TLS handshake.
+    const { upstream: wire, runtime } = await open(startWire)
     wire.answer(() => undefined)
-    const runtime: Runtime = await provider.plugin.make({ timeout_s: 600 })
-    const asked = runtime.infer(callOf(wire.url.replace('http:', 'https:'), AbortSignal.abort()))
+    const asked = runtime.infer(callOf(wire.url.replace('http:', 'https:'), controller?.signal ?? AbortSignal.abort()))
+    if (controller !== null) await until(() => wire.open === 1)
+    controller?.abort()
     await expect(asked).rejects.toMatchObject({ kind: 'upstream', code: 'upstream_unreachable' })
-    await runtime.close()
-    await wire.close()
   })
 
   it('by leaving its stream is cancelled upstream, and one read to its end is not', async () => {
-    const upstream = await startUpstream()
-    const runtime: Runtime = await provider.plugin.make({})
+    const { upstream, runtime } = await open(startUpstream)
     upstream.answer((_received, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(chatFrames[0])
     })
-    const left = await runtime.infer(callOf(upstream.url, new AbortController().signal))
-    if (left.kind !== 'stream') throw new Error('a stream was asked for')
-    for await (const chunk of left.chunks) if (chunk.length > 0) break
+    for await (const chunk of await streamOf(runtime, upstream.url)) if (chunk.length > 0) break
     await until(() => upstream.cancelled === 1)
     upstream.answer(answerPlainly)
-    const read = await runtime.infer(callOf(upstream.url, new AbortController().signal))
-    if (read.kind !== 'stream') throw new Error('a stream was asked for')
-    for await (const chunk of read.chunks) expect(chunk.length).toBeGreaterThan(0)
+    for await (const chunk of await streamOf(runtime, upstream.url)) expect(chunk.length).toBeGreaterThan(0)
     expect(upstream.cancelled).toBe(1)
-    await runtime.close()
-    await upstream.close()
   })
 })
 
-describe('a stream that nobody reads', () => {
-  it('is held back upstream, and comes whole once somebody does', async () => {
-    const upstream = await startUpstream()
-    const runtime: Runtime = await provider.plugin.make({})
+describe('a stream that is read slowly', () => {
+  it('is held back upstream, and arrives whole', async () => {
+    const { upstream, runtime } = await open(startUpstream)
     const piece = Buffer.alloc(256 * 1024, 'x')
     const pieces = 64
     upstream.answer((_received, response) => {
@@ -101,25 +99,20 @@ describe('a stream that nobody reads', () => {
       for (let sent = 0; sent < pieces; sent++) response.write(piece)
       response.end()
     })
-    const answer = await runtime.infer(callOf(upstream.url, new AbortController().signal))
-    if (answer.kind !== 'stream') throw new Error('a stream was asked for')
     let bytes = 0
-    for await (const chunk of answer.chunks) {
+    for await (const chunk of await streamOf(runtime, upstream.url)) {
       bytes += chunk.length
       // Each chunk is read late, so that more waits than the runtime holds.
       await new Promise((resolve) => setImmediate(resolve))
     }
     expect(bytes).toBe(pieces * piece.length)
-    await runtime.close()
-    await upstream.close()
   })
 })
 
 describe('with more upstreams than it keeps connections to', () => {
-  it('the one that was asked longest ago is let go, and its answers under way are finished', async () => {
-    const upstream = await startUpstream()
-    const runtime: Runtime = await provider.plugin.make({})
-    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  it('the least recently used is closed, and its running answers are finished', async () => {
+    const { upstream, runtime } = await open(startUpstream)
+    const { promise: gate, resolve: letAnswer } = Promise.withResolvers<void>()
     upstream.answer(async (received, response) => {
       if (received.url.startsWith('/slow')) await gate
       sendJson(response, 200, { url: received.url })
@@ -139,9 +132,7 @@ describe('with more upstreams than it keeps connections to', () => {
     expect(await kept()).toHaveLength(256)
     expect(await kept()).toContain('busy')
     expect(await kept()).not.toContain('slow')
-    open()
+    letAnswer()
     expect(await slow).toMatchObject({ kind: 'whole', status: 200 })
-    await runtime.close()
-    await upstream.close()
   })
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../test/support/wait.ts'
 import { adapterFolder } from '../../../test/weights/engines/adapter-folder.ts'
 import { startSglang } from '../../../test/weights/engines/sglang-server.ts'
@@ -9,18 +9,14 @@ import { SglangEngine } from './engine.ts'
 
 const NEVER = new AbortController().signal
 const BODY = { model: 'mine', messages: [{ role: 'user', content: 'hello' }], max_tokens: 5, temperature: 0 }
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
 
 async function open(options: EngineOptions = {}): Promise<{ server: EngineServer; engine: SglangEngine }> {
   const server = await startSglang(options)
   const engine = new SglangEngine(readEngineSettings('sglang', { url: server.url }))
-  closers.push(
-    () => server.close(),
-    () => engine.close(),
-  )
+  onTestFinished(async () => {
+    await engine.close()
+    await server.close()
+  })
   return { server, engine }
 }
 
@@ -35,7 +31,7 @@ describe('the engine sglang', () => {
     expect(asked.map(({ body }) => body['lora_path'])).toEqual(['svc.a.1', 'svc.a.1', 'svc.a.1'])
   })
 
-  it('names an answer by the weights that somebody changed under the adapters, so that it is never taken for one of theirs', async () => {
+  it('names an answer by the changed weights under the adapters, so that it is never taken for one of theirs', async () => {
     const { server, engine } = await open()
     await engine.load({ name: 'svc.a.1', directory: await adapterFolder(1) }, NEVER)
     await engine.model(NEVER)
@@ -47,7 +43,7 @@ describe('the engine sglang', () => {
     await expect(engine.score([1, 2], 'svc.a.1', NEVER)).rejects.toMatchObject({ code: 'engine_answer_broken' })
   })
 
-  it('of an older version is asked by its earlier routes, and its adapters are known by its replies', async () => {
+  it('of an older version is called by its earlier routes, and its adapters are read from its replies', async () => {
     const { server, engine } = await open({ faults: ['old'] })
     const directory = await adapterFolder(1)
     expect(await engine.model(NEVER)).toMatchObject({ name: 'tiny', weightVersion: 'default' })

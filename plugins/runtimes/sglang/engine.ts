@@ -1,31 +1,28 @@
 /** SGLang as an engine: its own routes for tokens, adapters and pauses, the chat completions route for chats. */
-import type {
-  AdapterFolder,
-  ChatAnswer,
-  Engine,
-  EngineChat,
-  EngineModel,
-  GenerateCall,
-  Generation,
-  JsonObject,
-  Json,
-  Sampling,
+import {
+  unavailable,
+  upstream,
+  type AdapterFolder,
+  type ChatAnswer,
+  type Engine,
+  type EngineChat,
+  type EngineModel,
+  type GenerateCall,
+  type Generation,
+  type Json,
+  type JsonObject,
+  type Refusal,
+  type Sampling,
 } from '../../../src/contract/index.ts'
-import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
+import { defined, firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
 import { filledText, isList, listOf, objectOf, textOf } from '../../../src/dialects/index.ts'
-import { readModels } from '../common/models.ts'
+import { readModels, type Models } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
-import { answerOf, failed, isLost, refusalOf, wholeOf } from '../common/replies.ts'
+import { answerOf, failed, isHeldAlready, isLost, refusalOf, refusedAdapter, wholeOf } from '../common/replies.ts'
 import type { EngineSettings } from '../common/settings.ts'
-import { SglangAdapters } from './adapters.ts'
 
-interface Sampled {
-  readonly tokens: readonly number[]
-  readonly logProbs: readonly number[]
-}
-
-/** What the engine was when it was first looked at. */
+/** The engine when it was first read. */
 interface Base extends EngineModel {
   /** What requests call it. */
   readonly id: string
@@ -49,7 +46,7 @@ export class SglangEngine implements Engine {
     this.#adapters = new SglangAdapters(this.#http)
   }
 
-  /** Looked up once: an engine whose weights somebody changed since then must not pass for the one it was. */
+  /** Read once: an engine whose weights changed since then must not pass for the same. */
   async model(signal: AbortSignal): Promise<Base> {
     if (this.#base !== null) return this.#base
     const models = await readModels(this.#http, this.#settings.model, signal)
@@ -83,16 +80,16 @@ export class SglangEngine implements Engine {
     return this.#adapters.held(await readModels(this.#http, this.#settings.model, signal))
   }
 
-  /** What runs is broken off: no answer may span two states of the engine. */
+  /** Aborts running requests: no answer may span two states of the engine. */
   pause(signal: AbortSignal): Promise<void> {
-    return this.#tell('/pause_generation', { mode: 'abort' }, signal)
+    return this.#send('/pause_generation', { mode: 'abort' }, signal)
   }
 
   resume(signal: AbortSignal): Promise<void> {
-    return this.#tell('/continue_generation', {}, signal)
+    return this.#send('/continue_generation', {}, signal)
   }
 
-  async #tell(path: string, body: JsonObject, signal: AbortSignal): Promise<void> {
+  async #send(path: string, body: JsonObject, signal: AbortSignal): Promise<void> {
     const reply = await this.#http.post(path, body, signal)
     if (reply.status >= 400) throw failed(reply)
   }
@@ -104,7 +101,7 @@ export class SglangEngine implements Engine {
 
   async chat({ body, adapter, signal }: EngineChat): Promise<ChatAnswer> {
     const base = await this.model(signal)
-    // A model of the form `base:adapter` would choose an adapter too: the client's never gets there.
+    // A model `base:adapter` would choose an adapter too, so the client's model is not passed on.
     const own = { model: base.id, lora_path: adapter, return_prompt_token_ids: true, return_meta_info: true }
     const reply = await this.#http.post('/v1/chat/completions', requestOf(body, own), signal)
     this.#noteLost(reply, adapter)
@@ -172,26 +169,17 @@ export class SglangEngine implements Engine {
   }
 }
 
-/** Somebody changed the base under the adapters: the answer is named by that, which no scenario serves, and so is never taken for one of its own. */
+/** When the base was changed under the adapters, the answer gets a name that no scenario serves. */
 function producerOf(meta: JsonObject, adapter: string | null, base: Base): string | null {
   const version = filledText(meta['weight_version'])
   return version === base.weightVersion ? adapter : `weight-version:${version ?? 'none'}`
 }
 
-/** SGLang's own words for sampling, and for what was sampled. */
-function samplingParams({ maxTokens, temperature, topP, topK, seed, stop }: Sampling): JsonObject {
-  return {
-    max_new_tokens: maxTokens,
-    temperature,
-    ...(topP !== undefined && { top_p: topP }),
-    ...(topK !== undefined && { top_k: topK }),
-    ...(seed !== undefined && { sampling_seed: seed }),
-    ...(stop !== undefined && { stop }),
-  }
-}
+const samplingParams = ({ maxTokens, temperature, topP, topK, seed, stop }: Sampling): JsonObject =>
+  defined({ max_new_tokens: maxTokens, temperature, top_p: topP, top_k: topK, sampling_seed: seed, stop })
 
 /** Rows of log-probability, id and text, one per generated token. */
-function sampledOf(meta: JsonObject): Sampled {
+function sampledOf(meta: JsonObject): Pick<Generation, 'tokens' | 'logProbs'> {
   if (!isList(meta['output_token_logprobs'])) throw broken('it came without log-probabilities')
   const rows = meta['output_token_logprobs'].map(listOf)
   const tokens = idsOf(
@@ -204,3 +192,60 @@ function sampledOf(meta: JsonObject): Sampled {
 
 /** A word on one route, an object with a `type` on the other. */
 const isAborted = (reason: Json | undefined): boolean => reason === 'abort' || objectOf(reason)['type'] === 'abort'
+
+/** The adapters that the server holds: loaded, unloaded, and listed by its own replies. */
+class SglangAdapters {
+  readonly #http: EngineHttp
+  /** As of its latest reply: older servers say it nowhere else. */
+  #latest: ReadonlySet<string> = new Set()
+
+  constructor(http: EngineHttp) {
+    this.#http = http
+  }
+
+  async load({ name, directory }: AdapterFolder, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post('/load_lora_adapter', { lora_name: name, lora_path: directory, pinned: false }, signal)
+    // One name is one adapter for ever: the reply of an earlier try was lost, and what it loaded is the same.
+    if (isHeldAlready(reply)) this.#latest = new Set([...this.#latest, name])
+    else if (reply.status >= 400 || wholeOf(reply)['success'] !== true) throw refusalOfLoad(reply)
+    else this.#note(reply, (held) => held.add(name))
+  }
+
+  async unload(name: string, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post('/unload_lora_adapter', { lora_name: name }, signal)
+    if (isLost(reply, name)) return this.forget(name)
+    if (reply.status >= 400 || wholeOf(reply)['success'] !== true) throw failed(reply)
+    this.#note(reply, (held) => held.delete(name))
+  }
+
+  /** A list that names parents is the truth, also after a restart; without them the latest reply is all there is. */
+  held({ adapters, namesParents }: Models): readonly string[] {
+    return namesParents ? adapters : [...this.#latest]
+  }
+
+  forget(name: string): void {
+    this.#latest = new Set([...this.#latest].filter((one) => one !== name))
+  }
+
+  /** `loaded_adapters` has names as keys or as a list, by version. */
+  #note(reply: Reply, otherwise: (held: Set<string>) => void): void {
+    const said = reply.json?.['loaded_adapters'] ?? null
+    const held = new Set(said === null ? this.#latest : isList(said) ? said.flatMap((one) => filledText(one) ?? []) : Object.keys(said))
+    if (said === null) otherwise(held)
+    this.#latest = held
+  }
+}
+
+function refusalOfLoad(reply: Reply): Refusal {
+  if (reply.status === 404 || /LoRA is not enabled/i.test(reply.text))
+    return upstream(
+      'engine_without_lora',
+      'the engine takes no adapters; start it with --enable-lora, --max-lora-rank and --lora-target-modules',
+    )
+  if (/maximum number of loaded lora/i.test(reply.text))
+    return unavailable(
+      'engine_full',
+      "the engine holds as many adapters as it may; its --max-loaded-loras must not be below this runtime's capacity",
+    )
+  return reply.status >= 500 ? failed(reply) : refusedAdapter(reply)
+}

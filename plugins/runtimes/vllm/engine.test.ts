@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { adapterFolder } from '../../../test/weights/engines/adapter-folder.ts'
 import { scriptedDecoder, type Decoder } from '../../../test/weights/engines/decoder.ts'
 import { startVllm } from '../../../test/weights/engines/vllm-server.ts'
@@ -10,23 +10,19 @@ import { VllmEngine } from './engine.ts'
 const NEVER = new AbortController().signal
 const MESSAGES = [{ role: 'user', content: 'hello' }]
 const BODY = { model: 'mine', messages: MESSAGES, max_tokens: 5, temperature: 0 }
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
 
 async function open(options: EngineOptions = {}): Promise<{ server: EngineServer; engine: VllmEngine }> {
   const server = await startVllm(options)
   const engine = new VllmEngine(readEngineSettings('vllm', { url: server.url }))
-  closers.push(
-    () => server.close(),
-    () => engine.close(),
-  )
+  onTestFinished(async () => {
+    await engine.close()
+    await server.close()
+  })
   return { server, engine }
 }
 
 describe('the engine vllm', () => {
-  it('names an answer by the model it says it was, and takes no score from another', async () => {
+  it('names an answer by the model in its reply, and accepts no score of another', async () => {
     const { engine } = await open({ faults: ['otherModel'] })
     await engine.load({ name: 'svc.a.1', directory: await adapterFolder(1) }, NEVER)
     for (const adapter of ['svc.a.1', null]) {
@@ -42,7 +38,7 @@ describe('the engine vllm', () => {
     await engine.load({ name: 'svc.a.1', directory }, NEVER)
     await engine.chat({ body: BODY, adapter: 'svc.a.1', signal: NEVER })
     expect(server.rereads).toBe(0)
-    // The fault is there for who loads in place.
+    // Loading in place shows the fault.
     await fetch(`${server.url}/v1/load_lora_adapter`, {
       method: 'POST',
       body: JSON.stringify({ lora_name: 'svc.a.1', lora_path: directory, load_inplace: true }),
@@ -51,14 +47,14 @@ describe('the engine vllm', () => {
     expect(server.rereads).toBe(1)
   })
 
-  it('says how to start it when the routes for adapters are off, also when one is to be unloaded', async () => {
+  it('explains how to start it when the routes for adapters are off, also for an unload', async () => {
     const { engine } = await open({ faults: ['loraOff'] })
     const off = { code: 'engine_without_lora', message: expect.stringContaining('VLLM_ALLOW_RUNTIME_LORA_UPDATING=1') }
     await expect(engine.load({ name: 'svc.a.1', directory: await adapterFolder(1) }, NEVER)).rejects.toMatchObject(off)
     await expect(engine.unload('svc.a.1', NEVER)).rejects.toMatchObject(off)
   })
 
-  it('is not paused where it has no route for that, and shows it', async () => {
+  it('is not paused where it has no route for that, and reports it', async () => {
     const { engine } = await open({ faults: ['noDevMode'] })
     expect(engine.status()).toMatchObject({ pauses: null })
     await engine.pause(NEVER)
@@ -78,7 +74,7 @@ describe('the engine vllm', () => {
     expect(encoded?.answer.length).toBeGreaterThan(0)
   })
 
-  it('cannot tell what an answer comes to where the template writes the earlier turns otherwise once there are more', async () => {
+  it('cannot encode an answer where the template rewrites earlier turns once there are more', async () => {
     const plain = scriptedDecoder()
     const shifty: Decoder = {
       ...plain,

@@ -1,18 +1,19 @@
 /** vLLM as an engine: an adapter is a model of its own, asked for by name and named in the answer. */
-import { unavailable, upstream } from '../../../src/contract/index.ts'
-import type {
-  AdapterFolder,
-  ChatAnswer,
-  Encoded,
-  Engine,
-  EngineChat,
-  EngineModel,
-  GenerateCall,
-  Generation,
-  JsonObject,
-  Refusal,
+import {
+  unavailable,
+  upstream,
+  type AdapterFolder,
+  type ChatAnswer,
+  type Encoded,
+  type Engine,
+  type EngineChat,
+  type EngineModel,
+  type GenerateCall,
+  type Generation,
+  type JsonObject,
+  type Refusal,
 } from '../../../src/contract/index.ts'
-import { firstChoice, givenOn, requestOf } from '../common/chat.ts'
+import { defined, firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
 import { filledText, listOf, objectOf, objectsOf, textOf } from '../../../src/dialects/index.ts'
 import { readModels } from '../common/models.ts'
@@ -49,29 +50,37 @@ export class VllmEngine implements Engine {
     return this.#base
   }
 
-  load(adapter: AdapterFolder, signal: AbortSignal): Promise<void> {
-    return loadAdapter(this.#http, adapter, signal)
+  /** Never in place: then the engine would read the folder again with every step. */
+  async load({ name, directory }: AdapterFolder, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory, load_inplace: false }, signal)
+    // A name is one adapter for ever: the reply of an earlier try was lost, and that try loaded the same.
+    if (reply.status < 400 || isHeldAlready(reply)) return
+    if (isRouteOff(reply, name)) throw routeOff()
+    if (/max_cpu_loras|max_loras|no free lora/i.test(reply.text)) throw full()
+    throw reply.status >= 500 ? failed(reply) : refusedAdapter(reply)
   }
 
-  unload(name: string, signal: AbortSignal): Promise<void> {
-    return unloadAdapter(this.#http, name, signal)
+  async unload(name: string, signal: AbortSignal): Promise<void> {
+    const reply = await this.#http.post('/v1/unload_lora_adapter', { lora_name: name }, signal)
+    if (reply.status < 400 || isLost(reply, name)) return
+    throw isRouteOff(reply, name) ? routeOff() : failed(reply)
   }
 
   async adapters(signal: AbortSignal): Promise<readonly string[]> {
     return (await readModels(this.#http, this.#settings.model, signal)).adapters
   }
 
-  /** What runs is broken off: no answer may span two states of the engine. */
+  /** Aborts running requests: no answer may span two states of the engine. */
   pause(signal: AbortSignal): Promise<void> {
-    return this.#tell('/pause?mode=abort', signal)
+    return this.#send('/pause?mode=abort', signal)
   }
 
   resume(signal: AbortSignal): Promise<void> {
-    return this.#tell('/resume', signal)
+    return this.#send('/resume', signal)
   }
 
-  /** Without its development mode the engine has no such routes. A name is one adapter for ever, so that nothing is mixed up without them. */
-  async #tell(path: string, signal: AbortSignal): Promise<void> {
+  /** Only in its development mode the engine has these routes. A name is one adapter for ever, so it is safe without them. */
+  async #send(path: string, signal: AbortSignal): Promise<void> {
     const reply = await this.#http.post(path, {}, signal)
     if (reply.status >= 400 && reply.status !== 404) throw failed(reply)
     this.#pauses = reply.status !== 404
@@ -102,14 +111,7 @@ export class VllmEngine implements Engine {
 
   async generate({ prompt, adapter, sampling, signal }: GenerateCall): Promise<Generation> {
     const { maxTokens, temperature, topP, topK, seed, stop } = sampling
-    const wishes = {
-      max_tokens: maxTokens,
-      temperature,
-      ...(topP !== undefined && { top_p: topP }),
-      ...(topK !== undefined && { top_k: topK }),
-      ...(seed !== undefined && { seed }),
-      ...(stop !== undefined && { stop }),
-    }
+    const wishes = defined({ max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, seed, stop })
     const { answer, choice, asked } = await this.#complete(prompt, { ...wishes, logprobs: 1, return_token_ids: true }, adapter, signal)
     if (choice['finish_reason'] === 'abort') return { prompt, tokens: [], logProbs: [], spans: [], text: '', finish: 'aborted' }
     checkSame(idsOf(choice['prompt_token_ids'], 'prompt ids'), prompt, 'the prompt ids')
@@ -134,19 +136,34 @@ export class VllmEngine implements Engine {
       throw broken('it was broken off, or another model gave it')
     const rows = listOf(choice['prompt_logprobs']).map(objectOf)
     checkCount(rows, tokens.length, 'scored ids')
-    // Each row goes from id to log-probability: of the id itself, and of likelier ones when somebody asked for them.
+    // Each row maps ids to log-probabilities: the id itself, and likelier ones where they were requested.
     return logProbsOf(rows.slice(1).map((row, at) => objectOf(row[String(tokens[at + 1])])['logprob']))
   }
 
-  /** The one route that takes ids, gives ids, text and log-probabilities, and says which model it was. */
+  /** The only route that takes ids, returns ids, text and log-probabilities, and names the model. */
   async #complete(prompt: readonly number[], wishes: JsonObject, adapter: string | null, signal: AbortSignal) {
     const asked = adapter ?? (await this.model(signal)).id
     const answer = answerOf(await this.#http.post('/v1/completions', { ...wishes, model: asked, prompt, stream: false }, signal), adapter)
     return { answer, choice: firstChoice(answer), asked }
   }
 
+  /** By the engine's own template. Null where it has no such route, refuses the chat, or rewrites the conversation once it goes on. */
   async encode(body: JsonObject, answer: JsonObject | null, signal: AbortSignal): Promise<Encoded | null> {
-    return encodeChat(this.#http, (await this.model(signal)).id, body, answer, signal)
+    const messages = listOf(body['messages'])
+    const { tools, chat_template_kwargs } = body
+    const common = defined({ model: (await this.model(signal)).id, tools, chat_template_kwargs })
+    const prompt = await this.#tokenize({ ...common, messages, add_generation_prompt: true }, signal)
+    if (prompt === null || answer === null) return prompt === null ? null : { prompt, answer: [] }
+    const turn = { ...answer, role: 'assistant' }
+    const whole = await this.#tokenize({ ...common, messages: [...messages, turn], add_generation_prompt: false }, signal)
+    if (whole === null || prompt.some((id, at) => id !== whole[at])) return null
+    return { prompt, answer: whole.slice(prompt.length) }
+  }
+
+  async #tokenize(request: JsonObject, signal: AbortSignal): Promise<readonly number[] | null> {
+    const reply = await this.#http.post('/tokenize', request, signal)
+    if (reply.status >= 500) throw failed(reply)
+    return reply.status >= 400 ? null : idsOf(wholeOf(reply)['tokens'], 'token ids')
   }
 
   status(): JsonObject {
@@ -165,32 +182,13 @@ export class VllmEngine implements Engine {
   }
 }
 
-/** By what the engine says it was. Another name than the one asked for is never an adapter of the scenario's. */
+/** By the model that the answer names. Another name than the requested one is never an adapter of the scenario. */
 function producerOf(answer: JsonObject, asked: string, adapter: string | null): string | null {
   const said = filledText(answer['model'])
   return said === asked ? adapter : (said ?? 'model:none')
 }
 
-/**
- * Adapters go in and out of a vLLM server by routes that it has only when it was started so. Success is a line of text. Never in place: an
- * engine told so once reads the folder again with every step.
- */
-async function loadAdapter(http: EngineHttp, { name, directory }: AdapterFolder, signal: AbortSignal): Promise<void> {
-  const reply = await http.post('/v1/load_lora_adapter', { lora_name: name, lora_path: directory, load_inplace: false }, signal)
-  // One name is one adapter for ever: the reply of an earlier try was lost, and what it loaded is the same.
-  if (reply.status < 400 || isHeldAlready(reply)) return
-  if (isRouteOff(reply, name)) throw routeOff()
-  if (/max_cpu_loras|max_loras|no free lora/i.test(reply.text)) throw full()
-  throw reply.status >= 500 ? failed(reply) : refusedAdapter(reply)
-}
-
-async function unloadAdapter(http: EngineHttp, name: string, signal: AbortSignal): Promise<void> {
-  const reply = await http.post('/v1/unload_lora_adapter', { lora_name: name }, signal)
-  if (reply.status < 400 || isLost(reply, name)) return
-  throw isRouteOff(reply, name) ? routeOff() : failed(reply)
-}
-
-/** What the route itself refuses names the adapter. */
+/** A refusal by the route itself names the adapter. */
 const isRouteOff = ({ status, text }: Reply, name: string): boolean => [403, 404, 405].includes(status) && !text.includes(name)
 
 const routeOff = (): Refusal =>
@@ -201,31 +199,3 @@ const routeOff = (): Refusal =>
 
 const full = (): Refusal =>
   unavailable('engine_full', "the engine holds as many adapters as it may; its --max-cpu-loras must not be below this runtime's capacity")
-
-/**
- * A chat as token ids by the engine's own template, and the answer as what the template makes of the next turn. Null where the engine has
- * no such route, takes no such chat, or writes the conversation otherwise once it goes on.
- */
-async function encodeChat(
-  http: EngineHttp,
-  model: string,
-  body: JsonObject,
-  answer: JsonObject | null,
-  signal: AbortSignal,
-): Promise<Encoded | null> {
-  const messages = listOf(body['messages'])
-  const { tools, chat_template_kwargs } = body
-  const common = { model, ...(tools !== undefined && { tools }), ...(chat_template_kwargs !== undefined && { chat_template_kwargs }) }
-  const prompt = await tokenized(http, { ...common, messages, add_generation_prompt: true }, signal)
-  if (prompt === null || answer === null) return prompt === null ? null : { prompt, answer: [] }
-  const turn = { ...answer, role: 'assistant' }
-  const whole = await tokenized(http, { ...common, messages: [...messages, turn], add_generation_prompt: false }, signal)
-  if (whole === null || prompt.some((id, at) => id !== whole[at])) return null
-  return { prompt, answer: whole.slice(prompt.length) }
-}
-
-async function tokenized(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<readonly number[] | null> {
-  const reply = await http.post('/tokenize', request, signal)
-  if (reply.status >= 500) throw failed(reply)
-  return reply.status >= 400 ? null : idsOf(wholeOf(reply)['tokens'], 'token ids')
-}
