@@ -8,7 +8,7 @@ const tasks = [
   { prompt: 'Two and two?', answer: 'four' },
 ]
 
-/** What either side says to any prompt. */
+/** With the answer of either side to every prompt. */
 async function examined(config: JsonObject, candidate: string, current: string): Promise<Examination> {
   const examiner = await threshold.plugin.make({ tasks, ...config })
   return examiner.examine(simulatedCandidate(saying(candidate), saying(current)), new AbortController().signal)
@@ -22,7 +22,7 @@ const noting = (side: JsonObject[]) => async (body: JsonObject) => {
 describe('threshold', async () => {
   examinerConformance({ describe, it, examiner: await threshold.plugin.make({ tasks }) })
 
-  it('selects a candidate that is as good as what is served, and tells how good both are', async () => {
+  it('selects a candidate that is as good as what is served, and reports both scores', async () => {
     const metrics = { candidate_score: 0.5, current_score: 0.5, evaluation_task_count: 2 }
     expect(await examined({}, 'It is  PARIS.', 'paris')).toEqual({ select: true, metrics })
   })
@@ -39,14 +39,14 @@ describe('threshold', async () => {
     expect((await examined(config, candidate, current)).select).toBe(select)
   })
 
-  it('does not ask what is served where that does not count', async () => {
+  it('does not ask what is served where it is not compared', async () => {
     const examiner = await threshold.plugin.make({ tasks, against_current: false })
-    const candidate = simulatedCandidate(saying('Paris'), () => Promise.reject(new Error('nobody asked')))
+    const candidate = simulatedCandidate(saying('Paris'), () => Promise.reject(new Error('not asked')))
     const { metrics } = await examiner.examine(candidate, new AbortController().signal)
     expect(metrics).toEqual({ candidate_score: 0.5, evaluation_task_count: 2 })
   })
 
-  it('asks every task as often as it is told, each time drawn anew and the same on both sides', async () => {
+  it('asks every task as often as configured, with a new seed each time and the same on both sides', async () => {
     const examiner = await threshold.plugin.make({ tasks, repeats: 3, temperature: 0.7, max_tokens: 9 })
     const asked: { readonly candidate: JsonObject[]; readonly current: JsonObject[] } = { candidate: [], current: [] }
     await examiner.examine(simulatedCandidate(noting(asked.candidate), noting(asked.current)), new AbortController().signal)
@@ -65,7 +65,7 @@ describe('threshold', async () => {
     ['an empty list', { tasks: [] }, 'training.examiner_config.tasks: must hold at least one'],
     ['a blank answer', { tasks: [{ prompt: 'x', answer: ' ' }] }, 'training.examiner_config.tasks.0.answer: must be text'],
     ['a floor above 1', { tasks, floor: 2 }, 'training.examiner_config.floor: must be at most 1'],
-    ['a word that is misspelt', { tasks, flour: 1 }, 'training.examiner_config: holds an unknown setting'],
+    ['a misspelt setting', { tasks, flour: 1 }, 'training.examiner_config: holds an unknown setting'],
   ])('refuses %s', async (_what, config, words) => {
     await expect(async () => threshold.plugin.make(config)).rejects.toThrow(words)
   })

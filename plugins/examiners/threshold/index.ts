@@ -1,19 +1,13 @@
-/** Publishes a candidate that answers held-out tasks well enough: as well as a floor, and as well as what is served. */
+/** Publishes a candidate that answers held-out tasks well enough: not below a floor, and not below what is served. */
 import { z } from 'zod'
 import { define, isObject, type Json, type JsonObject, type Tryout, invalid } from '../../../src/contract/index.ts'
 
-/** The settings of the threshold, under `training.examiner_config`: what is asked, and how well it must be answered. */
+/** Under `training.examiner_config`: the tasks, and how well they must be answered. */
 type ThresholdSettings = z.infer<typeof schema>
 
 const text = z.string({ error: 'must be text' }).refine((value) => value.trim() !== '', { error: 'must be text that is not blank' })
-const share = z
-  .number({ error: 'must be a number from 0 to 1' })
-  .min(0, { error: 'must be at least 0' })
-  .max(1, { error: 'must be at most 1' })
-const count = (most: number) => {
-  const error = `must be a whole number from 1 to ${most}`
-  return z.int({ error }).min(1, { error }).max(most, { error })
-}
+const share = z.number({ error: 'must be a number from 0 to 1' }).min(0, 'must be at least 0').max(1, 'must be at most 1')
+const count = (most: number, error = `must be a whole number from 1 to ${most}`) => z.int(error).min(1, error).max(most, error)
 const task = z.strictObject({ prompt: text, answer: text }, { error: 'must be an object of prompt and answer' })
 const schema = z.strictObject(
   {
@@ -62,7 +56,7 @@ async function scoreOf(
   for (const { prompt, answer } of tasks)
     for (let time = 0; time < repeats; time += 1) {
       signal.throwIfAborted()
-      // Drawn by a number where it is drawn at all, so that both sides and every repetition of the step draw alike.
+      // A seed makes both sides, and a repeated step, sample alike.
       const drawn = temperature === 0 ? {} : { seed: time }
       const body = { messages: [{ role: 'user', content: prompt }], temperature, max_tokens, ...drawn }
       if (isRight(textIn(await tryout.chat(body)), answer, match)) right += 1
@@ -77,7 +71,7 @@ function isRight(said: string, answer: string, match: ThresholdSettings['match']
 
 const plain = (said: string): string => said.toLowerCase().replaceAll(/\s+/g, ' ').trim()
 
-/** Whoever says nothing, or asks for a tool instead, has not answered. */
+/** Empty when the model says nothing, or calls a tool instead. */
 function textIn({ choices }: JsonObject): string {
   const [choice]: readonly Json[] = Array.isArray(choices) ? choices : []
   const message = isObject(choice) ? choice['message'] : undefined

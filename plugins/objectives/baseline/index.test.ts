@@ -1,4 +1,4 @@
-/** What single rollouts weigh against all that came before. */
+/** The weights of single rollouts against all scores before. */
 import { describe, expect, it } from 'vitest'
 import { objectiveConformance } from '../../../conformance/index.ts'
 import { prepared, scored, weightsOf } from '../common/testing.ts'
@@ -7,30 +7,30 @@ import baseline from './index.ts'
 describe('baseline', async () => {
   objectiveConformance({ describe, it, objective: await baseline.plugin.make({}) })
 
-  it('holds its first batch against its own mean and remembers that', async () => {
+  it('compares its first batch with its own mean, which becomes the baseline', async () => {
     const answer = await prepared(baseline, {}, scored([0, 1, 2]))
     expect(weightsOf(answer)).toEqual([-1, 0, 1])
     expect(answer).toMatchObject({ state: { baseline: 1 }, metrics: { baseline: 1, mean_score: 1 } })
   })
 
-  it('holds later ones against the running mean, which each batch moves by its share', async () => {
+  it('compares later batches with the running mean, which each of them moves', async () => {
     const answer = await prepared(baseline, { decay: 0.75 }, scored([3, 5]), { baseline: 2 })
     expect(weightsOf(answer)).toEqual([1, 3])
     expect(answer.state).toEqual({ baseline: 2.5 })
   })
 
-  it('learns from one rollout at a time once it has something to go by', async () => {
+  it('learns from one rollout at a time once it has a baseline', async () => {
     const first = await prepared(baseline, {}, scored([1]))
     expect(first).toMatchObject({ kind: 'skip', reason: 'every score equals the baseline', state: { baseline: 1 } })
     expect(weightsOf(await prepared(baseline, {}, scored([0]), first.state))).toEqual([-1])
   })
 
-  it('takes a state that is none of its own for no state', async () => {
+  it('ignores a state that is not its own', async () => {
     for (const state of [{}, { baseline: 'high' }, { baseline: Infinity }])
       expect(weightsOf(await prepared(baseline, {}, scored([0, 1]), state))).toEqual([-0.5, 0.5])
   })
 
-  it('weighs what has no score at nothing, and skips when nothing has one', async () => {
+  it('gives weight 0 to rollouts without a score, and skips when none has one', async () => {
     expect(weightsOf(await prepared(baseline, {}, scored([null, 2]), { baseline: 1 }))).toEqual([0, 1])
     expect(await prepared(baseline, {}, scored([null]))).toMatchObject({ kind: 'skip', reason: 'no sample has a score' })
   })

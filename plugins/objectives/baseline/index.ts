@@ -1,4 +1,4 @@
-/** Policy gradient of single rollouts: a rollout weighs what its score lies above a running mean of all scores before. */
+/** Policy gradient of single rollouts: a rollout's weight is its score above the running mean of all scores before. */
 import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
 import { meanOf, scoredIn } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
@@ -18,7 +18,7 @@ export default define('objective', {
   },
 })
 
-/** Before there is anything to go by, the first batch is held against its own mean: one rollout alone then only sets the baseline. */
+/** The first batch is compared with its own mean, so a single first rollout only sets the baseline. */
 function prepare(rollouts: readonly Rollout[], before: JsonObject, decay: number): Prepared {
   const scored = scoredIn(rollouts)
   const mean = meanOf(scored.map(({ score }) => score))
@@ -29,10 +29,9 @@ function prepare(rollouts: readonly Rollout[], before: JsonObject, decay: number
   const state = { baseline: known === null ? mean : decay * known + (1 - decay) * mean }
   const advantages = rollouts.map(() => 0)
   for (const { at, score } of scored) advantages[at] = score - baseline
-  const told = { ...metrics, baseline }
-  if (advantages.every((advantage) => advantage === 0))
-    return { kind: 'skip', reason: 'every score equals the baseline', state, metrics: told }
-  return { kind: 'train', advantages, state, metrics: told }
+  const outcome = { state, metrics: { ...metrics, baseline } }
+  if (advantages.every((advantage) => advantage === 0)) return { kind: 'skip', reason: 'every score equals the baseline', ...outcome }
+  return { kind: 'train', advantages, ...outcome }
 }
 
 const baselineIn = ({ baseline }: JsonObject): number | null =>

@@ -1,4 +1,4 @@
-/** Scores as an objective may reckon with them, alone and by group. */
+/** Scores that an objective can compute with, alone and by group. */
 import type { JsonObject, Rollout } from '../../../src/contract/index.ts'
 
 /** Where a scored rollout stands in its batch. */
@@ -7,7 +7,7 @@ export interface Scored {
   readonly score: number
 }
 
-/** Sums of what is larger would lose what they are made of. */
+/** Sums of larger scores would lose precision. */
 const SCORE_MAX = 1e15
 /** Scores that differ by less than this part of their size differ by rounding. */
 const ROUNDING = 1e-9
@@ -19,7 +19,7 @@ export interface Groups {
   readonly metrics: JsonObject
 }
 
-/** Whoever names no group, or has no score, is in none. */
+/** Rollouts without a group or a score are in none. */
 export function groupsIn(rollouts: readonly Rollout[]): Groups {
   const scored = scoredIn(rollouts)
   const groups = Map.groupBy(scored, ({ at }) => rollouts[at]?.group ?? null)
@@ -35,19 +35,19 @@ export function groupsIn(rollouts: readonly Rollout[]): Groups {
   return { all, telling, metrics }
 }
 
-/** Those that have a score one can reckon with. */
+/** Those with a usable score. */
 export function scoredIn(rollouts: readonly Rollout[]): readonly Scored[] {
   return rollouts.flatMap(({ score }, at) => (score !== null && Math.abs(score) <= SCORE_MAX ? [{ at, score }] : []))
 }
 
-/** Nobody did better than anybody: there is nothing to tell apart. */
+/** All scores are equal, apart from rounding. */
 export function isConstant(members: readonly Scored[]): boolean {
   const scores = members.map(({ score }) => score)
   const [lowest, highest] = [smallest(scores), largest(scores)]
   return members.length < 2 || highest - lowest <= ROUNDING * Math.max(Math.abs(lowest), Math.abs(highest))
 }
 
-/** Of a batch of any length: as arguments they would not all fit. */
+/** Of a batch of any length, which `Math.max(...)` could not take. */
 export const largest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), -Infinity)
 export const smallest = (values: readonly number[]): number => values.reduce((least, value) => Math.min(least, value), Infinity)
 

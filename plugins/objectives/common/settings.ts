@@ -1,4 +1,4 @@
-/** What an objective reads of `training.objective_config`: nothing it does not know, nothing out of range. */
+/** Checks of `training.objective_config`: known settings only, each in its range. */
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
 export function refuseUnknown(objective: string, config: JsonObject, known: readonly string[]): void {

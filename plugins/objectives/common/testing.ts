@@ -1,7 +1,7 @@
-/** Rollouts for the tests of objectives: what matters to them and nothing else. */
+/** Rollouts for the tests of objectives. */
 import type { JsonObject, Make, Objective, Prepared, Rollout } from '../../../src/contract/index.ts'
 
-/** Two generated tokens after one of the prompt, unless told otherwise. */
+/** Two generated tokens after one of the prompt, unless changed. */
 export function rollout(change: Partial<Rollout> = {}): Rollout {
   const usual = { record_ids: ['x', 'r'], group: null, score: null, tokens: [1, 2, 3], lossMask: [1, 1], logProbs: [-1, -1] } as const
   const sample = { record_ids: ['x', 'r'], exchanges: [{}], score: null, feedback: null }
@@ -22,7 +22,7 @@ export async function prepared(
   return objective.prepare(rollouts, state)
 }
 
-/** Of one that trains: what each rollout weighs. */
+/** The weight of each rollout; throws for a skip. */
 export function weightsOf(answer: Prepared): readonly (number | readonly number[])[] {
   if (answer.kind === 'skip') throw new Error(`it trains nothing: ${answer.reason}`)
   return answer.advantages

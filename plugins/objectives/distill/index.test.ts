@@ -1,4 +1,4 @@
-/** What a token weighs by the teacher's opinion of it. */
+/** The weight of a token by the teacher's log-probability. */
 import { describe, expect, it } from 'vitest'
 import { objectiveConformance } from '../../../conformance/index.ts'
 import { prepared, rollout, weightsOf } from '../common/testing.ts'
@@ -7,7 +7,7 @@ import distill from './index.ts'
 describe('distill', async () => {
   objectiveConformance({ describe, it, objective: await distill.plugin.make({}), scores: false })
 
-  it('weighs each trained token by how much likelier the teacher would have had it, within bounds', async () => {
+  it('weighs each trained token by how much likelier the teacher finds it, within bounds', async () => {
     const rollouts = [
       rollout({ lossMask: [1, 0, 1], logProbs: [-1, 0, -2], teacherLogProbs: [-0.5, -7, -30] }),
       rollout({ lossMask: [1], logProbs: [-4], teacherLogProbs: [-1] }),
@@ -17,7 +17,7 @@ describe('distill', async () => {
     expect(answer.metrics).toEqual({ teacher_distance: expect.closeTo(24.5 / 3, 12), clipped_tokens: 2 })
   })
 
-  it('does not go on without a teacher', async () => {
+  it('fails without a teacher', async () => {
     await expect(prepared(distill, {}, [rollout()])).rejects.toThrow('of the teacher are missing')
     expect((await distill.plugin.make({})).needsTeacher).toBe(true)
   })

@@ -1,9 +1,9 @@
-/** On-policy distillation: a token weighs by how much likelier the teacher would have had it than the student who said it. */
+/** On-policy distillation: a token's weight is how much likelier the teacher finds it than the student that sampled it. */
 import { define, type Rollout } from '../../../src/contract/index.ts'
 import { meanOf } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
-/** In nats. What the teacher finds all but impossible may not outweigh everything else it has to say. */
+/** In nats. A token that the teacher finds nearly impossible may not outweigh all others. */
 const CLIP_NORMALLY = 5
 const CLIP_MIN = 0.01
 const CLIP_MAX = 100
@@ -24,7 +24,7 @@ export default define('objective', {
         return {
           kind: 'train',
           advantages: leads.map((lead) => lead.map((value) => clamp(value ?? 0, clip))),
-          // The mean of what the student gave more than the teacher did is the distance that training closes.
+          // The mean of the student's log-probability above the teacher's is the distance that training closes.
           metrics: { teacher_distance: 0 - meanOf(trained), clipped_tokens: trained.filter((lead) => Math.abs(lead) > clip).length },
         }
       },

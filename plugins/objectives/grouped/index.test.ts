@@ -1,4 +1,4 @@
-/** What the rollouts of a group weigh against each other. */
+/** The weights of the rollouts of a group. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { objectiveConformance } from '../../../conformance/index.ts'
@@ -6,7 +6,7 @@ import { prepared, rollout, scored, weightsOf } from '../common/testing.ts'
 import grouped from './index.ts'
 
 const group = 'g'
-/** Scores so small that a double has few digits left for them are 0. */
+/** Scores too small for a double's precision are 0. */
 const score = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => (Math.abs(value) < 1e-9 ? 0 : value))
 const scores = fc.array(score, { minLength: 2, maxLength: 30 })
 
@@ -18,14 +18,14 @@ describe('grouped', async () => {
     expect(weightsOf(await prepared(grouped, {}, scored([3, 5], { group })))).toEqual([-2, 2])
   })
 
-  it('weighs in standard deviations of the group when told so', async () => {
+  it('weighs in standard deviations of the group where that is set', async () => {
     const config = { normalise: 'std' }
     // Mean 4, deviation 2.
     expect(weightsOf(await prepared(grouped, config, scored([2, 2, 6, 6], { group })))).toEqual([-1, -1, 1, 1].map(near))
     expect(weightsOf(await prepared(grouped, config, scored([0, 3], { group })))).toEqual([-1, 1].map(near))
   })
 
-  it('holds nobody against another group, and leaves groups without a difference and rollouts without a group or score at nothing', async () => {
+  it('compares no rollout with another group, and gives weight 0 to equal groups and to rollouts without a group or score', async () => {
     const rollouts = [
       ...scored([0, 1], { group: 'a' }),
       ...scored([100, 100], { group: 'b' }),
@@ -46,7 +46,7 @@ describe('grouped', async () => {
     expect(await prepared(grouped, {}, rollouts)).toMatchObject({ kind: 'skip', reason })
   })
 
-  it.each(['leave_one_out', 'std'])('weighs a whole group at nothing together, and each the same in any order (%s)', async (normalise) => {
+  it.each(['leave_one_out', 'std'])('gives a group a sum of 0, and each rollout the same weight in any order (%s)', async (normalise) => {
     const objective = await grouped.plugin.make({ normalise })
     fc.assert(
       fc.property(scores, (values) => {

@@ -1,4 +1,4 @@
-/** Grouped policy gradient: a rollout weighs what its score lies above the others of its group. */
+/** Grouped policy gradient: a rollout's weight is its score above the others of its group. */
 import { define, invalid, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
 import { groupsIn, largest, meanOf, smallest } from '../common/scores.ts'
 import { refuseUnknown } from '../common/settings.ts'
@@ -30,7 +30,7 @@ function weighIn(config: JsonObject): Weigh {
   return weigh
 }
 
-/** Whoever has nobody to be held against weighs nothing: no group, no score, or a group that did equally well. */
+/** The weight is 0 without a group, without a score, or in a group of equal scores. */
 function prepare(rollouts: readonly Rollout[], weigh: Weigh): Prepared {
   const { all, telling, metrics } = groupsIn(rollouts)
   if (all.length === 0) return { kind: 'skip', reason: 'no sample has both a group and a score', metrics }
@@ -43,13 +43,13 @@ function prepare(rollouts: readonly Rollout[], weigh: Weigh): Prepared {
   return { kind: 'train', advantages, metrics }
 }
 
-/** The score above the mean of all others: an unbiased measure, which sums up to nothing over the group. */
+/** The score above the mean of the others: unbiased, and 0 in sum over the group. */
 function overOthers(scores: readonly number[]): readonly number[] {
   const sum = scores.reduce((total, score) => total + score, 0)
   return scores.map((score) => score - (sum - score) / (scores.length - 1))
 }
 
-/** The score above the group's mean, in standard deviations. Reckoned between 0 and 1, where squares are harmless. */
+/** The score above the group's mean, in standard deviations; computed between 0 and 1, where squares cannot overflow. */
 function inDeviations(scores: readonly number[]): readonly number[] {
   const lowest = smallest(scores)
   const range = largest(scores) - lowest

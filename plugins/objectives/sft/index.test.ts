@@ -8,7 +8,7 @@ describe('sft', async () => {
   const objective = await sft.plugin.make({})
   objectiveConformance({ describe, it, objective, scores: false })
 
-  it('learns all answers alike, scored or not, and needs nobody to have sampled them', async () => {
+  it('learns all answers alike, scored or not, sampled here or not', async () => {
     expect(objective).toMatchObject({ loss: 'cross_entropy', needsLogProbs: false, encodes: true })
     expect(weightsOf(await prepared(sft, {}, [...scored([0, null]), rollout({ logProbs: [] })]))).toEqual([1, 1, 1])
   })

@@ -1,4 +1,4 @@
-/** Imitation: every token of the given answers counts the same, whoever wrote them. */
+/** Imitation: every token of the given answers counts the same. */
 import { define } from '../../../src/contract/index.ts'
 import { refuseUnknown } from '../common/settings.ts'
 

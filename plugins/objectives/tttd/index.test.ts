@@ -1,4 +1,4 @@
-/** What the best of a group weigh, and the pull towards the base. */
+/** The weights of the best of a group, and the pull towards the base. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { objectiveConformance } from '../../../conformance/index.ts'
@@ -25,20 +25,20 @@ describe('tttd', async () => {
       [10, 20, 40],
       [-0.947153326, -0.816891651, 15.245148696],
     ],
-  ])('weighs scores of %j as reckoned beside it', async (scores, weights) => {
+  ])('weighs scores of %j as computed independently', async (scores, weights) => {
     expect(weightsOf(await prepared(tttd, alone, scored(scores, { group })))).toEqual(weights.map(near))
   })
 
-  it('gives all weight to the best where ties leave the distance out of reach', async () => {
+  it('gives all weight to the best where ties keep the distance out of reach', async () => {
     expect(weightsOf(await prepared(tttd, alone, scored([0, 0, 1, 1], { group })))).toEqual([-1, -1, 2, 2].map(near))
     expect(weightsOf(await prepared(tttd, alone, scored([0, 1, 1, 1], { group })))).toEqual([-1, 0.5, 0.5, 0.5].map(near))
   })
 
-  it('bounds what the better of two weighs', async () => {
+  it('bounds the weight of the better of two', async () => {
     expect(weightsOf(await prepared(tttd, alone, scored([0, 1], { group })))).toEqual([-1, 199].map(near))
   })
 
-  it('does not care in which order or on which scale a group was scored', async () => {
+  it('is the same for any order and scale of the scores', async () => {
     const objective = await tttd.plugin.make(alone)
     const weigh = (values: readonly number[]): readonly number[] => weightsOf(objective.prepare(scored(values, { group }), {})).map(Number)
     const scores = fc.uniqueArray(fc.integer({ min: -1000, max: 1000 }), { minLength: 3, maxLength: 20 })
@@ -53,7 +53,7 @@ describe('tttd', async () => {
     )
   })
 
-  it('adds to each trained token what the batch ran from the base on average, less what that token did', async () => {
+  it('adds to each trained token the mean distance of the batch from the base, less its own', async () => {
     const rollouts = [
       rollout({ group, score: 0, lossMask: [1, 1], logProbs: [-1, -2], baseLogProbs: [-1.5, -2] }),
       rollout({ group, score: 0, lossMask: [1, 0], logProbs: [-1, 0], baseLogProbs: [-2, -9] }),
@@ -71,7 +71,7 @@ describe('tttd', async () => {
     expect(answer.metrics).toMatchObject({ base_log_prob_difference: near(0.2) })
   })
 
-  it('leaves constant groups out, pull and all, and keeps one for the pull when there is no other', async () => {
+  it('leaves constant groups out, and keeps one for the pull when there is no other', async () => {
     const base = { logProbs: [-1, -1], baseLogProbs: [-1, -3] }
     const constant = scored([5, 5], { group: 'constant', ...base })
     const telling = scored([0, 1, 2], { group, ...base })
@@ -84,13 +84,13 @@ describe('tttd', async () => {
     expect(await prepared(tttd, alone, constant)).toMatchObject({ kind: 'skip', reason: 'all scores of each group are equal' })
   })
 
-  it('asks for the base only when it pulls towards it, and does not go on without it then', async () => {
+  it('needs the base only when it pulls towards it, and fails without it then', async () => {
     expect((await tttd.plugin.make({})).needsBase).toBe(true)
     expect((await tttd.plugin.make(alone)).needsBase).toBe(false)
     await expect(prepared(tttd, {}, scored([0, 1], { group }))).rejects.toThrow('of the base are missing')
   })
 
-  it('stands beside the numbers of the grid, and refuses other settings', async () => {
+  it('accepts the numbers of the grid, and refuses other settings', async () => {
     await tttd.plugin.make({ groups_per_step: 8, rollouts_per_group: 64 })
     for (const config of [{ kl_coef: -1 }, { kl_coef: '0.1' }, { beta: 1 }])
       await expect(async () => tttd.plugin.make(config)).rejects.toMatchObject({ kind: 'invalid' })

@@ -1,22 +1,23 @@
-/** Test-time training to discover: the best of each group count for more, and no token may run far from the frozen base. */
-import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+/** Test-time training to discover: the best of each group count for more, and tokens are pulled towards the frozen base. */
+import { define, type Prepared, type Rollout } from '../../../src/contract/index.ts'
 import { groupsIn, isConstant, meanOf, type Scored, largest } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
-/** How far the weights may lie from equal ones: as far as choosing one half of the group would. */
+/** The KL distance of the weights from equal ones: that of choosing one half of the group. */
 const DISTANCE = Math.LN2
 const BETA_MAX = 1e6
-/** Of two rollouts the better would weigh without bound, since no weight lies so far from equal: this is what it is bounded by, in groups. */
+/** The bound on the weight of the better of two rollouts, in groups; two rollouts cannot reach the distance. */
 const GROUPS_MAX = 100
 
 const KL_COEF_NORMALLY = 0.1
 const KL_COEF_MAX = 100
-/** The grid is the recipe's; its numbers stand beside the objective's own. */
+/** The numbers of the grid belong to the recipe. */
 const KNOWN = ['kl_coef', 'groups_per_step', 'rollouts_per_group']
 
 export default define('objective', {
   make(config) {
-    const klCoef = klCoefIn(config)
+    refuseUnknown('tttd', config, KNOWN)
+    const klCoef = numberIn(config, 'kl_coef', KL_COEF_NORMALLY, 0, KL_COEF_MAX)
     return {
       name: 'tttd',
       loss: 'importance_sampling',
@@ -28,12 +29,7 @@ export default define('objective', {
   },
 })
 
-function klCoefIn(config: JsonObject): number {
-  refuseUnknown('tttd', config, KNOWN)
-  return numberIn(config, 'kl_coef', KL_COEF_NORMALLY, 0, KL_COEF_MAX)
-}
-
-/** Groups without a difference are left out, pull towards the base and all; when there is no other, one of them stays for that pull. */
+/** Equal groups are left out; when there is no other, one of them stays for the pull towards the base. */
 function prepare(rollouts: readonly Rollout[], klCoef: number): Prepared {
   const { all, telling, metrics } = groupsIn(rollouts)
   if (all.length === 0) return { kind: 'skip', reason: 'no sample has both a group and a score', metrics }
@@ -54,7 +50,7 @@ function weigh(groups: readonly (readonly Scored[])[]): ReadonlyMap<number, numb
   return weights
 }
 
-/** Token by token: what has run further from the base than the mean of the batch weighs less. */
+/** Per token: the further it is from the base, compared with the mean of the batch, the less it weighs. */
 function pull(rollouts: readonly Rollout[], weights: ReadonlyMap<number, number>, klCoef: number) {
   const drifts = rollouts.map((rollout, at) => (weights.has(at) ? driftOf(rollout) : []))
   const mean = meanOf(drifts.flatMap((drift) => drift.filter((value) => value !== null)))
@@ -65,16 +61,13 @@ function pull(rollouts: readonly Rollout[], weights: ReadonlyMap<number, number>
   return { advantages, mean }
 }
 
-/** How much likelier each trained token was than the base would have had it; null for the others. */
+/** How much likelier each trained token is than with the base; null for the others. */
 function driftOf({ lossMask, logProbs, baseLogProbs }: Rollout): readonly (number | null)[] {
   if (baseLogProbs?.length !== lossMask.length) throw new Error('the log-probabilities of the base are missing')
   return lossMask.map((mark, token) => (mark === 0 ? null : (logProbs[token] ?? 0) - (baseLogProbs[token] ?? 0)))
 }
 
-/**
- * What the rollouts of a group weigh when the best are to count for more, by as much as a fixed distance from treating all alike allows.
- * Each one's weight against the mean weight of the others, less 1.
- */
+/** Each weight over the mean weight of the others, less 1; the weights lie at a fixed distance from equal ones. */
 function entropicAdvantages(scores: readonly number[]): readonly number[] {
   const weights = weightsOf(scores, betaFor(scores))
   const sum = weights.reduce((total, weight) => total + weight, 0)
@@ -82,7 +75,7 @@ function entropicAdvantages(scores: readonly number[]): readonly number[] {
   return weights.map((weight) => weight / Math.max((sum - weight) / (scores.length - 1), least) - 1)
 }
 
-/** The distance grows with beta, so halving finds the one that is wanted; where ties keep the distance from being reached it is the greatest. */
+/** By bisection, since the distance grows with beta; the greatest beta where ties keep the distance out of reach. */
 function betaFor(scores: readonly number[]): number {
   let [low, high] = [0, BETA_MAX]
   if (distanceOf(scores, high) <= DISTANCE) return high
@@ -102,7 +95,7 @@ function distanceOf(scores: readonly number[], beta: number): number {
   return meanOf(terms) / mean
 }
 
-/** Against the best, so that none is above 1. */
+/** Relative to the best, so that none is above 1. */
 function weightsOf(scores: readonly number[], beta: number): readonly number[] {
   const best = largest(scores)
   return scores.map((score) => Math.exp(beta * (score - best)))
