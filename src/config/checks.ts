@@ -6,44 +6,30 @@ import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
 import type { SettingsReading } from './settings.ts'
 
 /** A rule is skipped when one of its keys has a problem of its own. */
-export function crossProblems(reading: SettingsReading, fileName: string): readonly string[] {
-  if (reading.settings === null) return []
-  const { settings, given, refused } = reading
-  return [
-    ...openDoorProblems(settings, given, refused, fileName),
-    ...strayKeyProblems(settings, given, refused, fileName),
-    ...recipeProblems(settings, given, fileName),
-  ]
+export function crossProblems({ settings, given, refused }: SettingsReading, fileName: string): readonly string[] {
+  if (settings === null) return []
+  const whereOf = (key: string): string => place(given.get(key)?.origin ?? 'default', fileName)
+  const problems = [...recipeProblems(settings, given, fileName)]
+  if (hasStrayKey(settings, refused))
+    problems.unshift(
+      `${whereOf('inference.upstream_api_key')}: inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or ${ENV.upstreamUrl})`,
+    )
+  if (isOpen(settings, refused))
+    problems.unshift(
+      `${whereOf('svc.host')}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
+    )
+  return problems
 }
 
-function openDoorProblems(
-  settings: ConfigValues,
-  given: ReadonlyMap<string, GivenValue>,
-  refused: ReadonlySet<string>,
-  fileName: string,
-): readonly string[] {
-  const { host, token, tokens } = settings.svc
-  if (refused.has('svc.host') || refused.has('svc.token') || refused.has('svc.tokens')) return []
-  if (token !== null || tokens.length > 0 || isLoopback(host)) return []
-  const where = place(given.get('svc.host')?.origin ?? 'default', fileName)
-  return [
-    `${where}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
-  ]
+function isOpen({ svc: { host, token, tokens } }: ConfigValues, refused: ReadonlySet<string>): boolean {
+  const isUnknown = ['svc.host', 'svc.token', 'svc.tokens'].some((key) => refused.has(key))
+  return !isUnknown && token === null && tokens.length === 0 && !isLoopback(host)
 }
 
 /** A key is sent only to the address configured with it, never to one that was detected. */
-function strayKeyProblems(
-  settings: ConfigValues,
-  given: ReadonlyMap<string, GivenValue>,
-  refused: ReadonlySet<string>,
-  fileName: string,
-): readonly string[] {
-  const { runtime, upstream_url, upstream_api_key } = settings.inference
-  if (upstream_api_key === null || upstream_url !== null || runtime === 'practice' || refused.has('inference.upstream_url')) return []
-  const where = place(given.get('inference.upstream_api_key')?.origin ?? 'default', fileName)
-  return [
-    `${where}: inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or ${ENV.upstreamUrl})`,
-  ]
+function hasStrayKey({ inference }: ConfigValues, refused: ReadonlySet<string>): boolean {
+  const { runtime, upstream_url, upstream_api_key } = inference
+  return upstream_api_key !== null && upstream_url === null && runtime !== 'practice' && !refused.has('inference.upstream_url')
 }
 
 /** With several recipes, sections at the top of the file would be ambiguous. */
@@ -75,10 +61,6 @@ export function servedUrl(config: Config, port: number): string {
 
 /** The address at which this machine reaches a service bound to that host: loopback for a bind to all addresses. */
 export function localUrl(host: string, port: number): string {
-  const address =
-    new Map([
-      ['0.0.0.0', '127.0.0.1'],
-      ['::', '::1'],
-    ]).get(host) ?? host
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host.replace(/^::$/, '::1')
   return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
 }

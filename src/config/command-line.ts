@@ -1,7 +1,6 @@
 /** Configuration keys among the arguments of a command: `--section.key value`, `--section.key=value`, `--no-section.flag`. */
-import { isSection, kindAt, spelling, takesNull } from './keys.ts'
+import { isSection, kindAt, spelling, takesNull, unknownKeyProblem } from './keys.ts'
 import type { GivenValue } from './problem.ts'
-import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
 
 export interface CommandLineReading {

@@ -13,9 +13,8 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { interpolate, type Environment } from './interpolate.ts'
-import { isOwnName, isSection, kindAt, spelling, takesNull } from './keys.ts'
+import { isOwnName, isSection, kindAt, spelling, takesNull, unknownKeyProblem } from './keys.ts'
 import type { GivenValue, ValueOrigin } from './problem.ts'
-import { unknownKeyProblem } from './unknown-key.ts'
 import { readValue } from './values.ts'
 
 /** Far above any real file; recursive and exploding aliases end here. */

@@ -3,15 +3,12 @@
  * Does not repeat a default: each stands in the schema alone.
  */
 export { isLoopback, localUrl, servedUrl } from './checks.ts'
-export { readCommandLine } from './command-line.ts'
-export type { CommandLineReading } from './command-line.ts'
+export { readCommandLine, type CommandLineReading } from './command-line.ts'
 export type { Environment } from './interpolate.ts'
 export { allKeys } from './keys.ts'
-export { loadConfig } from './load.ts'
-export type { LoadedConfig } from './load.ts'
+export { loadConfig, type LoadedConfig } from './load.ts'
 export { nearest } from './nearest.ts'
-export { loadRecipe } from './plugins.ts'
-export { loadPlugin, type Builtins } from './plugins.ts'
+export { loadPlugin, loadRecipe, type Builtins } from './plugins.ts'
 export { printConfig, printConfigJson } from './print.ts'
 export { ConfigProblem } from './problem.ts'
 export { configJsonSchema, configReference } from './reference.ts'

@@ -1,5 +1,6 @@
 /** The schema as a list of keys: which exist, which kind of value each takes, and how spellings map to keys. */
 import * as z from 'zod'
+import { nearest } from './nearest.ts'
 import { schema } from './schema.ts'
 
 export type ValueKind = 'text' | 'number' | 'flag' | 'list' | 'json'
@@ -63,7 +64,6 @@ export function takesNull(path: readonly string[]): boolean {
   return type instanceof z.ZodDefault && type.unwrap() instanceof z.ZodNullable && type.def.defaultValue !== null
 }
 
-/** Whether the path ends in a user-chosen name. */
 export function isOwnName(path: readonly string[]): boolean {
   const under = path.slice(0, -1)
   return isSection(under) && namesAt(under) === null
@@ -106,4 +106,27 @@ function kindOf(bare: z.core.$ZodType): ValueKind {
 
 function defaultOf(type: z.core.$ZodType): unknown {
   return type instanceof z.ZodDefault ? type.def.defaultValue : undefined
+}
+
+/** The message for an unknown key: the nearest existing key, or the keys of the section. Null for a known one. */
+export function unknownKeyProblem(path: readonly string[]): string | null {
+  const depth = path.findIndex((_, index) => typeAt(path.slice(0, index + 1)) === null)
+  if (depth === -1) return null
+  const within = path.slice(0, depth)
+  const unknown = path.slice(0, depth + 1).join('.')
+  const names = namesAt(within)
+  if (names === null) return `${unknown} is not a known key; ${within.join('.')} is a value and has no keys below it`
+  const meant = meantKey(path, depth, names)
+  const hint =
+    meant === null ? `${within.length === 0 ? 'the file' : within.join('.')} knows ${names.join(', ')}` : `did you mean ${meant}?`
+  return `${unknown} is not a known ${within.length === 0 && path.length > 1 ? 'section' : 'key'}; ${hint}`
+}
+
+/** First a misspelt neighbour, then the same name in another section, then the nearest whole key. */
+function meantKey(path: readonly string[], depth: number, names: readonly string[]): string | null {
+  const word = path[depth] ?? ''
+  const neighbour = nearest(word, names)
+  if (neighbour !== null) return [...path.slice(0, depth), neighbour].join('.')
+  const keys = allKeys().map(({ key }) => key)
+  return keys.find((key) => key.endsWith(`.${word}`)) ?? nearest(path.join('.'), keys)
 }

@@ -1,28 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCommandLine } from './command-line.ts'
-import { readConfig } from './load.ts'
-import { ConfigProblem } from './problem.ts'
-import type { Environment } from './interpolate.ts'
-
-interface Reading {
-  readonly text?: string
-  readonly args?: readonly string[]
-  readonly environment?: Environment
-}
-
-const read = ({ text = '', args = [], environment = {} }: Reading) =>
-  readConfig({ text, commandLine: readCommandLine(args), environment, file: 'svc.yaml' })
-
-function problemsOf(reading: Reading): readonly string[] {
-  try {
-    read(reading)
-  } catch (error) {
-    if (error instanceof ConfigProblem) return error.problems
-    throw error
-  }
-  return []
-}
+import { problemsOf, read } from './testing/reading.ts'
 
 const EVOLUTION = {
   adapter: 'native',
@@ -62,7 +41,6 @@ const EVOLUTION = {
   step_record_bytes: 1_073_741_824,
 }
 
-/** What weights are trained with when nothing is said. */
 const WEIGHT_DEFAULTS = {
   trainer_url: null,
   trainer_api_key: null,
@@ -165,22 +143,25 @@ describe('precedence', () => {
   const environment = { SVC_UPSTREAM_MODEL: 'from-environment', SVC_UPSTREAM_API: 'anthropic' }
   const text = 'inference:\n  upstream-model: from-file\n'
 
-  test('the command line wins over the file [config.precedence]', () => {
-    const { config, origins } = read({ text, environment, args: ['--inference.upstream_model', 'from-args'] })
-    expect(config.inference.upstream_model).toBe('from-args')
-    expect(origins.get('inference.upstream_model')).toBe('command line')
-  })
-
-  test('the file wins over the environment and says its line [config.precedence]', () => {
-    const { config, origins } = read({ text, environment })
-    expect(config.inference.upstream_model).toBe('from-file')
-    expect(origins.get('inference.upstream_model')).toBe('file:2')
-  })
-
-  test('the environment wins over the default and says its variable [config.precedence]', () => {
-    const { config, origins } = read({ text, environment })
-    expect(config.inference.upstream_api).toBe('anthropic')
-    expect(origins.get('inference.upstream_api')).toBe('environment SVC_UPSTREAM_API')
+  test.each([
+    [
+      'the command line wins over the file [config.precedence]',
+      'upstream_model',
+      ['--inference.upstream_model', 'from-args'],
+      'from-args',
+      'command line',
+    ],
+    ['the file wins over the environment and says its line [config.precedence]', 'upstream_model', [], 'from-file', 'file:2'],
+    [
+      'the environment wins over the default and says its variable [config.precedence]',
+      'upstream_api',
+      [],
+      'anthropic',
+      'environment SVC_UPSTREAM_API',
+    ],
+  ] as const)('%s', (_title, key, args, value, origin) => {
+    const { config, origins } = read({ text, environment, args })
+    expect([config.inference[key], origins.get(`inference.${key}`)]).toEqual([value, origin])
   })
 
   test('all four upstream variables are read', () => {

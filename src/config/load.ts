@@ -34,7 +34,6 @@ export interface Sources {
   readonly file?: string
   /** The base of relative paths, where it is not the file's folder: for a generated file. */
   readonly baseDirectory?: string
-  /** The result of `readCommandLine`. */
   readonly commandLine?: Pick<CommandLineReading, 'given' | 'problems'>
   readonly environment: Environment
   readonly probe?: Probe
@@ -43,7 +42,6 @@ export interface Sources {
 export interface LoadedConfig {
   readonly config: Config
   readonly origins: ReadonlyMap<string, ValueOrigin>
-  /** The upstream, resolved once. */
   readonly upstream: ResolvedUpstream
   /** Null for direct connections. */
   readonly proxies: Proxies | null

@@ -4,7 +4,6 @@ import type { GivenValue } from './problem.ts'
 
 const DISABLED = 'OTEL_SDK_DISABLED'
 const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS']
-/** The variables of each key, in order of precedence. */
 const KEYS: readonly { readonly key: string; readonly variables: readonly string[] }[] = [
   { key: 'endpoint', variables: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] },
   { key: 'service_name', variables: ['OTEL_SERVICE_NAME'] },

@@ -14,14 +14,12 @@ export function originsOf(config: Config, given: ReadonlyMap<string, GivenValue>
   return new Map(keys.map((key) => [key, given.get(key)?.origin ?? 'default']))
 }
 
-/** The user-chosen names given in a section. */
 function namesUnder(section: string, given: ReadonlyMap<string, GivenValue>): readonly string[] {
   const depth = section.split('.').length
   const within = [...given.values()].filter(({ path }) => path.slice(0, depth).join('.') === section)
   return [...new Set(within.flatMap(({ path }) => path[depth] ?? []))]
 }
 
-/** The effective value of a key. */
 export function valueOf(config: Config, key: string): unknown {
   const path = isRecipeSection(key) ? ['recipes', config.recipe, ...key.split('.')] : key.split('.')
   return path.reduce<unknown>((node, name) => (isRecord(node) ? node[name] : null), config) ?? null

@@ -6,7 +6,6 @@ import { CONTRACT, isRefusal, type JsonObject, type Kind, type Kinds, type Plugi
 import { nearest } from './nearest.ts'
 import { ConfigProblem } from './problem.ts'
 
-/** The built-in plug-ins: name to module, per kind. */
 export type Builtins = {
   readonly [K in Kind]?: Readonly<Record<string, () => Promise<{ readonly default: Plugin<K> }>>>
 }
@@ -129,7 +128,6 @@ export interface RecipeAddress {
   readonly label?: string
 }
 
-/** Loads a recipe by its configured name and makes it from its settings where needed. */
 export async function loadRecipe(
   { name, baseDirectory, label = name }: RecipeAddress,
   config: JsonObject,

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { readConfig } from './load.ts'
-import { ConfigProblem } from './problem.ts'
+import { problemsOf as problemsIn } from './testing/reading.ts'
 
-function problemsOf(text: string, environment: Readonly<Record<string, string>> = {}): readonly string[] {
-  try {
-    readConfig({ text, environment, file: 'svc.yaml' })
-  } catch (error) {
-    if (error instanceof ConfigProblem) return error.problems
-    throw error
-  }
-  return []
-}
+const problemsOf = (text: string, environment = {}): readonly string[] => problemsIn({ text, environment })
 
 /** The last line of each file is the wrong one. */
 const REFUSED: readonly (readonly [text: string, problem: string])[] = [

@@ -140,7 +140,6 @@ const pipeline = section({
   }).prefault({}),
 })
 
-/** The sections of every recipe. */
 const recipeSections = {
   data: data.prefault({}),
   pipeline: pipeline.prefault({}),
