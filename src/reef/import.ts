@@ -2,7 +2,8 @@
 import { lstat } from 'node:fs/promises'
 import { isRefusal, type Recipe } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
-import { carryScenario, type Carrier, type FoundScenario } from './carry/scenario.ts'
+import type { Carrier } from './carry/history.ts'
+import { carryScenario, type FoundScenario } from './carry/scenario.ts'
 import { Remarks, type Remark, type ScenarioTally } from './carry/tally.ts'
 import { realTarget, trialTarget, type TargetFolders } from './carry/target.ts'
 import { SourceDatabase } from './source/database.ts'
@@ -88,13 +89,8 @@ async function findScenarios(
   const { heads, odd } = repository === null ? { heads: new Map<string, string>(), odd: [] } : await repository.scenarios()
   for (const ref of odd) remarks.add('problem', null, 'ref', `the ref ${ref} names no scenario: it is left out`)
   const archived = Math.max(folder.archived, (await repository?.archived()) ?? 0)
-  if (archived > 0)
-    remarks.add(
-      'note',
-      null,
-      'archived',
-      `${archived} archived scenarios are not imported, since archives are not served; keep that folder`,
-    )
+  const note = `${archived} archived scenarios are not imported, since archives are not served; keep that folder`
+  if (archived > 0) remarks.add('note', null, 'archived', note)
   const byDigest = new Map([...heads.keys()].map((name): [string, string] => [nameDigest(name), name]))
   const all = new Map([...heads].map(([name, head]): [string, Omit<FoundScenario, 'name'>] => [name, { scenario: name, head }]))
   for (const [digest, files] of folder.scenarios) {

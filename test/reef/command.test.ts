@@ -26,6 +26,16 @@ function many(folder: string): Original {
   return original
 }
 
+function small(folder: string): Original {
+  const original = new Original(join(folder, 'source'))
+  original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+  return original
+}
+
+function importOf(records: string, artifacts: string, folder: string): readonly string[] {
+  return ['import', 'reef', '--records', records, '--artifacts', artifacts, ...configured(folder)]
+}
+
 const configured = (folder: string): readonly string[] =>
   argumentsOf({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), recipe: 'record-only' })
 
@@ -35,7 +45,7 @@ it(
   async () => {
     const folder = temporaryFolder()
     const original = many(folder)
-    const args = ['import', 'reef', '--records', original.records, '--artifacts', original.artifacts, ...configured(folder), '--json']
+    const args = [...importOf(original.records, original.artifacts, folder), '--json']
     const mark = join(dataPlaceIn(folder).records, 'import.json')
     const { records } = dataPlaceIn(folder)
     const written = (): number =>
@@ -48,8 +58,7 @@ it(
       killed.signal('SIGKILL')
       await killed.ended
     }
-    const isCut = existsSync(mark)
-    if (isCut) {
+    if (existsSync(mark)) {
       const refused = await runCommand(['verify', ...configured(folder)])
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('interrupted') })
     }
@@ -67,9 +76,8 @@ it(
 
 it('an import says that a service runs on the folders, that a folder is missing, and what went where', async () => {
   const folder = temporaryFolder()
-  const original = new Original(join(folder, 'source'))
-  original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
-  const args = ['import', 'reef', '--records', original.records, '--artifacts', original.artifacts, ...configured(folder)]
+  const original = small(folder)
+  const args = importOf(original.records, original.artifacts, folder)
   const service = await startService(await loadArguments(configured(folder)), { log: { write: () => undefined, flush: () => undefined } })
   expect(await runCommand(args)).toMatchObject({ code: 2, err: expect.stringContaining('another process uses this record directory') })
   await service.close()
@@ -77,7 +85,7 @@ it('an import says that a service runs on the folders, that a folder is missing,
     code: 2,
     err: expect.stringContaining('there is no folder'),
   })
-  const other = ['import', 'reef', '--records', original.records, '--artifacts', original.records, ...configured(folder)]
+  const other = importOf(original.records, original.records, folder)
   expect(await runCommand(other)).toMatchObject({ code: 2, err: expect.stringContaining('not a git repository') })
   expect(existsSync(join(dataPlaceIn(folder).records, 'import.json'))).toBe(false)
   const done = await runCommand(args)
@@ -87,8 +95,7 @@ it('an import says that a service runs on the folders, that a folder is missing,
 
 it('doctor names folders of the original as a problem, with the command that imports them', async () => {
   const folder = temporaryFolder()
-  const original = new Original(join(folder, 'source'))
-  original.scenario('chat').store([{ id: 'e1', type: 'inference', at: 1, payload: {} }])
+  const original = small(folder)
   const settings = { ...settingsOf({ records: original.records, repository: original.artifacts }, 'http://127.0.0.1:9') }
   const { code, out } = await runCommand(['doctor', ...argumentsOf(settings)])
   expect(code).toBe(2)

@@ -5,10 +5,7 @@ import { ownWorld, type World } from '../support/world.ts'
 
 const TOKEN = 'a-token-of-the-test'
 
-async function compatible(settings: Settings = {}): Promise<World> {
-  const here = await ownWorld({ settings: { 'svc.token': TOKEN, ...settings } })
-  return here
-}
+const compatible = (settings: Settings = {}): Promise<World> => ownWorld({ settings: { 'svc.token': TOKEN, ...settings } })
 
 const theirs = (scenario: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
   authorization: `Bearer ${TOKEN}`,

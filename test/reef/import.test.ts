@@ -1,5 +1,5 @@
 /** Everything the original keeps, imported into a real store and repository, and read back from a real service. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { send, type Answer } from '../support/world.ts'
 import { PAIR_RECIPE } from '../spec/support/trainee.ts'
-import { Original, pointerTo, streamed } from './original.ts'
+import { Original, pointerTo, streamed, type OriginalScenario } from './original.ts'
 
 const SKILL = { id: 'tone', name: 'skill', config: { name: 'tone', text: 'Be kind.' } }
 const RULES = { id: 'rules', name: 'rules', config: { text: 'Answer briefly.' } }
@@ -20,15 +20,29 @@ const HARNESS: Settings = {
   'data.training_mode': 'manual',
 }
 
+const RECORDING: Settings = { recipe: 'record-only' }
+
 type Report = Awaited<ReturnType<typeof importFolders>>
+
+function newSource(): { readonly folder: string; readonly original: Original } {
+  const folder = temporaryFolder()
+  return { folder, original: new Original(join(folder, 'source')) }
+}
 
 const settingsIn = (folder: string, more: Settings): Settings => ({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), ...more })
 
 async function carry(original: Original, folder: string, more: Settings = HARNESS, request: Partial<ImportRequest> = {}): Promise<Report> {
   const loaded = await loadArguments(argumentsOf(settingsIn(folder, more)))
-  const { records, artifacts } = original
-  return importFolders(loaded, { records, artifacts, renames: new Map(), recipe: null, isTrial: false, ...request }, () => undefined)
+  return importFolders(loaded, { ...requestFor(original), ...request }, () => undefined)
 }
+
+const requestFor = ({ records, artifacts }: Original): ImportRequest => ({
+  records,
+  artifacts,
+  renames: new Map(),
+  recipe: null,
+  isTrial: false,
+})
 
 async function serve(folder: string, more: Settings = HARNESS): Promise<(path: string, scenario?: string) => Promise<Answer>> {
   const loaded = await loadArguments(argumentsOf(settingsIn(folder, more)))
@@ -97,17 +111,9 @@ function grown(original: Original): { readonly held: string; readonly first: str
   return { held: held.release_id, first: first.release_id }
 }
 
-/** Every file below, by what is in it. */
 function digestOf(folder: string): Readonly<Record<string, string>> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
-  return Object.fromEntries(
-    names.toSorted().map((name) => [
-      name,
-      createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex'),
-    ]),
-  )
+  return Object.fromEntries(names.toSorted().map((name) => [name, hash('sha256', readFileSync(join(folder, name)))]))
 }
 
 function rowsIn({ json }: Answer, key: string): readonly JsonObject[] {
@@ -142,9 +148,9 @@ describe('an import', () => {
         destination: { inference: 3, report: 2, train: 1, steps: 5, releases: 4, consumed: 5 },
       },
     ])
-    const told = textsOf(report).join('\n')
-    for (const words of ['live weights', 'without the key', '7 records of 700 bytes', '1 digests']) expect(told).toContain(words)
-    expect(told).not.toContain('sk-secret')
+    const remarks = textsOf(report).join('\n')
+    for (const words of ['live weights', 'without the key', '7 records of 700 bytes', '1 digests']) expect(remarks).toContain(words)
+    expect(remarks).not.toContain('sk-secret')
 
     const get = await serve(folder)
     const rows = rowsIn(await get('/svc/scenarios/support/records?after_sequence=0&limit=100'), 'records')
@@ -190,16 +196,15 @@ describe('an import', () => {
   })
 
   it('run twice brings nothing twice, and goes on with what came since', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const chat = original.scenario('chat', { 'a.md': 'one' })
     chat.store([{ id: 'e1', type: 'inference', at: 10, payload: { response: {} }, release: chat.created }])
     chat.publish({ files: { 'a.md': 'two' }, at: 20 })
-    const once = await carry(original, folder, { recipe: 'record-only' })
-    expect(await carry(original, folder, { recipe: 'record-only' })).toEqual(once)
+    const once = await carry(original, folder, RECORDING)
+    expect(await carry(original, folder, RECORDING)).toEqual(once)
     chat.store([{ id: 'e2', type: 'inference', at: 30, payload: { response: {} }, release: chat.head }])
     chat.publish({ files: { 'a.md': 'three' }, at: 40 })
-    const again = await carry(original, folder, { recipe: 'record-only' })
+    const again = await carry(original, folder, RECORDING)
     expect(again.scenarios[0]).toMatchObject({
       source: { inference: 2, steps: 2, releases: 3 },
       destination: { inference: 2, steps: 2, releases: 3 },
@@ -208,35 +213,26 @@ describe('an import', () => {
 
   it('leaves a scenario alone that is here under the same name and is another', async () => {
     const folder = temporaryFolder()
-    for (const [name, text] of [
-      ['one', 'a'],
-      ['two', 'b'],
-    ] as const) {
-      const original = new Original(join(folder, name))
-      original.scenario('chat', { 'a.md': text }, 1_700_000_000 + text.charCodeAt(0))
-      const report = await carry(original, folder, { recipe: 'record-only' })
-      if (name === 'two') expect(textsOf(report).join()).toMatch(/already.*--rename/)
-      if (name === 'two') {
-        const renamed = await carry(original, folder, { recipe: 'record-only' }, { renames: new Map([['chat', 'chat 2']]) })
-        expect(renamed.scenarios).toMatchObject([{ scenario: 'chat', imported_as: 'chat 2' }])
-      }
-    }
+    const [one, two] = [new Original(join(folder, 'one')), new Original(join(folder, 'two'))]
+    one.scenario('chat', { 'a.md': 'a' }, 1_700_000_001)
+    two.scenario('chat', { 'a.md': 'b' }, 1_700_000_002)
+    await carry(one, folder, RECORDING)
+    expect(textsOf(await carry(two, folder, RECORDING)).join()).toMatch(/already.*--rename/)
+    const renamed = await carry(two, folder, RECORDING, { renames: new Map([['chat', 'chat 2']]) })
+    expect(renamed.scenarios).toMatchObject([{ scenario: 'chat', imported_as: 'chat 2' }])
   })
 
   it('does not begin beside data that an earlier version left in the working directory', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     original.scenario('chat')
-    const loaded = await loadArguments(argumentsOf(settingsIn(folder, { recipe: 'record-only' })))
-    const request = { records: original.records, artifacts: original.artifacts, renames: new Map(), recipe: null, isTrial: false }
+    const loaded = await loadArguments(argumentsOf(settingsIn(folder, RECORDING)))
     const left = { ...loaded, moved: ['storage.agent_record_dir starts from the folder of the configuration file'] }
-    await expect(importFolders(left, request, () => undefined)).rejects.toThrow('starts from the folder')
+    await expect(importFolders(left, requestFor(original), () => undefined)).rejects.toThrow('starts from the folder')
     expect(readdirSync(folder)).toEqual(['source'])
   })
 
   it('tried out first says the same of the source and writes nothing', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     grown(original)
     const trial = await carry(original, folder, HARNESS, { isTrial: true })
     expect(readdirSync(folder)).toEqual(['source'])
@@ -246,19 +242,17 @@ describe('an import', () => {
   })
 
   it('reads a database whose newest records are in the log beside it, and leaves both as they are', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const chat = original.scenario('chat')
     chat.store([{ id: 'e1', type: 'inference', at: 10, payload: { response: {} } }], { isOpen: true })
     const before = digestOf(original.records)
     expect(Object.keys(before).some((name) => name.endsWith('-wal'))).toBe(true)
-    expect((await carry(original, folder, { recipe: 'record-only' })).scenarios).toMatchObject([{ destination: { inference: 1 } }])
+    expect((await carry(original, folder, RECORDING)).scenarios).toMatchObject([{ destination: { inference: 1 } }])
     expect(digestOf(original.records)).toEqual(before)
   })
 
   it('brings components in folders of their own, and large files out of lfs', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const both = original.scenario('both')
     const bytes = Buffer.from('weights of some kind')
     const files = { 'weights/adapter.safetensors': original.large(bytes), 'weights/adapter_config.json': '{}', 'harness/AGENTS.md': 'kind' }
@@ -268,19 +262,18 @@ describe('an import', () => {
       at: 30,
       components: ['harness', 'weights'],
     })
-    const report = await carry(original, folder, { recipe: 'record-only' })
+    const report = await carry(original, folder, RECORDING)
     expect(textsOf(report)).toEqual([
       expect.stringMatching(/of step 2 is not imported: the bytes of .*adapter\.safetensors.* are not in lfs/),
     ])
     expect(report.scenarios).toMatchObject([{ source: { releases: 3 }, destination: { releases: 2, steps: 2 } }])
-    const get = await serve(folder, { recipe: 'record-only' })
+    const get = await serve(folder, RECORDING)
     const rows = await releasesOf(get, 'both')
     expect(rows[2]).toMatchObject({ step: 2, result: 'skipped', release_id: rows[1]?.['release_id'] })
   })
 
   it('keeps components apart where the recipe trains the same ones, with what each consumed', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const pair = original.scenario('pair', { 'alpha/text.md': 'a', 'beta/text.md': 'b' })
     const components = ['alpha', 'beta']
     pair.publish(
@@ -310,8 +303,7 @@ describe('an import', () => {
   })
 
   it('takes what can be read out of a damaged source, with a line for the rest', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const torn = original.scenario('torn')
     torn.line({ release: torn.created, at: 10 })
     appendFileSync(torn.log, '{"record":"reef-commit/5","scenario":"to')
@@ -339,7 +331,7 @@ describe('an import', () => {
     symlinkSync('/etc/passwd', join(original.records, `${'c'.repeat(64)}.sqlite3`))
     writeFileSync(join(original.records, `${'d'.repeat(64)}.sqlite3`), 'no database')
     original.archive('old', original.base)
-    const report = await carry(original, folder, { recipe: 'record-only' })
+    const report = await carry(original, folder, RECORDING)
     expect(textsOf(report).toSorted()).toEqual([
       expect.stringMatching(/^cut: its records cannot be read further/),
       expect.stringMatching(/^middle: line 2 of its commit log is no row/),
@@ -358,7 +350,7 @@ describe('an import', () => {
     expect(here.get('torn')).toMatchObject({ steps: 1 })
     expect(here.get('middle')).toMatchObject({ steps: 2 })
     expect(here.get('cut')?.inference).toBeGreaterThan(0)
-    const get = await serve(folder, { recipe: 'record-only' })
+    const get = await serve(folder, RECORDING)
     expect((await releasesOf(get, 'middle')).map((row) => row['step'])).toEqual([0, 1, 2, 3])
     expect((await get(`/svc/scenarios/${encodeURIComponent('odd "name"')}/records/good`)).json).toMatchObject({
       artifact_ref: '0'.repeat(40),
@@ -366,13 +358,14 @@ describe('an import', () => {
   })
 })
 
-/** A text of JSON that is nested so deep. */
+const writeSettings = ({ database }: OriginalScenario, name: string): void =>
+  writeFileSync(database.replace('.sqlite3', `.${name}.json`), JSON.stringify({ url: 'http://models:1', model: name }))
+
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 describe('a source that means harm', () => {
   it('has no file brought in from outside it, and none that is not what its pointer says', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const secret = join(folder, 'secret')
     writeFileSync(secret, 'a secret of this machine')
     const [link, false_] = ['1', '2'].map((digit) => digit.repeat(64))
@@ -383,7 +376,7 @@ describe('a source that means harm', () => {
     const chat = original.scenario('chat')
     chat.publish({ files: { 'a.bin': pointerTo(link ?? '', 24) }, at: 20 })
     chat.publish({ files: { 'a.bin': pointerTo(false_ ?? '', 24) }, at: 30 })
-    const report = await carry(original, folder, { recipe: 'record-only' })
+    const report = await carry(original, folder, RECORDING)
     expect(textsOf(report)).toEqual([
       expect.stringMatching(/of step 1 is not imported: the bytes of "a\.bin" in lfs\/objects are a link/),
       expect.stringMatching(/of step 2 is not imported: the bytes of "a\.bin" in lfs\/objects are not what its pointer says/),
@@ -392,8 +385,7 @@ describe('a source that means harm', () => {
   })
 
   it('costs the records and steps that cannot be walked, and none of the others', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const deep = original.scenario('deep')
     const event = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{}}],"usage":${nested(100_000)}}`
     deep.store([
@@ -405,7 +397,7 @@ describe('a source that means harm', () => {
     appendFileSync(deep.log, `{"record":"reef-commit/5","scenario":"deep","step":1,"metrics":{"a":${nested(100_000)}}}\n`)
     deep.step += 1
     deep.line({ release: deep.created, at: 30 })
-    const report = await carry(original, folder, { recipe: 'record-only' })
+    const report = await carry(original, folder, RECORDING)
     expect(textsOf(report).toSorted()).toEqual([
       expect.stringMatching(/^deep: line 1 of its commit log is no row/),
       expect.stringMatching(/^deep: record "body" holds no JSON object, or one that is nested too deep/),
@@ -413,18 +405,13 @@ describe('a source that means harm', () => {
       expect.stringMatching(/^deep: step 1 cannot be read from the log: an empty row/),
     ])
     expect(report.scenarios).toMatchObject([{ destination: { inference: 2, report: 1 } }])
-    const get = await serve(folder, { recipe: 'record-only' })
+    const get = await serve(folder, RECORDING)
     const rows = rowsIn(await get('/svc/scenarios/deep/records?after_sequence=0&limit=9'), 'records')
-    expect(rows.map((row) => [row['agent_record_id'], row['score']])).toEqual([
-      ['stream', null],
-      ['endless', null],
-      ['good', null],
-    ])
+    expect(rows).toMatchObject(['stream', 'endless', 'good'].map((id) => ({ agent_record_id: id, score: null })))
   })
 
   it('is not followed into rows without end', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const view = original.scenario('view')
     view.store([], {
       sql: `DROP TABLE agent_record; CREATE VIEW agent_record AS
@@ -437,28 +424,24 @@ describe('a source that means harm', () => {
       gaps.step += 6000
       gaps.line({ release: gaps.created, at: 10 })
     }
-    const report = await carry(original, folder, { recipe: 'record-only' }, { isTrial: true })
-    const told = textsOf(report)
-    expect(told).toContainEqual(expect.stringMatching(/^view: its records cannot be read: it has no table agent_record/))
-    expect(told).toContainEqual('gaps: step 12002 follows step 6001: the rest of the log is left out')
+    const report = await carry(original, folder, RECORDING, { isTrial: true })
+    const remarks = textsOf(report)
+    expect(remarks).toContainEqual(expect.stringMatching(/^view: its records cannot be read: it has no table agent_record/))
+    expect(remarks).toContainEqual('gaps: step 12002 follows step 6001: the rest of the log is left out')
   })
 
   it('has the file named whose model settings are taken, and none taken where two may hold them', async () => {
-    const folder = temporaryFolder()
-    const original = new Original(join(folder, 'source'))
+    const { folder, original } = newSource()
     const [one, two] = [original.scenario('one'), original.scenario('two')]
-    for (const [{ database }, name] of [
-      [one, 'model'],
-      [two, 'model'],
-      [two, 'other'],
-    ] as const)
-      writeFileSync(database.replace('.sqlite3', `.${name}.json`), JSON.stringify({ url: 'http://models:1', model: name }))
-    const report = await carry(original, folder, { recipe: 'record-only' })
+    writeSettings(one, 'model')
+    writeSettings(two, 'model')
+    writeSettings(two, 'other')
+    const report = await carry(original, folder, RECORDING)
     expect(textsOf(report)).toEqual([
       expect.stringMatching(/^one: its model settings \(url, model\) are those of [0-9a-f]{64}\.model\.json$/),
       expect.stringMatching(/^two: its model settings may be those of [0-9a-f]{64}\.model\.json, [0-9a-f]{64}\.other\.json: none/),
     ])
-    const get = await serve(folder, { recipe: 'record-only' })
+    const get = await serve(folder, RECORDING)
     for (const name of ['one', 'two']) await releasesOf(get, name)
     expect(rowsIn(await get('/svc/scenarios'), 'scenarios')).toMatchObject([
       { model: { url: 'http://models:1', model: 'model' } },

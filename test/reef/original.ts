@@ -8,7 +8,6 @@ import { deflateSync } from 'node:zlib'
 
 type Plain = Readonly<Record<string, unknown>>
 
-/** Its tables. */
 const SCHEMA = `
   CREATE TABLE agent_record (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT, agent_record_id TEXT NOT NULL UNIQUE, scenario TEXT NOT NULL, request_type TEXT NOT NULL,
@@ -52,7 +51,6 @@ export interface Publication {
   readonly entries?: readonly Plain[]
   readonly components?: readonly string[]
   readonly contentId?: string
-  /** Held for review. */
   readonly held?: true
   readonly record?: Plain
 }
@@ -73,34 +71,22 @@ export class Original {
   }
 
   scenario(name: string, files: Publication['files'] = {}, at = 1_700_000_000): OriginalScenario {
-    const metadata = {
-      scenario_commit_record: {
-        format: 'reef-scenario/4',
-        scenario: name,
-        scenario_step: 0,
-        base_artifact: this.base,
-        operation: 'training',
-      },
-    }
+    const metadata = { scenario_commit_record: this.#commitRecord(name, 0) }
     const manifest = { content_id: this.base.content_id, source: { kind: 'fork', release_id: this.base.release_id }, metadata }
     const created = this.#commit(files, manifest, this.base, at)
     this.ref(scenarioRef(name), created.release_id)
     return new OriginalScenario(this, name, created)
   }
 
+  #commitRecord(scenario: string, step: number): Plain {
+    return { format: 'reef-scenario/4', scenario, scenario_step: step, base_artifact: this.base, operation: 'training' }
+  }
+
   publish(scenario: string, step: number, parent: OriginalRelease, publication: Publication): OriginalRelease {
     const { entries, components, record = {} } = publication
     const state = entries === undefined ? {} : { algorithm_state: { entries } }
     const metadata = {
-      scenario_commit_record: {
-        format: 'reef-scenario/4',
-        scenario,
-        scenario_step: step,
-        base_artifact: this.base,
-        operation: 'training',
-        ...state,
-        ...record,
-      },
+      scenario_commit_record: { ...this.#commitRecord(scenario, step), ...state, ...record },
       ...(components && { components: Object.fromEntries(components.map((name) => [name, { content_id: contentId(), metadata: {} }])) }),
     }
     const manifest = { content_id: publication.contentId ?? contentId(), source: { kind: 'training' }, metadata }
@@ -141,16 +127,9 @@ export class Original {
       'reef-artifact.json': own,
     })
     const who = `Repository <reef-artifacts@localhost> ${at} +0000`
-    const lines = [
-      `tree ${tree}`,
-      ...(parent === null ? [] : [`parent ${parent.release_id}`]),
-      `author ${who}`,
-      `committer ${who}`,
-      '',
-      'publish artifact',
-      '',
-    ]
-    const release_id = this.object('commit', Buffer.from(lines.join('\n')))
+    const ancestry = parent === null ? '' : `parent ${parent.release_id}\n`
+    const text = `tree ${tree}\n${ancestry}author ${who}\ncommitter ${who}\n\npublish artifact\n`
+    const release_id = this.object('commit', Buffer.from(text))
     return { kind: 'artifact', content_id: String(manifest['content_id']), release_id, parent_release_id }
   }
 
@@ -166,10 +145,8 @@ export class Original {
     for (const [name, inside] of folders) entries.push({ name, mode: '40000', id: this.#tree(inside) })
     const sortKey = ({ name, mode }: (typeof entries)[number]): string => (mode === '40000' ? `${name}/` : name)
     const sorted = entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
-    return this.object(
-      'tree',
-      Buffer.concat(sorted.flatMap(({ name, mode, id }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])),
-    )
+    const body = sorted.flatMap(({ name, mode, id }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
+    return this.object('tree', Buffer.concat(body))
   }
 
   object(type: string, body: Buffer): string {
@@ -259,7 +236,6 @@ export class OriginalScenario {
 /** Databases kept open until the test ends, so that their log remains. */
 const open: DatabaseSync[] = []
 
-/** Keys sorted, no blanks. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -272,18 +248,8 @@ function canonical(value: unknown): string {
 export function streamed(words: readonly string[]): Plain {
   const chunk = (delta: Plain, finish: string | null): string =>
     `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
-  const body = [
-    chunk({ role: 'assistant', content: '' }, null),
-    ...words.map((content) => chunk({ content }, null)),
-    chunk({}, 'stop'),
-    'data: [DONE]\n\n',
-  ].join('')
-  return {
-    stream: true,
-    status: 200,
-    headers: { 'content-type': 'text/event-stream' },
-    complete: true,
-    body,
-    message: { role: 'assistant', content: words.join('') },
-  }
+  const parts = words.map((content) => chunk({ content }, null)).join('')
+  const body = `${chunk({ role: 'assistant', content: '' }, null)}${parts}${chunk({}, 'stop')}data: [DONE]\n\n`
+  const message = { role: 'assistant', content: words.join('') }
+  return { stream: true, status: 200, headers: { 'content-type': 'text/event-stream' }, complete: true, body, message }
 }

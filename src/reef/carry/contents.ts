@@ -37,7 +37,6 @@ export interface Wanted {
   readonly harness: string | null
   /** The recipe's seed: when its files match, its entries are known. */
   readonly seed: Files
-  /** Called for harness files whose entries are unknown. */
   readonly withoutEntries: () => void
 }
 

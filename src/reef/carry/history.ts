@@ -12,21 +12,29 @@ export const IMPORTED = 'imported'
 /** How many rows may be missing in a log before the rest is given up. */
 const GAP_MAX = 10_000
 
-export interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
+interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
   readonly recipe: string
 }
 
-export interface HistoryParts {
-  readonly scenario: string
-  readonly name: string
+export interface Carrier {
   readonly target: Target
   readonly remarks: Remarks
   readonly repository: SourceRepository | null
   readonly shape: Shape
+  readonly keepRaw: boolean
   readonly newId: () => string
+  /** Called with the number of bytes read. */
+  readonly done: (bytes: number) => void
+}
+
+export interface HistoryParts extends Omit<Carrier, 'keepRaw' | 'done'> {
+  readonly scenario: string
+  readonly name: string
 }
 
 type Draft = Omit<Commit, 'step' | 'recorded_at' | 'state' | 'consumed_ids'> & { readonly state?: JsonObject }
+
+const SKIPPED = { operation: 'train', release: null, pending: false, outcome: 'skipped' } as const
 
 export class ImportedHistory {
   readonly #parts: HistoryParts
@@ -141,24 +149,11 @@ export class ImportedHistory {
     const known = this.#knownRow(was, 'train', at)
     if (known !== null) return this.#take(known, null)
     if (this.#next < this.#known) {
-      this.#parts.remarks.add(
-        'note',
-        this.#parts.scenario,
-        'went on',
-        'it went on here since it was imported: batches dropped at the original since then are not marked',
-      )
-      return
+      const note = 'it went on here since it was imported: batches dropped at the original since then are not marked'
+      return this.#parts.remarks.add('note', this.#parts.scenario, 'went on', note)
     }
     const metrics = { skipped: 'batches that the original dropped without a step', [IMPORTED]: was }
-    const draft: Draft = {
-      operation: 'train',
-      release: null,
-      pending: false,
-      outcome: 'skipped',
-      metrics,
-      ...(component !== null && { component }),
-    }
-    await this.#commit(draft, ids, at)
+    await this.#commit({ ...SKIPPED, metrics, ...(component !== null && { component }) }, ids, at)
   }
 
   async finish(): Promise<void> {
@@ -195,7 +190,7 @@ export class ImportedHistory {
     if (known !== null) return this.#take(known, null)
     this.#problem('step', `step ${this.#next} cannot be read from the log: an empty row stands in its place`)
     const metrics = { skipped: 'the row of this step could not be read when it was imported', [IMPORTED]: was }
-    await this.#commit({ operation: 'train', release: null, pending: false, outcome: 'skipped', metrics }, [], at)
+    await this.#commit({ ...SKIPPED, metrics }, [], at)
   }
 
   /** The release of a step; null for a step without one. */
@@ -234,13 +229,8 @@ export class ImportedHistory {
 
   #contents(releaseId: string, entries: readonly Entry[] | null): Promise<Contents> {
     const { shape, target, repository, remarks, scenario } = this.#parts
-    const withoutEntries = (): void =>
-      remarks.add(
-        'note',
-        scenario,
-        'no entries',
-        `release ${releaseId} says nothing of the entries of its harness: it is served as it is, and no step can change it`,
-      )
+    const note = `release ${releaseId} does not name the entries of its harness: it is served as it is, and no step can change it`
+    const withoutEntries = (): void => remarks.add('note', scenario, 'no entries', note)
     return takeContents({ ...shape, entries, repository: repository?.path ?? '', releaseId, withoutEntries }, target)
   }
 

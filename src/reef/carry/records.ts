@@ -14,8 +14,7 @@ import { countCodePoints } from '../../kit/index.ts'
 import type { SourceDatabase, SourceRecord } from '../source/database.ts'
 import { parsed } from '../source/folder.ts'
 import { readRelease, textsIn } from '../source/log.ts'
-import type { Remarks } from './tally.ts'
-import type { Target } from './target.ts'
+import type { Carrier } from './history.ts'
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b])
@@ -25,16 +24,11 @@ const RECORDS_PER_APPEND = 256
 const BYTES_PER_APPEND = 8 * 1024 * 1024
 const TYPES: ReadonlySet<string> = new Set(['inference', 'report', 'train'])
 
-export interface Carrying {
+interface Carrying extends Pick<Carrier, 'target' | 'remarks' | 'keepRaw' | 'done'> {
   readonly scenario: string
   readonly name: string
-  readonly target: Target
-  readonly remarks: Remarks
   /** Our release ids by the original's. */
   readonly releases: ReadonlyMap<string, string>
-  readonly keepRaw: boolean
-  /** Called with the number of bytes read. */
-  readonly done: (bytes: number) => void
 }
 
 /** Imports all readable records in stored order; records stored already are skipped. Answers the number of records in the source by type. */
@@ -119,12 +113,8 @@ function together(payload: Uint8Array, body: JsonObject, id: string, carrying: C
   if (raw === null) return payload
   const answer = answerIn(response, raw, carrying.keepRaw)
   if (answer === null) {
-    carrying.remarks.add(
-      'note',
-      carrying.scenario,
-      'streams as they are',
-      `record ${JSON.stringify(id)}: its stream has no known format, and is kept as it is`,
-    )
+    const note = `record ${JSON.stringify(id)}: its stream has no known format, and is kept as it is`
+    carrying.remarks.add('note', carrying.scenario, 'streams as they are', note)
     return payload
   }
   return withMember(payload, 'response', answer)

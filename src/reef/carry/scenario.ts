@@ -1,15 +1,16 @@
 /** Imports one scenario: its rows first, so that consumed records are known, then its settings and records. */
+import { basename } from 'node:path'
 import { isObject, isRefusal, type Commit, type Entry } from '../../contract/index.ts'
 import { entriesFrom } from '../../harness/index.ts'
+import { parseModelSettings } from '../../scenarios/index.ts'
 import { SourceDatabase } from '../source/database.ts'
-import type { ScenarioFolder } from '../source/folder.ts'
+import { readSettings, type ScenarioFolder } from '../source/folder.ts'
 import { readLog, type SourceCommit } from '../source/log.ts'
-import { stepOf, type SourceManifest, type SourceRepository } from '../source/repository.ts'
-import { ImportedHistory, IMPORTED, OtherHistory, wordsOf, type Shape } from './history.ts'
+import { stepOf, type SourceManifest } from '../source/repository.ts'
+import { ImportedHistory, IMPORTED, OtherHistory, wordsOf, type Carrier } from './history.ts'
 import { carryRecords } from './records.ts'
-import { findSettings } from './settings.ts'
-import type { ImportCounts, Remarks, ScenarioTally } from './tally.ts'
-import type { Target } from './target.ts'
+import type { ImportCounts, ScenarioTally } from './tally.ts'
+import type { ModelSettingsFile } from './target.ts'
 
 export interface FoundScenario extends ScenarioFolder {
   readonly scenario: string
@@ -17,16 +18,6 @@ export interface FoundScenario extends ScenarioFolder {
   readonly name: string
   /** Its newest release, where the repository has one. */
   readonly head: string | null
-}
-
-export interface Carrier {
-  readonly target: Target
-  readonly remarks: Remarks
-  readonly repository: SourceRepository | null
-  readonly shape: Shape
-  readonly keepRaw: boolean
-  readonly newId: () => string
-  readonly done: (bytes: number) => void
 }
 
 /** Null when nothing could be imported. */
@@ -38,7 +29,7 @@ export async function carryScenario(found: FoundScenario, carrier: Carrier): Pro
     await carryHistory(found, carrier, history, database, source)
     await carrySettings(found, carrier, history)
     if (database !== null) {
-      tellEvicted(found, carrier, database)
+      noteEvicted(found, carrier, database)
       source.types = await carryRecords(database, { ...found, ...carrier, releases: history.releases })
     }
     return {
@@ -112,12 +103,8 @@ async function carryHistory(
       continue
     }
     if (line.commit.scenario !== found.scenario) {
-      carrier.remarks.add(
-        'problem',
-        found.scenario,
-        'log',
-        `line ${line.line} of its commit log belongs to another scenario: it is left out`,
-      )
+      const problem = `line ${line.line} of its commit log belongs to another scenario: it is left out`
+      carrier.remarks.add('problem', found.scenario, 'log', problem)
       continue
     }
     source.add(line.commit)
@@ -145,13 +132,8 @@ async function beginningOf(found: FoundScenario, { repository, remarks }: Carrie
     const manifest = await repository.beginning(start).catch(() => null)
     if (manifest !== null) return manifest
   }
-  if (starts.length > 0)
-    remarks.add(
-      'problem',
-      found.scenario,
-      'release',
-      'the release it began with is not in the repository: it begins with the seed of the recipe',
-    )
+  const problem = 'the release it began with is not in the repository: it begins with the seed of the recipe'
+  if (starts.length > 0) remarks.add('problem', found.scenario, 'release', problem)
   return null
 }
 
@@ -197,13 +179,8 @@ async function carryReceipts(
     for (const { consumed } of receipts) for (const id of consumed) source.consumed.add(id)
     for (const component of shape.components.length === 0 ? [null] : shape.components) {
       const own = receipts.filter(({ metadata }) => component === null || (metadata['component'] ?? component) === component)
-      if (own.length > 0)
-        await history.addReceipts(
-          own.flatMap(({ consumed }) => consumed),
-          own.length,
-          component,
-          at,
-        )
+      const ids = own.flatMap(({ consumed }) => consumed)
+      if (own.length > 0) await history.addReceipts(ids, own.length, component, at)
     }
   } catch (error) {
     if (isRefusal(error)) throw error
@@ -221,23 +198,36 @@ async function carrySettings({ scenario, settings }: FoundScenario, { target, re
   remarks.add('note', scenario, 'settings', read.words)
 }
 
-function tellEvicted({ scenario }: FoundScenario, { remarks }: Carrier, database: SourceDatabase): void {
+type FoundSettings = { readonly settings: ModelSettingsFile; readonly words: string } | { readonly problem: string }
+
+/** Without the key, which the owner sets again. The file is recognised by its content. */
+async function findSettings(paths: readonly string[]): Promise<FoundSettings> {
+  const read = await Promise.all(paths.map(async (path) => ({ path, found: await readSettings(path).catch(() => null) })))
+  const [first, ...others] = read.flatMap(({ path, found }) => (found === null ? [] : [{ path, ...found }]))
+  if (first === undefined) return { problem: `its model settings cannot be read from ${namesOf(paths)}` }
+  if (others.length > 0) {
+    const all = [first, ...others].map(({ path }) => path)
+    return { problem: `its model settings may be those of ${namesOf(all)}: none are imported; set them with the update route` }
+  }
+  const { path, hadKey } = first
+  try {
+    const settings = parseModelSettings(first.settings)
+    const taken = `its model settings (${Object.keys(settings).join(', ')}) are those of ${namesOf([path])}`
+    return { settings, words: hadKey ? `${taken}, without the key: send it again with the update route` : taken }
+  } catch (error) {
+    return { problem: `its model settings are not taken here: ${isRefusal(error) ? error.message : 'they are no settings'}` }
+  }
+}
+
+const namesOf = (paths: readonly string[]): string => paths.map((path) => basename(path)).join(', ')
+
+function noteEvicted({ scenario }: FoundScenario, { remarks }: Carrier, database: SourceDatabase): void {
   try {
     const { records, bytes, fingerprints } = database.evicted(scenario)
-    if (records > 0)
-      remarks.add(
-        'note',
-        scenario,
-        'evicted',
-        `the original lost ${records} records of ${bytes} bytes to its capacity: that count starts again here`,
-      )
-    if (fingerprints > 0)
-      remarks.add(
-        'note',
-        scenario,
-        'fingerprints',
-        `${fingerprints} digests of lost records are not imported, since they are computed differently here: such a record counts as new when it is sent again`,
-      )
+    const lost = `the original lost ${records} records of ${bytes} bytes to its capacity: that count starts again here`
+    if (records > 0) remarks.add('note', scenario, 'evicted', lost)
+    const digests = `${fingerprints} digests of lost records are not imported, since they are computed differently here`
+    if (fingerprints > 0) remarks.add('note', scenario, 'fingerprints', `${digests}: such a record counts as new when it is sent again`)
   } catch (error) {
     remarks.add('problem', scenario, 'evicted', `its totals of lost records cannot be read: ${wordsOf(error)}`)
   }

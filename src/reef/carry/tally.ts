@@ -1,15 +1,9 @@
 /** The report of an import: what the source had, what was imported, and what could not be. */
+import type { RequestType } from '../../contract/index.ts'
 
 const LINES_PER_KIND_MAX = 10
 
-export interface ImportCounts {
-  readonly inference: number
-  readonly report: number
-  readonly train: number
-  readonly steps: number
-  readonly releases: number
-  readonly consumed: number
-}
+export type ImportCounts = Readonly<Record<RequestType | 'steps' | 'releases' | 'consumed', number>>
 
 export interface ScenarioTally {
   readonly scenario: string

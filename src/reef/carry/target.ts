@@ -1,6 +1,8 @@
 /** The target of an import: the store, the artifact repository and the scenario folders, or nothing in a trial run. */
 import type { Commit, Content, ContentStore, NewRecord, Release, RequestType, SealMark, Store } from '../../contract/index.ts'
-import type { ModelSettingsFile } from './settings.ts'
+import type { parseModelSettings } from '../../scenarios/index.ts'
+
+export type ModelSettingsFile = ReturnType<typeof parseModelSettings>
 
 export interface Target {
   /** Every row of the scenario, oldest first; empty when it does not exist. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { isObject, PENDING_RECORD_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { isObject, PENDING_RECORD_BYTES_MAX } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { textsIn } from './log.ts'
 
@@ -20,20 +20,6 @@ export interface SourceRecord {
   /** Null when it is larger than any record may be. */
   readonly payload: Uint8Array | null
   readonly payloadBytes: number
-}
-
-export interface Evicted {
-  readonly records: number
-  readonly bytes: number
-  /** Ids kept with a digest only, so that resends are recognised. */
-  readonly fingerprints: number
-}
-
-export interface SourceReceipt {
-  readonly id: string
-  readonly consumed: readonly string[]
-  readonly metadata: JsonObject
-  readonly recordedAt: number
 }
 
 export class SourceDatabase {
@@ -102,7 +88,7 @@ export class SourceDatabase {
   }
 
   /** Batches dropped without a step: their records count as consumed. Older databases lack this table. */
-  *receipts(scenario: string): Generator<SourceReceipt> {
+  *receipts(scenario: string) {
     if (!this.#has('record_consumption')) return
     const rows = this.#db.prepare(
       'SELECT receipt_id, consumed_ids_json, metadata_json, recorded_at FROM record_consumption WHERE scenario = ? ORDER BY recorded_at, receipt_id',
@@ -110,7 +96,6 @@ export class SourceDatabase {
     for (const row of rows.iterate(scenario)) {
       const metadata = parsed(textOf(row['metadata_json']) ?? '')
       yield {
-        id: textOf(row['receipt_id']) ?? '',
         consumed: textsIn(parsed(textOf(row['consumed_ids_json']) ?? '')),
         metadata: isObject(metadata) ? metadata : {},
         recordedAt: typeof row['recorded_at'] === 'number' ? row['recorded_at'] : 0,
@@ -118,7 +103,8 @@ export class SourceDatabase {
     }
   }
 
-  evicted(scenario: string): Evicted {
+  /** `fingerprints`: ids kept with a digest only, so that resends are recognised. */
+  evicted(scenario: string) {
     const totals = this.#has('record_eviction')
       ? this.#db.prepare('SELECT record_count AS n, body_bytes AS bytes FROM record_eviction WHERE scenario = ?').get(scenario)
       : undefined

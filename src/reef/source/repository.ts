@@ -5,7 +5,6 @@ import { parsed } from './folder.ts'
 import { gitObjects, gitRefs, isCommitId } from './git.ts'
 import { commitFrom, isStep, type SourceCommit, type SourceRelease } from './log.ts'
 
-/** The metadata key of a step's record in a release. */
 const STEP_RECORD = 'scenario_commit_record'
 /** How far back to look for the release a scenario began with. */
 const CHAIN_MAX = 100_000
@@ -84,7 +83,6 @@ export function stepOf({ metadata, release, committedAt }: SourceManifest, scena
   return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
 }
 
-/** The harness entries in the manifest. */
 export function entriesOf({ metadata }: SourceManifest): Json | undefined {
   const record = metadata[STEP_RECORD]
   const state = isObject(record) ? record['algorithm_state'] : undefined
