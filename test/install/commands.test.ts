@@ -1,22 +1,16 @@
 /** The commands of an installed harness against the real service, and against one that refuses or is gone. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
-import { makeMachine, type Machine } from './machine.ts'
+import { describe, expect, it } from 'vitest'
+import { expectWhole, sharedInstallWorld, ownInstallWorld, TOKEN } from './install-world.ts'
+import { type Machine } from './machine.ts'
 import { until } from '../support/wait.ts'
 
-let world: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-})
-afterAll(() => world.here.close())
+const world = sharedInstallWorld()
 
 describe('a request for a change', () => {
   it('is filed by the harness command, waited for, and installed by update [train.commands]', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('asked')
-    await scenario.install(machine, 'dash')
+    const { machine, scenario } = await world.installed('asked')
     const filed = await machine.command(['harness', 'Be', 'brief.', '--wait', '--json'])
     const { state, release_id, agent_record_id } = JSON.parse(filed.out)
     expect({ code: filed.code, state }).toEqual({ code: 0, state: 'published' })
@@ -28,9 +22,7 @@ describe('a request for a change', () => {
   })
 
   it('out of a running session goes through that session, and carries its id [train.commands]', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('asked inside')
-    await scenario.install(machine, 'dash')
+    const { machine, scenario } = await world.installed('asked inside')
     const env = { SVC_TOKEN: undefined }
     const { code, out } = await machine.command(['hello', '/harness Be kind.'], { env })
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/^hello\nrequest \S+ is filed\n/) })
@@ -73,11 +65,9 @@ describe('with a token that the service does not know', () => {
   })
 })
 
-it('when the service is gone, each command says so in one line with its address, and what was not told waits', async () => {
-  const gone = await openInstallWorld()
-  const machine = makeMachine()
-  const scenario = await gone.scenario('gone')
-  await scenario.install(machine, 'dash')
+it('when the service is gone, each command says so in one line with its address, and unsent reports wait', async () => {
+  const gone = await ownInstallWorld()
+  const { machine, scenario } = await gone.installed('gone')
   await machine.command(['hello'])
   await gone.here.close()
   const address = gone.here.address.replace('localhost', '127.0.0.1')
@@ -107,9 +97,7 @@ it('when the record is gone, the command says how to get it back', async () => {
 
 /** A machine with one session to report. */
 async function withSession(name: string): Promise<Machine> {
-  const machine = makeMachine()
-  const scenario = await world.scenario(name)
-  await scenario.install(machine, 'dash')
+  const { machine } = await world.installed(name)
   expect(await machine.command(['hello'], { env: { SVC_TOKEN: TOKEN } })).toMatchObject({ code: 0 })
   return machine
 }

@@ -1,8 +1,8 @@
 /** A connection that ends early runs nothing of the script, wherever it ends. */
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openInstallWorld, type InstallWorld } from './install-world.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedInstallWorld } from './install-world.ts'
 import { makeMachine, SHELLS, type Machine } from './machine.ts'
 
 const SLOW = join(import.meta.dirname, '../fixtures/slow-harness.ts#late')
@@ -13,16 +13,8 @@ const SPREAD = 9973
 /** The last byte of a script is a line end, and the one before it closes the group: only with that one it is whole. */
 const CLOSING_BYTES = 2
 
-let world: InstallWorld
-let slow: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-  slow = await openInstallWorld({ recipe: SLOW, mode: 'auto' })
-})
-afterAll(async () => {
-  await world.here.close()
-  await slow.here.close()
-})
+const world = sharedInstallWorld()
+const slow = sharedInstallWorld({ recipe: SLOW, mode: 'auto' })
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('the first bytes of a script run nothing, however many they are [harness.install-2]', async () => {

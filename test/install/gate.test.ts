@@ -1,15 +1,11 @@
 /** What a release needs of a machine keeps it from being installed there until a person has checked it off. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectWhole, HOLDING, jsonAt, openInstallWorld, RELEASE_FILE, type InstallWorld, type Scenario } from './install-world.ts'
+import { describe, expect, it } from 'vitest'
+import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, type Scenario } from './install-world.ts'
 import { makeMachine, namesBelow, SHELLS, type Machine } from './machine.ts'
 
-let world: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-})
-afterAll(() => world.here.close())
+const world = sharedInstallWorld()
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a release that needs something is refused with the list and the release to begin with, and nothing is made [harness.install-5]', async () => {
@@ -79,9 +75,8 @@ it('a check runs where the person said so and never on the service, whatever is 
   expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
 })
 
-it('a check that fails leaves its item open, and a release or an item that nobody knows is told apart [harness.setup]', async () => {
-  const machine = makeMachine()
-  const scenario = await world.scenario('failing checks')
+it('a check that fails leaves its item open, and an unknown release or item has a code of its own [harness.setup]', async () => {
+  const { machine, scenario } = await world.fresh('failing checks')
   const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: 'echo no luck; exit 7' }])
   const first = await firstRelease(scenario)
   await scenario.install(machine, 'dash', { release: first })
@@ -110,22 +105,17 @@ it('a release file that is no release file stops the install before anything is 
 })
 
 it('a release that waits for review is set up before it is promoted, and is installed at once afterwards [harness.setup]', async () => {
-  const holding = await openInstallWorld({ recipe: HOLDING })
-  try {
-    const machine = makeMachine()
-    const scenario = await holding.scenario('held')
-    expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
-    const held = await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: 'true' }])
-    expect(await machine.command(['setup'])).toMatchObject({ code: 0 })
-    expect(await machine.command(['setup', '--release', held])).toMatchObject({ code: 1 })
-    expect(await machine.command(['setup', '--release', held, '--yes'])).toMatchObject({ code: 0 })
-    const { release_id: promoted } = await scenario.svc.promote(held)
-    expect(await machine.command(['update'])).toMatchObject({ code: 0 })
-    await expectWhole(scenario, machine, promoted)
-    expect(readFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Listen.\n')
-  } finally {
-    await holding.here.close()
-  }
+  const holding = await ownInstallWorld({ recipe: HOLDING })
+  const { machine, scenario } = await holding.fresh('held')
+  expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
+  const held = await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: 'true' }])
+  expect(await machine.command(['setup'])).toMatchObject({ code: 0 })
+  expect(await machine.command(['setup', '--release', held])).toMatchObject({ code: 1 })
+  expect(await machine.command(['setup', '--release', held, '--yes'])).toMatchObject({ code: 0 })
+  const { release_id: promoted } = await scenario.svc.promote(held)
+  expect(await machine.command(['update'])).toMatchObject({ code: 0 })
+  await expectWhole(scenario, machine, promoted)
+  expect(readFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Listen.\n')
 })
 
 interface Needy {

@@ -1,10 +1,10 @@
 /** Texts and names that attack a shell, a parser or a terminal: they arrive unchanged, and nothing in them runs. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../src/contract/index.ts'
-import { expectWhole, jsonAt, openInstallWorld, RELEASE_FILE, TOKEN, type InstallWorld } from './install-world.ts'
-import { makeMachine, namesBelow, SHELLS } from './machine.ts'
+import { expectWhole, jsonAt, sharedInstallWorld, RELEASE_FILE, TOKEN } from './install-world.ts'
+import { namesBelow, SHELLS } from './machine.ts'
 
 const TEXTS: readonly string[] = [
   'SVC_PROGRAM\nexit 0\nSVC_PROGRAM\n}\n: >ran\n{',
@@ -32,21 +32,12 @@ const NAMES = [
   '@installation@ @message@ %s',
 ]
 
-let world: InstallWorld
-let small: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld({ seed })
-  small = await openInstallWorld()
-})
-afterAll(async () => {
-  await world.here.close()
-  await small.here.close()
-})
+const world = sharedInstallWorld({ seed })
+const small = sharedInstallWorld()
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a megabyte of hostile texts arrives byte by byte and runs nothing [harness.install-2]', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`texts ${shell}`)
+    const { machine, scenario } = await world.fresh(`texts ${shell}`)
     const { files } = await scenario.svc.manifest()
     expect(Object.values(files).join('').length).toBeGreaterThan(1_000_000)
     for (const [index, text] of TEXTS.entries()) expect(files[`pi-agent/skills/text-${index}/SKILL.md`]).toContain(text.trimEnd())
@@ -57,10 +48,9 @@ describe.each(SHELLS)('under %s', (shell) => {
 })
 
 it.each(NAMES.map((name, index) => [name, SHELLS[index % SHELLS.length] ?? 'dash'] as const))(
-  'a scenario called %j is installed by the line it is told to begin with, asked and told apart as that (%s)',
+  'a scenario called %j is installed by the printed line, and keeps its name in every call (%s)',
   async (name, shell) => {
-    const machine = makeMachine()
-    const scenario = await small.scenario(name)
+    const { machine, scenario } = await small.fresh(name)
     const { release_id: first } = await scenario.svc.manifest()
     await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: '$(touch ran)', prompt: '\u001b[2J $(touch ran) \u202e' }])
     const args = [`${machine.root}/it's $(touch ran) here`, `${machine.root}/pre fix`]
@@ -77,8 +67,7 @@ it.each(NAMES.map((name, index) => [name, SHELLS[index % SHELLS.length] ?? 'dash
 
 describe('a harness’s folder', () => {
   it('that is a link is the folder it leads to, and has one install however it is named', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('linked')
+    const { machine, scenario } = await world.fresh('linked')
     const real = join(machine.root, 'real')
     mkdirSync(real)
     symlinkSync(real, machine.destination)
@@ -92,8 +81,7 @@ describe('a harness’s folder', () => {
   it.each(['pi-agent', 'pi-agent/AGENTS.md', 'pi-agent/skills/text-0/SKILL.md', RELEASE_FILE])(
     'in which %s is a link is refused in one line, and what it leads to stays as it is',
     async (path) => {
-      const machine = makeMachine()
-      const scenario = await world.scenario(`link at ${path.replaceAll('/', ' ')}`)
+      const { machine, scenario } = await world.fresh(`link at ${path.replaceAll('/', ' ')}`)
       const elsewhere = join(machine.root, 'elsewhere')
       if (path === 'pi-agent') mkdirSync(elsewhere)
       else writeFileSync(elsewhere, 'somebody’s own\n')
@@ -111,8 +99,7 @@ describe('a harness’s folder', () => {
   )
 
   it('that holds a file of the person’s own where one of the tree’s would go is refused, and the file stays', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('own file')
+    const { machine, scenario } = await world.fresh('own file')
     mkdirSync(join(machine.destination, 'pi-agent'), { recursive: true })
     writeFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'mine\n')
     const { code, err } = await scenario.install(machine, 'dash')

@@ -5,9 +5,9 @@ import { connect, type Svc, type Requires } from '@svc-ai/client'
 import { expect } from 'vitest'
 import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { ownWorld, sharedWorld, type Answer, type World, type WorldOptions } from '../support/world.ts'
 import { bearer } from '../spec/support/helpers.ts'
-import type { Ended, Machine, Running } from './machine.ts'
+import { makeMachine, type Ended, type Machine, type Running } from './machine.ts'
 
 export const TOKEN = 'open-sesame'
 export const RELEASE_FILE = '.svc-harness-release'
@@ -15,7 +15,6 @@ export const RELEASE_FILE = '.svc-harness-release'
 export const HOLDING = join(import.meta.dirname, '../fixtures/held-orders.ts')
 
 const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-orders.ts')
-/** The install command line. */
 const LINE = `shell=$1 url=$2 name=$3; shift 3
 curl -sS \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
 
@@ -23,8 +22,17 @@ export interface InstallWorld {
   readonly here: World
   /** A scenario in manual mode. */
   scenario(name: string): Promise<Scenario>
+  /** A scenario and a new machine. */
+  fresh(name: string, node?: string): Promise<MachineAndScenario>
+  /** The same, with the harness installed. */
+  installed(name: string, shell?: string): Promise<MachineAndScenario>
   /** Installs without a scenario, into a folder of the machine. */
   installHere(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
+}
+
+interface MachineAndScenario {
+  readonly machine: Machine
+  readonly scenario: Scenario
 }
 
 export interface Scenario {
@@ -46,19 +54,22 @@ interface InstallOptions {
   readonly folder?: string
 }
 
-interface HouseOptions {
+interface InstallWorldOptions {
   readonly seed?: readonly Entry[]
   readonly adapter?: string
   readonly recipe?: string
   readonly mode?: TrainingMode
 }
 
-export async function openInstallWorld({
-  seed = [],
-  adapter = 'pi',
-  recipe = OBEDIENT,
-  mode = 'manual',
-}: HouseOptions = {}): Promise<InstallWorld> {
+/** For all tests of a file. */
+export const sharedInstallWorld = (options: InstallWorldOptions = {}): InstallWorld =>
+  installWorld(sharedWorld(worldOptions(options)), options)
+
+/** For one test. */
+export const ownInstallWorld = async (options: InstallWorldOptions = {}): Promise<InstallWorld> =>
+  installWorld(await ownWorld(worldOptions(options)), options)
+
+function worldOptions({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'manual' }: InstallWorldOptions): WorldOptions {
   const settings = {
     recipe,
     'evolution.adapter': adapter,
@@ -66,10 +77,23 @@ export async function openInstallWorld({
     'inference.upstream_model': 'm',
     'data.training_mode': mode,
   }
-  const here = await world({ backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } })
-  const installHere: InstallWorld['installHere'] = (machine, shell, options) =>
-    installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended
-  return { here, scenario: (name) => scenarioOf(here, adapter, name), installHere }
+  return { backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } }
+}
+
+function installWorld(here: World, { adapter = 'pi' }: InstallWorldOptions): InstallWorld {
+  const scenario: InstallWorld['scenario'] = (name) => scenarioOf(here, adapter, name)
+  const fresh: InstallWorld['fresh'] = async (name, node) => ({ machine: makeMachine(node), scenario: await scenario(name) })
+  return {
+    here,
+    scenario,
+    fresh,
+    async installed(name, shell = 'dash') {
+      const made = await fresh(name)
+      await made.scenario.install(made.machine, shell)
+      return made
+    },
+    installHere: (machine, shell, options) => installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended,
+  }
 }
 
 async function scenarioOf(here: World, adapter: string, name: string): Promise<Scenario> {

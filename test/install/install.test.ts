@@ -3,27 +3,22 @@ import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isObject, type Entry } from '../../src/contract/index.ts'
 import { programsCalled } from '../support/programs.ts'
-import { expectWhole, jsonAt, openInstallWorld, RELEASE_FILE, TOKEN, type InstallWorld } from './install-world.ts'
-import { makeMachine, permissionsAt, SHELLS, stateOf } from './machine.ts'
+import { expectWhole, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN } from './install-world.ts'
+import { permissionsAt, SHELLS, stateOf } from './machine.ts'
 
 const seed: readonly Entry[] = [
   { id: 'brief', name: 'skill', config: { name: 'brief', text: 'Say it in one line.' } },
   { id: 'plan', name: 'agent_command', config: { name: 'plan', text: 'Plan first.' } },
 ]
 
-let world: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld({ seed })
-})
-afterAll(() => world.here.close())
+const world = sharedInstallWorld({ seed })
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('a fresh machine has the tree, the record and the command afterwards, and nothing anywhere else [harness.install-record]', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`fresh ${shell}`)
+    const { machine, scenario } = await world.fresh(`fresh ${shell}`)
     const { code, out, err } = await scenario.install(machine, shell)
     expect({ code, err }).toMatchObject({ code: 0 })
     await expectWhole(scenario, machine)
@@ -43,9 +38,8 @@ describe.each(SHELLS)('under %s', (shell) => {
     expect(top).toEqual([])
   })
 
-  it('the token is the one that SVC_TOKEN holds when the script runs, kept where nobody else reads it [harness.install-token]', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`token ${shell}`)
+  it('the token is the one that SVC_TOKEN holds when the script runs, kept where no other user reads it [harness.install-token]', async () => {
+    const { machine, scenario } = await world.fresh(`token ${shell}`)
     const script = (await scenario.script()).bytes
     const args = [...shell.split(' '), '-s', '--', machine.destination, machine.prefix]
     const without = await machine.run(args, { input: script })
@@ -63,9 +57,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 
   it('run again, it finds the release current and touches nothing', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`again ${shell}`)
-    await scenario.install(machine, shell)
+    const { machine, scenario } = await world.installed(`again ${shell}`, shell)
     const places = [machine.destination, machine.prefix, machine.home]
     const before = places.map(stateOf)
     const { code, out } = await scenario.install(machine, shell)
@@ -75,8 +67,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 
   it('what left the tree leaves the folder, and what is the person’s own stays', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`leave ${shell}`)
+    const { machine, scenario } = await world.fresh(`leave ${shell}`)
     const { release_id: first } = await scenario.svc.manifest()
     await scenario.order('Be brief.')
     await scenario.install(machine, shell)
@@ -92,8 +83,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 
   it('npm that fails is shown, and the same line completes the install once it does not', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`npm ${shell}`)
+    const { machine, scenario } = await world.fresh(`npm ${shell}`)
     writeFileSync(join(machine.root, 'npm-fails'), '')
     const failed = await scenario.install(machine, shell)
     expect(failed.code).toBe(1)
@@ -106,8 +96,7 @@ describe.each(SHELLS)('under %s', (shell) => {
   })
 
   it('two at once end in one good install', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario(`twice ${shell}`)
+    const { machine, scenario } = await world.fresh(`twice ${shell}`)
     const both = await Promise.all([scenario.install(machine, shell), scenario.install(machine, shell)])
     expect(both).toMatchObject([{ code: 0 }, { code: 0 }])
     expect(machine.npmCalls()).toHaveLength(1)
@@ -116,8 +105,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 })
 
 it('without arguments the harness goes to ./svc-harness and the agent below the home, and the agent’s calls reach the service', async () => {
-  const machine = makeMachine()
-  const scenario = await world.scenario('defaults')
+  const { machine, scenario } = await world.fresh('defaults')
   expect(await scenario.install(machine, 'dash', { args: [] })).toMatchObject({ code: 0 })
   expect(existsSync(join(machine.root, 'work/svc-harness', RELEASE_FILE))).toBe(true)
   expect(existsSync(join(machine.home, '.local/share/svc-harness/pi/node_modules/.bin/pi'))).toBe(true)
@@ -126,9 +114,8 @@ it('without arguments the harness goes to ./svc-harness and the agent below the 
   expect(reported).toMatchObject({ code: 0, out: expect.stringContaining('score 1 reported for 1 receipt') })
 })
 
-it('what a person is told holds no token', async () => {
-  const machine = makeMachine()
-  const scenario = await world.scenario('quiet')
+it('the output holds no token', async () => {
+  const { machine, scenario } = await world.fresh('quiet')
   const { out, err } = await scenario.install(machine, 'bash')
   expect(`${out}${err}`).not.toContain(TOKEN)
 })
@@ -138,25 +125,19 @@ describe.skipIf(oldest === undefined)('on Node 20', () => {
   const node = oldest ?? ''
 
   it('an agent that runs there is installed, and its commands work', async () => {
-    const codex = await openInstallWorld({ adapter: 'codex', seed })
-    try {
-      const machine = makeMachine({ node })
-      const scenario = await codex.scenario('old')
-      expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
-      await expectWhole(scenario, machine)
-      expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0, out: expect.stringContaining('is already current') })
-      const { code, out } = await machine.command(['doctor', '--json'], { adapter: 'codex' })
-      const findings: { findings: { name: string; ok: boolean; text: string }[] } = JSON.parse(out)
-      expect({ code, bad: findings.findings.filter(({ ok, name }) => !ok && name !== 'tool') }).toMatchObject({ bad: [] })
-      expect(findings.findings[0]?.text).toMatch(/^20\./)
-    } finally {
-      await codex.here.close()
-    }
+    const codex = await ownInstallWorld({ adapter: 'codex', seed })
+    const { machine, scenario } = await codex.fresh('old', node)
+    expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
+    await expectWhole(scenario, machine)
+    expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0, out: expect.stringContaining('is already current') })
+    const { code, out } = await machine.command(['doctor', '--json'], { adapter: 'codex' })
+    const findings: { findings: { name: string; ok: boolean; text: string }[] } = JSON.parse(out)
+    expect({ code, bad: findings.findings.filter(({ ok, name }) => !ok && name !== 'tool') }).toMatchObject({ bad: [] })
+    expect(findings.findings[0]?.text).toMatch(/^20\./)
   })
 
   it('an agent that needs a newer one is refused in one line, and nothing is written', async () => {
-    const machine = makeMachine({ node })
-    const scenario = await world.scenario('too old')
+    const { machine, scenario } = await world.fresh('too old', node)
     const { code, err } = await scenario.install(machine, 'dash')
     expect({ code, err }).toEqual({
       code: 1,

@@ -25,19 +25,16 @@ export interface Running {
 }
 
 export interface Machine {
-  /** The root of all its folders. */
   readonly root: string
   readonly home: string
   readonly destination: string
   readonly prefix: string
   readonly env: Readonly<Record<string, string>>
-  /** The state folder of the install. */
   installFolder(): string
   start(words: readonly string[], options?: RunOptions): Running
   run(words: readonly string[], options?: RunOptions): Promise<Ended>
   /** `svc-<adapter> …`, as a person types it. */
   command(args: readonly string[], options?: RunOptions & { readonly adapter?: string }): Promise<Ended>
-  /** npm's calls, in order. */
   npmCalls(): readonly string[]
   /** All new files below the root. */
   made(): readonly string[]
@@ -50,7 +47,7 @@ interface RunOptions {
   readonly input?: Uint8Array
 }
 
-export function makeMachine({ node = process.execPath }: { readonly node?: string } = {}): Machine {
+export function makeMachine(node = process.execPath): Machine {
   const root = realpathSync(temporaryFolder())
   const [home, work, tools, scratch] = [join(root, 'home'), join(root, 'work'), join(root, 'tools'), join(root, 'scratch')]
   for (const folder of [home, work, tools, scratch]) mkdirSync(folder)

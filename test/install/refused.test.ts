@@ -1,9 +1,9 @@
 /** Refusals of the install route: a shell that runs the answer prints the reason and does nothing else. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../support/folder.ts'
-import { openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
+import { sharedInstallWorld, TOKEN } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const HOSTILE = [
@@ -17,12 +17,8 @@ const HOSTILE = [
   '; touch ran #',
 ]
 
-let world: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-  await world.scenario('mine')
-})
-afterAll(() => world.here.close())
+const world = sharedInstallWorld()
+beforeAll(() => world.scenario('mine'))
 
 /** Every way to have something repeated, as a script and as JSON. */
 async function refusalsIn(folder: string): Promise<number> {

@@ -1,22 +1,14 @@
 /** Several installs on one machine: none takes over another, the command finds the one that is meant, and each goes without a trace. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bearer, scenarioNames } from '../spec/support/helpers.ts'
 import { until } from '../support/wait.ts'
-import { jsonAt, openInstallWorld, TOKEN, type InstallWorld } from './install-world.ts'
+import { jsonAt, sharedInstallWorld, TOKEN } from './install-world.ts'
 import { makeMachine, namesBelow, type Ended, type Machine } from './machine.ts'
 
-let world: InstallWorld
-let other: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-  other = await openInstallWorld({ adapter: 'codex' })
-})
-afterAll(async () => {
-  await world.here.close()
-  await other.here.close()
-})
+const world = sharedInstallWorld()
+const other = sharedInstallWorld({ adapter: 'codex' })
 
 const made = async (): Promise<readonly string[]> =>
   (await scenarioNames(world.here, bearer(TOKEN))).filter((name) => name.startsWith('harness-'))
@@ -62,7 +54,7 @@ describe('without a scenario', () => {
 })
 
 describe('with two installs of one agent', () => {
-  it('the command is for the nearest folder, says which it takes, and elsewhere wants to be told', async () => {
+  it('the command is for the nearest folder, says which it takes, and elsewhere asks for a name', async () => {
     const machine = makeMachine()
     const names = ['near-one', 'near-two'] as const
     await twoProjects(machine, names)
@@ -135,9 +127,7 @@ describe('in one folder', () => {
 
 describe('uninstall', () => {
   it('asks first, is refused while a session runs, and leaves no trace on the machine', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('leaves')
-    await scenario.install(machine, 'dash')
+    const { machine } = await world.installed('leaves')
     await machine.command(['hello'])
     expect(await machine.command(['uninstall'])).toMatchObject({ code: 1, err: expect.stringContaining('--yes') })
     const runs = join(machine.installFolder(), 'runs')
@@ -156,8 +146,7 @@ describe('uninstall', () => {
   })
 
   it('keeps what a person changed or made, and names what it keeps', async () => {
-    const machine = makeMachine()
-    const scenario = await world.scenario('keeps')
+    const { machine, scenario } = await world.fresh('keeps')
     await scenario.order('Be brief.')
     await scenario.install(machine, 'dash')
     const rules = join(machine.destination, 'pi-agent/AGENTS.md')

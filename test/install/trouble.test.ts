@@ -1,21 +1,17 @@
 /** Machines with missing programs, conflicts or missing rights, and killed installs: one clear message, and a rerun completes. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { randomOf } from '../crash/random.ts'
-import { expectWhole, openInstallWorld, type InstallWorld, type Scenario } from './install-world.ts'
+import { expectWhole, sharedInstallWorld, type Scenario } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const KILLS = 20
 /** About as many changes as an install from nothing makes to the disk. */
 const EVENTS = 60
-const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+const UNPRIVILEGED = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
-let world: InstallWorld
-beforeAll(async () => {
-  world = await openInstallWorld()
-})
-afterAll(() => world.here.close())
+const world = sharedInstallWorld()
 
 describe.each(SHELLS)('under %s', (shell) => {
   it('without Node there is one line that says what to install, and nothing is written', async () => {
@@ -50,7 +46,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     const machine = makeMachine()
     for (const folder of [machine.root, join(machine.root, 'scratch')]) chmodSync(folder, 0o777)
     chmodSync(machine.home, 0o555)
-    const as = process.getuid?.() === 0 ? NOBODY : []
+    const as = process.getuid?.() === 0 ? UNPRIVILEGED : []
     const { bytes } = await (await world.scenario(`locked ${shell}`)).script()
     const words = [...as, ...shell.split(' '), '-s', '--', machine.destination, machine.prefix]
     const { code, err } = await machine.run(words, { input: bytes })
@@ -63,8 +59,7 @@ describe.each(SHELLS)('under %s', (shell) => {
 
   it('killed at any moment, it leaves nothing that the same line does not complete', { timeout: 300_000 }, async () => {
     const random = randomOf(`${inject('seed')} ${shell}`)
-    const machine = makeMachine()
-    const scenario = await world.scenario(`killed ${shell}`)
+    const { machine, scenario } = await world.fresh(`killed ${shell}`)
     const releases = [await scenario.order('Be brief.'), await scenario.order('Be kind.')]
     for (let nth = 0; nth < KILLS; nth += 1) {
       const release = releases[nth % 2] ?? ''
@@ -109,7 +104,7 @@ describe('in the way', () => {
     expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringMatching(/^svc: .{20}/), ''] })
   })
 
-  it('a command of somebody else’s in ~/.local/bin stays, and the person is told what to run instead', async () => {
+  it('a command of another program in ~/.local/bin stays, and the output says what to run instead', async () => {
     const machine = makeMachine()
     mkdirSync(join(machine.home, '.local/bin'), { recursive: true })
     writeFileSync(join(machine.home, '.local/bin/svc-pi'), '#!/bin/sh\n')
