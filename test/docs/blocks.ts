@@ -1,11 +1,13 @@
 /** Runs the shell blocks of a document in order, in one bash session and a temporary folder. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
-/** Separates the output of the blocks. */
 const MARK = '=== block'
 /** Some pages wait for one or two steps. */
 const TIMEOUT_MS = 220_000
@@ -18,12 +20,20 @@ export interface Session {
 }
 
 /** Only ```sh blocks are run; what cannot run in a test stands in a ```text or ```console block. */
-export async function shellBlocks(document: string): Promise<readonly string[]> {
-  const text = await readFile(join(ROOT, document), 'utf8')
-  return [...text.matchAll(FENCE)].map(([, block = '']) => block)
+async function shellBlocks(document: string): Promise<readonly string[]> {
+  const page = await readFile(join(ROOT, document), 'utf8')
+  return [...page.matchAll(FENCE)].map(([, block = '']) => block)
 }
 
-export async function runDocument(document: string, directory: string, environment: Readonly<Record<string, string>>): Promise<Session> {
+/** Every block must run, and none may fail. */
+export async function followDocument(...given: Parameters<typeof runDocument>): Promise<Session> {
+  const session = await runDocument(...given)
+  expect(session.code, `${given[0]}: ${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
+  expect(session.blocks).toHaveLength((await shellBlocks(given[0])).length)
+  return session
+}
+
+async function runDocument(document: string, directory: string, environment: Readonly<Record<string, string>>): Promise<Session> {
   const commands = join(directory, '.commands')
   await mkdir(commands, { recursive: true })
   await command(commands, 'svc', `import { main } from ${JSON.stringify(join(ROOT, 'src/cli/index.ts'))}\nawait main()\n`)
@@ -50,16 +60,9 @@ async function command(folder: string, name: string, module: string): Promise<vo
   await chmod(path, 0o755)
 }
 
-function run(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Session> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-euo', 'pipefail', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS })
-    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
-    child.stdout.on('data', (part: Buffer) => stdout.push(part))
-    child.stderr.on('data', (part: Buffer) => stderr.push(part))
-    child.on('error', reject)
-    child.on('close', (code) => {
-      const [, ...blocks] = Buffer.concat(stdout).toString().split(`${MARK}\n`)
-      resolve({ code, blocks, errors: Buffer.concat(stderr).toString() })
-    })
-  })
+async function run(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Session> {
+  const child = spawn('bash', ['-euo', 'pipefail', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT_MS })
+  const [out, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  const [, ...blocks] = out.split(`${MARK}\n`)
+  return { code, blocks, errors }
 }

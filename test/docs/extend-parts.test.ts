@@ -4,27 +4,38 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   contentsConformance,
+  examinerConformance,
   gatewayConformance,
+  objectiveConformance,
   processorConformance,
   recipeConformance,
+  saying,
+  simulatedCandidate,
   trainerConformance,
 } from '../../conformance/index.ts'
 import folderContents from '../../examples/contents/folder.ts'
+import stillPolite from '../../examples/examiner/still-polite.ts'
 import byFetch from '../../examples/gateway/by-fetch.ts'
+import betterHalf from '../../examples/objective/better-half.ts'
 import everyRecord from '../../examples/processor/every-record.ts'
 import mostAsked from '../../examples/trainer/most-asked.ts'
 import putTogether from '../../examples/trainer/put-together.ts'
 import { loadPlugin } from '../../src/config/index.ts'
 import {
   BATCH_BYTES_MAX,
+  type Examiner,
   type Json,
   type Kind,
+  type Objective,
   type Parts,
   type PendingRecord,
+  type Prepared,
+  type Rollout,
   type Sample,
   type StepOrder,
   type StepResult,
 } from '../../src/contract/index.ts'
+import { expectFound } from './faults.ts'
 import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
 import { startUpstream, type Script, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
@@ -37,6 +48,8 @@ const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
   ['trainer', './examples/trainer/most-asked.ts', mostAsked.plugin],
   ['gateway', './examples/gateway/by-fetch.ts', byFetch.plugin],
   ['contents', './examples/contents/folder.ts', folderContents.plugin],
+  ['examiner', './examples/examiner/still-polite.ts', stillPolite.plugin],
+  ['objective', './examples/objective/better-half.ts', betterHalf.plugin],
 ]
 
 describe('an example', () => {
@@ -189,4 +202,96 @@ describe('examples/processor/every-record.ts', () => {
   })
 
   processorConformance({ describe, it, make: () => everyRecord.plugin.make({}) })
+})
+
+describe('examples/examiner/still-polite.ts', () => {
+  it.each([
+    ['Good morning to you!', true],
+    ['What do you want?', false],
+  ])('of a candidate that says %s decides %s', async (text, select) => {
+    const candidate = simulatedCandidate(saying(text))
+    expect(await stillPolite.plugin.examine(candidate, new AbortController().signal)).toEqual({ select, metrics: { polite: select } })
+  })
+
+  examinerConformance({ describe, it, examiner: stillPolite.plugin })
+})
+
+let count = 0
+const question = { messages: [{ role: 'user', content: 'well?' }] }
+
+describe('the suite of examiners', () => {
+  it.each<readonly [string, Examiner['examine'], string]>([
+    ['no decision', () => Promise.resolve(JSON.parse('{}')), 'it decides'],
+    ['metrics that are no JSON', () => Promise.resolve({ select: true, metrics: { score: Number.NaN } }), 'it decides'],
+    [
+      'trust in the answer',
+      (candidate) => candidate.try((tryout) => tryout.chat(question)).then((answer) => JSON.parse(JSON.stringify(answer['x']))),
+      'it decides',
+    ],
+    ['another decision each time', () => Promise.resolve({ select: true, metrics: { count: (count += 1) } }), 'decided on the same'],
+    [
+      'a hand in the metrics',
+      (candidate) => Promise.resolve({ select: true, metrics: Object.assign(candidate.metrics, { loss: 0 }) }),
+      'afterwards what they were',
+    ],
+    [
+      'a blind eye',
+      (candidate, signal) => stillPolite.plugin.examine(candidate, signal).catch(() => ({ select: true })),
+      'cannot be loaded',
+    ],
+    [
+      'ears that are shut',
+      async (candidate) => {
+        await candidate.try((tryout) => tryout.chat(question)).catch(() => new Promise(() => undefined))
+        return { select: true }
+      },
+      'after an abort',
+    ],
+  ])('finds an examiner with %s', async (_what, examine, words) => {
+    await expectFound(words, (runner) => examinerConformance({ ...runner, examiner: { examine } }))
+  })
+})
+
+describe('examples/objective/better-half.ts', () => {
+  objectiveConformance({ describe, it, objective: betterHalf.plugin })
+})
+
+type Advantages = Extract<Prepared, { kind: 'train' }>['advantages']
+const weighing =
+  (weigh: (rollouts: readonly Rollout[]) => Advantages): Objective['prepare'] =>
+  (rollouts) =>
+    rollouts.length === 0 ? { kind: 'skip', reason: 'nothing' } : { kind: 'train', advantages: weigh(rollouts) }
+
+describe('the suite of objectives', () => {
+  it.each<readonly [string, Partial<Objective>, string]>([
+    ['no name', { name: ' ' }, 'it has a name'],
+    ['a ratio without log-probabilities', { needsLogProbs: false }, 'it has a name'],
+    ['a setting of its loss that is no number', { lossConfig: { clip: Number.NaN } }, 'it has a name'],
+    ['a rollout left out', { prepare: weighing((rollouts) => rollouts.slice(1).map(() => 1)) }, 'of a plain batch'],
+    ['a weight for each token of the prompt too', { prepare: weighing((all) => all.map(({ tokens }) => tokens)) }, 'of a plain batch'],
+    ['nothing to learn, ever', { prepare: () => ({ kind: 'skip', reason: 'no' }) }, 'of a plain batch'],
+    ['another answer each time', { prepare: weighing((all) => all.map(() => (count += 1))) }, 'give the same answer'],
+    [
+      'rollouts that it changes',
+      { prepare: weighing((all) => (Object.assign(all[0] ?? {}, { score: 9 }), all.map(() => 1))) },
+      'give the same',
+    ],
+    [
+      'a state that is no JSON',
+      { prepare: (...given) => ({ ...betterHalf.plugin.prepare(...given), state: { at: Number.NaN } }) },
+      'of a plain batch',
+    ],
+    [
+      'trust in its state',
+      { prepare: (all, { baseline }) => (typeof baseline === 'string' ? JSON.parse(baseline) : betterHalf.plugin.prepare(all, {})) },
+      'left for itself',
+    ],
+    ['a division by nothing', { prepare: weighing((all) => all.map(({ score }) => 1 / (score ?? 0))) }, 'no scores'],
+    ['a sum without bound', { prepare: weighing((all) => all.map(({ score }) => (score ?? 0) * 2)) }, 'greatest size'],
+    ['something made of nothing', { prepare: (all) => ({ kind: 'train', advantages: all.map(() => 1) }) }, 'with nothing there'],
+    ['the same weight for all', { prepare: weighing((all) => all.map(() => 1)) }, 'best weighs more'],
+    ['the worst first', { prepare: weighing((all) => all.map(({ score }) => -(score ?? 0))) }, 'best weighs more'],
+  ])('finds an objective with %s', async (_what, change, words) => {
+    await expectFound(words, (runner) => objectiveConformance({ ...runner, objective: { ...betterHalf.plugin, ...change } }))
+  })
 })

@@ -1,7 +1,7 @@
 /** The examples of docs/extend are plug-ins that work: loaded by path as an operator would, and held to their suites. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   adapterConformance,
   evaluatorConformance,
@@ -28,8 +28,8 @@ import { textAt } from '../spec/support/helpers.ts'
 import type { Settings } from '../support/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
-import { runDocument, shellBlocks } from './blocks.ts'
+import { ownWorld, type World } from '../support/world.ts'
+import { followDocument } from './blocks.ts'
 
 const scenario = { 'x-svc-scenario': 'examples' }
 /** What git calls a tree without files. */
@@ -38,15 +38,14 @@ const question = { model: 'm', messages: [{ role: 'user', content: 'good morning
 
 const model: ModelAddress = { url: '', model: null, api: 'openai', apiKey: null }
 
-let here: World | null = null
-afterEach(async () => {
-  await here?.close()
-  here = null
-})
+const serviceWith = (settings: Settings): Promise<World> => ownWorld({ settings })
 
-async function serviceWith(settings: Settings): Promise<World> {
-  here = await world({ settings })
-  return here
+/** Files a request for a change and waits until it is settled. */
+async function request(service: World, text: string): Promise<void> {
+  await service.post('/svc/scenarios', { name: 'examples' })
+  const asked = await service.post('/svc/train', { text, session: 's', release_id: 'r' }, scenario)
+  const progress = `/svc/harness/requests/${textAt(asked.json, 'agent_record_id')}/progress`
+  await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
 }
 
 describe('examples/runtime/echo.ts', () => {
@@ -136,10 +135,7 @@ describe('examples/recipe/standing-orders.ts', () => {
       'data.training_mode': 'manual',
       'evolution.adapter': 'pi',
     })
-    await service.post('/svc/scenarios', { name: 'examples' })
-    const asked = await service.post('/svc/train', { text: 'Count in dozens.', session: 's', release_id: 'r' }, scenario)
-    const progress = `/svc/harness/requests/${textAt(asked.json, 'agent_record_id')}/progress`
-    await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
+    await request(service, 'Count in dozens.')
     expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: { 'pi-agent/AGENTS.md': 'Count in dozens.\n' } })
   })
 })
@@ -151,13 +147,11 @@ describe('examples/recipe/text-counter.ts', () => {
     'recipes.counter.data.training_mode': 'hybrid',
   }
 
-  it('does what docs/extend/recipe.md shows: counts a report, and notes what it is told', async () => {
+  it('does what docs/extend/recipe.md shows: counts a report, and notes each request', async () => {
     const service = await serviceWith(settings)
     const document = 'docs/extend/recipe.md'
-    const session = await runDocument(document, temporaryFolder(), { SVC_URL: service.address })
-    expect(session.code, session.errors).toBe(0)
-    expect(session.blocks).toHaveLength((await shellBlocks(document)).length)
-    const [, counted = '', noted = ''] = session.blocks
+    const { blocks } = await followDocument(document, temporaryFolder(), { SVC_URL: service.address })
+    const [, counted = '', noted = ''] = blocks
     expect(JSON.parse(counted)).toMatchObject({ commits: [{ operation: 'train', pending: false, metrics: { reports: 1 } }] })
     expect(JSON.parse(noted)).toMatchObject({ state: 'published', settled: true })
   })
@@ -267,10 +261,7 @@ describe('examples of the four slots of evolution', () => {
       'evolution.proposals_dir': join(home, 'proposals'),
       'evolution.step_record_dir': join(home, 'steps'),
     })
-    await service.post('/svc/scenarios', { name: 'examples' })
-    const asked = await service.post('/svc/train', { text: '42', session: 's', release_id: 'r' }, scenario)
-    const progress = `/svc/harness/requests/${textAt(asked.json, 'agent_record_id')}/progress`
-    await until(async () => (await service.get(progress, scenario)).json['settled'] === true)
+    await request(service, '42')
     expect((await service.get('/svc/harness', scenario)).json).toMatchObject({ files: { 'RULES.md': '42\n' } })
     expect((await service.get('/svc/harness/releases', scenario)).text).toContain('1 won and 0 lost of 1')
   })

@@ -1,38 +1,27 @@
 /** The documents' commands do what the documents say. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { JsonObject } from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
-import { world, type World } from '../support/world.ts'
-import { runDocument, shellBlocks, type Session } from './blocks.ts'
+import { ownWorld } from '../support/world.ts'
+import { followDocument, type Session } from './blocks.ts'
 
 const TOKEN = 'a-token-for-the-documents'
 
-let here: World | null = null
-afterEach(async () => {
-  await here?.close()
-  here = null
-})
-
 /** A service whose state lies where it lies by default: under `.svc` of the folder the commands run in. */
 async function follow(document: string, more: Settings = {}): Promise<Session> {
-  const outside = await world({ backend: 'sqlite', settings: { 'inference.runtime': 'practice', 'svc.token': TOKEN, ...more } })
-  here = outside
+  const outside = await ownWorld({ backend: 'sqlite', settings: { 'inference.runtime': 'practice', 'svc.token': TOKEN, ...more } })
   const state = join(outside.directory, '.svc')
   await outside.restart({
     'storage.agent_record_dir': join(state, 'agent-record'),
     'storage.artifact_repository': join(state, 'artifacts.git'),
   })
   const { port } = new URL(outside.address)
-  const session = await runDocument(document, outside.directory, { SVC_URL: outside.address, SVC_TOKEN: TOKEN, PORT: port })
-  expect(session.code, `${document}: ${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
-  expect(session.blocks).toHaveLength((await shellBlocks(document)).length)
-  return session
+  return followDocument(document, outside.directory, { SVC_URL: outside.address, SVC_TOKEN: TOKEN, PORT: port })
 }
 
-/** The one block whose output matches. */
 function saying({ blocks }: Session, pattern: RegExp): string {
   const found = blocks.filter((block) => pattern.test(block))
   expect(found, `blocks that say ${String(pattern)}`).toHaveLength(1)

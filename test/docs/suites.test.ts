@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import {
   adapterConformance,
   contentsConformance,
@@ -49,20 +49,7 @@ import type {
   WholeAnswer,
 } from '../../src/contract/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
-
-interface Runner {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
-}
-
-/** The one sentence of a suite that has these words in it. */
-function sentence(words: string, run: (runner: Runner) => void): () => Promise<void> {
-  const found: (() => Promise<void>)[] = []
-  run({ describe: (_name, body) => body(), it: (name, body) => void (name.includes(words) && found.push(body)) })
-  const [body] = found
-  if (body === undefined || found.length > 1) throw new Error(`${found.length} sentences say: ${words}`)
-  return body
-}
+import { expectFound } from './faults.ts'
 
 function never(): never {
   throw new Error('this one always fails')
@@ -117,7 +104,7 @@ describe('recipeConformance', () => {
       'a body is prepared or refused',
     ],
     ['a hook that counts', surfaced({ hooks: { prepare: () => ({ n: (count += 1) }) } }), 'the same body'],
-    ['hooks of nobody', surfaced({ componentHooks: { other: {} } }), 'what it says of a component'],
+    ['hooks of an unknown component', surfaced({ componentHooks: { other: {} } }), 'what it says of a component'],
     [
       'something newer each time',
       surfaced({ files: { read: async () => ({}), shipped: (content) => ({ content, entries: ['svc-requests'] }) } }),
@@ -125,7 +112,7 @@ describe('recipeConformance', () => {
     ],
     ['a loader that fails', surfaced({ loader: { load: never } }), 'can be loaded'],
   ])('finds %s', async (_what, change, words) => {
-    await expect(sentence(words, (runner) => recipeConformance({ ...runner, recipe: { ...sound, ...change } }))()).rejects.toThrow()
+    await expectFound(words, (runner) => recipeConformance({ ...runner, recipe: { ...sound, ...change } }))
   })
 })
 
@@ -146,9 +133,7 @@ describe('trainerConformance', () => {
       'before it began',
     ],
   ])('finds %s', async (_what, step, words) => {
-    await expect(
-      sentence(words, (runner) => trainerConformance({ ...runner, make: () => ({ step }), files: {}, isRepeatable: true }))(),
-    ).rejects.toThrow()
+    await expectFound(words, (runner) => trainerConformance({ ...runner, make: () => ({ step }), files: {}, isRepeatable: true }))
   })
 })
 
@@ -180,7 +165,7 @@ describe('gatewayConformance', () => {
     ],
   ])('finds %s', async (_what, change, words) => {
     const make = async (url: string): Promise<Gateway> => ({ relay: change(await byFetch.plugin.make({ url })) })
-    await expect(sentence(words, (runner) => gatewayConformance({ ...runner, make }))()).rejects.toThrow()
+    await expectFound(words, (runner) => gatewayConformance({ ...runner, make }))
   })
 })
 
@@ -209,7 +194,7 @@ describe('contentsConformance', () => {
       'carries its content and parent',
     ],
     [
-      'a release that tells parts of a second',
+      'a release with fractions of a second',
       (sound) => ({ seal: (id, parent, mark) => sound.seal(id, parent, { ...mark, at: mark.at * 1000 }) }),
       'with the same mark',
     ],
@@ -224,7 +209,7 @@ describe('contentsConformance', () => {
       const sound = await folderContents.plugin.make({ repository: temporaryFolder() })
       return { ...membersOf(sound), ...change(sound) }
     }
-    await expect(sentence(words, (runner) => contentsConformance({ ...runner, make }))()).rejects.toThrow()
+    await expectFound(words, (runner) => contentsConformance({ ...runner, make }))
   })
 })
 
@@ -274,44 +259,27 @@ describe('the suites of evolution', () => {
     ['state outside the tree', () => ({ client: { ...client, state: ['../home/'] } }), 'named as shells and stores'],
     ['a key that stands bare', () => ({ install, client, ...finish(bare)() }), 'inside quoted strings'],
     [
-      'an id of somebody else’s',
+      'an id that is not its own',
       () => ({ shipped: { requests: [{ id: 'mine', name: 'rules', config: { text: 'x' } }] } }),
       'ids of theirs alone',
     ],
     ['an id that it ships twice', () => ({ shipped: { version_check: [SHIPPED], requests: [SHIPPED] } }), 'ids of theirs alone'],
   ])('find an adapter with %s', async (_what, change, words) => {
     const sound = rulebook.plugin
-    const run = (runner: Runner): void => adapterConformance({ ...runner, adapter: { ...sound, ...change(sound) }, entries: tree })
-    await expect(sentence(words, run)()).rejects.toThrow()
+    await expectFound(words, (runner) => adapterConformance({ ...runner, adapter: { ...sound, ...change(sound) }, entries: tree }))
   })
 
   it.each<readonly [string, (sound: Executor) => Executor['run'], string]>([
-    ['files that are left out', (sound) => (play, signal) => sound.run({ ...play, files: () => ({}) }, signal), 'the files are there'],
-    ['a workspace that is empty', (sound) => (play, signal) => sound.run({ ...play, workspace: {} }, signal), 'the files are there'],
-    [
-      'its own environment',
-      (sound) => (play, signal) => sound.run({ ...play, launch: withOwnEnvironment(play) }, signal),
-      'of the service',
-    ],
+    ['files that are left out', playing(() => ({ files: () => ({}) })), 'the files are there'],
+    ['a workspace that is empty', playing(() => ({ workspace: {} })), 'the files are there'],
+    ['its own environment', playing(withOwnEnvironment), 'of the service'],
     ['a failure that is thrown', (sound) => async (play, signal) => succeeded(await sound.run(play, signal)), 'cannot be started'],
-    [
-      'a command for another folder',
-      (sound) => (play, signal) => sound.run({ ...play, launch: () => play.launch('/') }, signal),
-      'whose workspace it starts in',
-    ],
-    [
-      'a trajectory that nobody read',
-      (sound) => (play, signal) => sound.run({ ...play, readTrajectory: async () => [] }, signal),
-      'is read after the command',
-    ],
-    [
-      'a workspace that nobody looked at',
-      (sound) => (play, signal) => sound.run({ ...play, inspect: async () => undefined }, signal),
-      'is read after the command',
-    ],
+    ['a command for another folder', playing((play) => ({ launch: () => play.launch('/') })), 'whose workspace it starts in'],
+    ['a trajectory that was not read', playing(() => ({ readTrajectory: async () => [] })), 'is read after the command'],
+    ['a workspace that was not inspected', playing(() => ({ inspect: async () => undefined })), 'is read after the command'],
     [
       'a model that is not asked',
-      (sound) => (play, signal) => sound.run({ ...play, files: () => play.files({ ...play.model, apiKey: 'another' }) }, signal),
+      playing((play) => ({ files: () => play.files({ ...play.model, apiKey: 'another' }) })),
       'it answers there',
     ],
     [
@@ -343,7 +311,7 @@ describe('the suites of evolution', () => {
     ],
   ])('find an executor with %s', async (_what, change, words) => {
     const make = async (): Promise<Executor> => ({ run: change(await folder.plugin.make({})) })
-    await expect(sentence(words, (runner) => executorConformance({ ...runner, make }))()).rejects.toThrow()
+    await expectFound(words, (runner) => executorConformance({ ...runner, make }))
   })
 
   it.each<readonly [string, Evaluator['score'], string]>([
@@ -355,7 +323,7 @@ describe('the suites of evolution', () => {
     ['an end that never comes', () => new Promise(() => undefined), 'after an abort'],
   ])('find an evaluator with %s', async (_what, score, words) => {
     const suite = { evaluator: { score }, task, good, bad: { ...good, stdout: '41' } }
-    await expect(sentence(words, (runner) => evaluatorConformance({ ...runner, ...suite }))()).rejects.toThrow()
+    await expectFound(words, (runner) => evaluatorConformance({ ...runner, ...suite }))
   })
 
   it.each<readonly [string, Partial<Selection>, string]>([
@@ -367,7 +335,7 @@ describe('the suites of evolution', () => {
     ['the same again', { next: ({ pairs }) => (pairs.length < 2 ? [{ task: 'task-0', repeat: 0 }] : []) }, 'comes to an end'],
   ])('find a selection with %s', async (_what, change, words) => {
     const selection = { ...moreWins.plugin, ...change }
-    await expect(sentence(words, (runner) => selectionConformance({ ...runner, selection }))()).rejects.toThrow()
+    await expectFound(words, (runner) => selectionConformance({ ...runner, selection }))
   })
 
   it.each<readonly [string, Partial<Proposer>, string]>([
@@ -386,9 +354,7 @@ describe('the suites of evolution', () => {
     ['an end that never comes', { propose: () => new Promise(() => undefined) }, 'after an abort'],
   ])('find a proposer with %s', async (_what, change, words) => {
     const proposer = { ...oneRule.plugin, ...change }
-    await expect(
-      sentence(words, (runner) => proposerConformance({ ...runner, proposer, adapter: rulebook.plugin, entries }))(),
-    ).rejects.toThrow()
+    await expectFound(words, (runner) => proposerConformance({ ...runner, proposer, adapter: rulebook.plugin, entries }))
   })
 })
 
@@ -432,6 +398,12 @@ const launch =
   (change: (task: { readonly prompt: string }) => Partial<Launch>) =>
   (sound: Adapter): Partial<Adapter> => ({ launch: (task, root) => ({ ...sound.launch(task, root), ...change(task) }) })
 
+const playing =
+  (change: (play: Play) => Partial<Play>) =>
+  (sound: Executor): Executor['run'] =>
+  (play, signal) =>
+    sound.run({ ...play, ...change(play) }, signal)
+
 function changing({ config }: Draft): Files {
   Object.assign(config['primary'] ?? {}, { changed: true })
   return { 'settings.json': JSON.stringify(config) }
@@ -450,13 +422,10 @@ const named = ({ url, model }: ModelAddress): readonly ConfigPatch[] => [
 
 const bare = ({ config }: Draft): Files => ({ 'model.env': `KEY=${JSON.stringify(config['model']?.['api_key']).slice(1, -1)}` })
 
-function withOwnEnvironment(play: Play): Play['launch'] {
-  return (root) => {
+const withOwnEnvironment = (play: Play): Partial<Play> => ({
+  launch: (root) => {
     const made = play.launch(root)
-    return { ...made, env: { ...ownEnvironment(), ...made.env } }
-  }
-}
-
-function ownEnvironment(): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value]))
-}
+    const own = Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value]))
+    return { ...made, env: { ...own, ...made.env } }
+  },
+})

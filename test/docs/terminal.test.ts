@@ -4,7 +4,7 @@ import { bearer, named } from '../spec/support/helpers.ts'
 import { HOLDING } from '../../src/cli/testing/surroundings.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, type World } from '../support/world.ts'
-import { runDocument, shellBlocks } from './blocks.ts'
+import { followDocument } from './blocks.ts'
 
 const TOKEN = 'a-token-for-the-documents'
 
@@ -22,10 +22,8 @@ async function prepare(): Promise<World> {
 
 it('docs/terminal.md shows commands that work, in its order', async () => {
   const here = await prepare()
-  const session = await runDocument('docs/terminal.md', here.directory, { SVC_URL: here.address, SVC_TOKEN: TOKEN })
-  expect(session.code, `${session.errors}\n${session.blocks.join('\n---\n')}`).toBe(0)
-  expect(session.blocks).toHaveLength((await shellBlocks('docs/terminal.md')).length)
-  const [status, releases, promoted, rolledBack, records, one, exported, tailed] = session.blocks
+  const { blocks } = await followDocument('docs/terminal.md', here.directory, { SVC_URL: here.address, SVC_TOKEN: TOKEN })
+  const [status, releases, promoted, rolledBack, records, one, exported, tailed] = blocks
   expect(status).toContain('waits for review: svc promote v1 --scenario support')
   expect(releases).toMatch(/^\* +v0 /m)
   expect(promoted).toMatch(/^support serves v2 .*\nundo: svc rollback v0 --scenario support\n$/)
