@@ -11,11 +11,9 @@ import { connect } from '@svc-ai/client'
 const ROOT = join(import.meta.dirname, '..')
 const SERVICE = join(ROOT, 'bin/svc.mjs')
 const AGENT = join(ROOT, 'native/bin/svc-native.mjs')
-/** The configuration of `npm start`. */
 export const CONFIGURATION = 'src/cli/welcome/svc.yaml'
 const RECIPE = 'practice'
 export const SCENARIO = 'demo'
-/** The output of the service and the agent. */
 const LOG = 'demo.log'
 const LOOK_AGAIN_MS = 100
 
@@ -86,7 +84,6 @@ async function run(words: readonly string[], cwd: string, onLine?: (line: string
   return printed.trim()
 }
 
-/** Waits for a condition, unless one of the processes ended. */
 async function until(condition: () => Promise<boolean>, running: readonly ChildProcess[]): Promise<void> {
   while (!(await condition().catch(() => false))) {
     if (running.some(({ exitCode }) => exitCode !== null)) throw new Error('the demo could not start; see above')
@@ -94,7 +91,6 @@ async function until(condition: () => Promise<boolean>, running: readonly ChildP
   }
 }
 
-/** Counts the episodes of the newest step record. */
 function episodesIn(records: string): number {
   const scenario = namesIn(records)[0] ?? ''
   const newest = namesIn(join(records, scenario)).sort((a, b) => Number.parseInt(b) - Number.parseInt(a))[0] ?? ''

@@ -172,7 +172,6 @@ async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
   return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
 }
 
-/** A plug-in or recipe named in the configuration. */
 export interface ConfiguredPart {
   readonly name: string
   /** Loads it as a start does; null when it is not a recipe. */
@@ -244,7 +243,6 @@ function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'
   return { threads, weights }
 }
 
-/** The file that a trainer's thread runs, from source or from a build. */
 function trainerThread(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
 }
@@ -330,7 +328,6 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
   return () => (all ??= loadAll())
 }
 
-/** Logs when the record store begins to refuse writes, and when it accepts them again. */
 function logWriting(log: Log, trouble: Refusal | null): void {
   if (trouble === null) return log.write('info', 'store_writable', {})
   log.write('error', 'store_unwritable', { code: trouble.code, message: trouble.message, ...causeOf(trouble) })

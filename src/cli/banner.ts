@@ -14,7 +14,6 @@ const DEMO: Readonly<Record<DemoState, readonly string[]>> = {
 }
 
 interface Screen {
-  /** The state of the scenario `practice`. */
   readonly demo: DemoState
   readonly colours: boolean
 }
@@ -62,7 +61,6 @@ function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolea
   return [`Try it${hint}:`, ...create, curl(path, [`-H '${HEADER.scenario}: ${SCENARIO}'`], body)]
 }
 
-/** One small call for each API. */
 const EXAMPLE: Readonly<Record<ModelApi, (model: string) => { readonly path: string; readonly body: object }>> = {
   openai: (model) => ({ path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hello' }] } }),
   responses: (model) => ({ path: '/v1/responses', body: { model, input: 'Hello' } }),

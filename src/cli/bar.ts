@@ -8,7 +8,6 @@ const REDRAW_MILLISECONDS = 100
 
 export interface Bar {
   readonly at: (done: number, total: number) => void
-  /** Clears the line. */
   readonly end: () => void
 }
 

@@ -16,7 +16,6 @@ export function configSchema(_: ConfigOptions, surroundings: Surroundings): numb
   return EXIT.fine
 }
 
-/** Loads the configuration of a command: its `-c FILE`, its `--section.key` options and its environment. */
 export function loadFor(options: ConfigOptions, surroundings: Surroundings): Promise<LoadedConfig> {
   const file = options.config === undefined ? {} : { file: options.config }
   return loadConfig({ ...file, commandLine: options.commandLine, environment: surroundings.environment })

@@ -69,7 +69,6 @@ export function checkToken({ config }: LoadedConfig): Finding {
   return { check: 'token', state: 'ok', found: `none is set; ${isLoopback(host) ? 'open on loopback only' : 'open'}` }
 }
 
-/** Directories that must be writable, with their keys. */
 function directories({ config }: LoadedConfig): readonly (readonly [key: string, path: string])[] {
   const { agent_record_dir: records, artifact_repository: releases, record_backend: backend } = config.storage
   if (backend === 'memory') return []

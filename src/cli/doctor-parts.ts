@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
 import { splitMessage, type Explained, type Finding } from './explain.ts'
 
-/** The result for one plug-in or recipe of the configuration. */
 export interface PartFound {
   readonly part: string
   readonly problems: readonly Explained[]
@@ -46,7 +45,7 @@ export async function examineParts(loaded: LoadedConfig, secondsMax = SECONDS_MA
 }
 
 /** Resolves with the part that hung; null when all checks ended. */
-function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: PartFound) => void): Promise<PartFound | null> {
+function examineInThread(order: PartsOrder, secondsMax: number, onFound: (part: PartFound) => void): Promise<PartFound | null> {
   // Plug-in output is kept off standard output, which a program may read.
   const worker = new Worker(threadFile(), { workerData: order, stdout: true, stderr: true })
   worker.stdout.resume()
@@ -65,7 +64,7 @@ function examineInThread(order: PartsOrder, secondsMax: number, tell: (part: Par
         : settle({ part: current, problems: [problem], warnings: [], asksModels: false })
     worker.on('message', (message: PartMessage) => {
       clearTimeout(timer)
-      if ('ended' in message) return tell(message.ended)
+      if ('ended' in message) return onFound(message.ended)
       current = message.begun
       timer = setTimeout(() => stop(stillLoading(secondsMax)), secondsMax * 1000)
     })
@@ -90,5 +89,4 @@ const ENDED: Explained = { found: 'it ends the process while it is loaded', fix:
 
 const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 
-/** From source or from a build. */
 const threadFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './doctor-thread.ts' : './doctor-thread.js', import.meta.url)

@@ -14,8 +14,14 @@ export async function verify(options: ConfigOptions, surroundings: Surroundings)
     surroundings.err(missing)
     return EXIT.misconfigured
   }
-  const store = await open(loaded, surroundings)
-  if (store === null) return EXIT.misconfigured
+  const service = await surroundings.service()
+  let store: Store
+  try {
+    store = await service.openStore(loaded)
+  } catch (error) {
+    printError(error, loaded, surroundings)
+    return EXIT.misconfigured
+  }
   try {
     return report(await check(store, surroundings), options, surroundings)
   } finally {
@@ -29,16 +35,6 @@ function nothingThere({ config, moved }: LoadedConfig): string | null {
   if (backend === 'memory') return 'storage.record_backend is memory: there is nothing on disk to verify'
   if (backend !== 'sqlite' || moved.length > 0 || existsSync(directory)) return null
   return `there are no records in ${directory}: set storage.agent_record_dir, or name the configuration with -c FILE`
-}
-
-async function open(loaded: LoadedConfig, surroundings: Surroundings): Promise<Store | null> {
-  const service = await surroundings.service()
-  try {
-    return await service.openStore(loaded)
-  } catch (error) {
-    printError(error, loaded, surroundings)
-    return null
-  }
 }
 
 interface Checked {

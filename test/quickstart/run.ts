@@ -35,7 +35,6 @@ interface Session {
   close(): void
 }
 
-/** Printed after each command. */
 const DONE = '=== done'
 
 function openSession(cwd: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Session {
@@ -131,7 +130,6 @@ function onPort(block: string, port: number): string {
   return block.replaceAll('npm start', `npm start -- --svc.port ${port}`).replaceAll(PORT_OF_THE_PAGE, String(port))
 }
 
-/** What the page promises for a step. */
 async function checks(title: string, said: string, url: string): Promise<void> {
   if (title.startsWith('1.')) expect(said, `svc is ready at ${url}`)
   if (title.startsWith('2.')) expect(said, 'after   3 of 3', 'published')

@@ -17,12 +17,11 @@ const NAMES_SECONDS_MAX = 5
 
 export interface CompletionOptions extends RemoteOptions {
   readonly shell?: string
-  /** Used by the scripts. */
   readonly names?: boolean
 }
 
 export async function completion(program: Command, options: CompletionOptions, surroundings: Surroundings): Promise<number> {
-  if (options.names === true) return tellNames(options, surroundings)
+  if (options.names === true) return printNames(options, surroundings)
   const script = SCRIPT[options.shell ?? '']
   if (script === undefined) {
     surroundings.err(`name your shell; one of: ${SHELLS.map((shell) => `svc completion ${shell}`).join(', ')}`)
@@ -33,7 +32,7 @@ export async function completion(program: Command, options: CompletionOptions, s
 }
 
 /** Prints nothing about failures, and no names with control characters. */
-async function tellNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
+async function printNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
   try {
     const svc = connect({ ...(await serviceAddress(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })
     for (const { scenario } of await svc.scenarios()) if (shown(scenario) === scenario) surroundings.out(scenario)

@@ -17,7 +17,6 @@ export interface Node {
   readonly path: readonly string[]
   readonly about: string
   readonly flags: readonly Flag[]
-  /** The possible values of each argument, in order. */
   readonly values: readonly Value[]
   readonly children: readonly Node[]
 }
@@ -38,7 +37,6 @@ export const allNodes = (node: Node): readonly Node[] => [node, ...node.children
 
 export const isBelow = ({ path }: Node): boolean => path.length > 0
 
-/** The path as one word, used in the scripts. */
 export const placeOf = (path: readonly string[]): string => path.map((word) => `/${word}`).join('')
 
 function flagOf(option: Option): Flag {

@@ -28,7 +28,6 @@ const USUAL: readonly string[] = [
   'evolution.max_steps',
 ]
 
-/** Examples for keys without a default. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   'svc.token': `\${${ENV.token}}`,
   'inference.runtime': 'practice',

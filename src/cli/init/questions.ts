@@ -18,9 +18,7 @@ export interface InitQuestion {
 }
 
 interface InitChoice {
-  /** Configuration keys and values. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** The answer in words. */
   readonly words: string
 }
 
@@ -64,7 +62,6 @@ function fitting({ option }: InitQuestion, chosen: InitChoice | Misfit): InitCho
 
 const isMisfit = (chosen: InitChoice | Misfit): chosen is Misfit => 'problem' in chosen
 
-/** By its number in the list. */
 export function chosenByNumber<T>(answer: string, list: readonly T[]): T | undefined {
   return /^\d+$/.test(answer) ? list[Number(answer) - 1] : undefined
 }
@@ -100,7 +97,6 @@ async function offered(environment: Environment): Promise<readonly Upstream[]> {
 
 const variableOf = ({ found }: Upstream): string | null => /^environment (\w+)$/.exec(found)?.[1] ?? null
 
-/** Removes a variable and those that belong to it. */
 function without(environment: Environment, variable: string): Environment {
   const belongs: readonly string[] =
     variable === ENV.upstreamUrl ? [ENV.upstreamUrl, ENV.upstreamModel, ENV.upstreamApi, ENV.upstreamApiKey] : [variable]

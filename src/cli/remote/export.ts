@@ -31,7 +31,7 @@ export async function exportRecords(svc: Svc, wanted: Export, surroundings: Surr
     await requireSameScenario(svc, kept, partial)
     const records = await goOn({ svc, scenario: wanted.scenario, partial, kept }, surroundings)
     await rename(partial, wanted.file)
-    tell(wanted, records, kept, surroundings)
+    report(wanted, records, kept, surroundings)
     return EXIT.fine
   } catch (error) {
     if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) throw error
@@ -40,7 +40,7 @@ export async function exportRecords(svc: Svc, wanted: Export, surroundings: Surr
   }
 }
 
-function tell({ scenario, file, json }: Export, records: number, kept: Kept, surroundings: Surroundings): void {
+function report({ scenario, file, json }: Export, records: number, kept: Kept, surroundings: Surroundings): void {
   if (json === true) {
     surroundings.out(jsonText({ scenario, file, records }, 2))
     return

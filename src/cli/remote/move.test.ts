@@ -30,7 +30,7 @@ describe('a scenario that holds a change', () => {
   afterAll(() => here.close())
   const promoted = () => type(['promote', 'v1', '--scenario', name])
 
-  test('promoted twice at once moves once, and both hear what is served', async () => {
+  test('promoted twice at once moves once, and both print what is served', async () => {
     const both = await Promise.all([promoted(), promoted()])
     expect(both.map(({ exit }) => exit)).toEqual([0, 0])
     for (const { out } of both) expect(out).toMatch(new RegExp(`^${name} serves v2 `))
@@ -60,7 +60,7 @@ describe('a scenario that holds a change', () => {
     expect(await served(name)).toBe(2)
   })
 
-  test('stays as it is when it was moved by somebody else while the question was open', async () => {
+  test('stays as it is when it was moved by another person while the question was open', async () => {
     await promoted()
     const screen = fakeSurroundings({}, { SVC_URL: here.address })
     const ask = async (): Promise<string> => {
@@ -83,7 +83,7 @@ describe('a scenario that holds a change', () => {
     expect(await served(name)).toBe(3)
   })
 
-  test('cannot be rolled back to what is held, and is told how to serve it; then programs are told what is served, and what was', async () => {
+  test('cannot be rolled back to what is held, and prints how to serve it; as JSON it names what is served and what was', async () => {
     expect(await type(['rollback', 'v1', '--scenario', name, '--yes'])).toMatchObject({
       exit: 1,
       err: [`v1 cannot be rolled back to: it is held for review and was never served; to serve it: svc promote v1 --scenario ${name}`],
@@ -98,7 +98,7 @@ describe('a scenario that holds a change', () => {
   })
 })
 
-describe('a scenario that nobody named', () => {
+describe('a command without a scenario', () => {
   beforeAll(async () => {
     here = await world({ settings: HOLDING })
     await here.exchange('other')
@@ -106,7 +106,7 @@ describe('a scenario that nobody named', () => {
   })
   afterAll(() => here.close())
 
-  test('is the one that holds a change; what others hold too has to be named', async () => {
+  test('means the one that holds a change; with several it must be named', async () => {
     const { exit, out } = await type(['promote', 'v1'])
     expect(exit).toBe(0)
     expect(out).toMatch(/^support serves v2 [0-9a-f]{8}, the content of v1\nundo: svc rollback v0 --scenario support$/)

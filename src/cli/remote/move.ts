@@ -34,7 +34,7 @@ export function promote(options: PromoteOptions, surroundings: Surroundings): Pr
     const head = await move.svc.promote(move.target.release_id).catch((error: unknown) => {
       throw codeOf(error) === 'not_held' ? notHeld(move) : error
     })
-    return tell(move, head, options, surroundings)
+    return report(move, head, options, surroundings)
   })
 }
 
@@ -43,7 +43,7 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
     const words = releaseWords(options)
     const scenario = await chooseScenario(service, options.scenario, (name) => `rollback ${words} --scenario ${shellWord(name)}`)
     const move = await moveTo(service, scenario, options)
-    // Asking somebody first and refusing then would be unkind. The service has the last word all the same.
+    // Refused before the question, not after it; the service decides in any case.
     if (!isServed(move) && !move.target.restorable) throw notRestorable(move)
     if (options.yes !== true && !isServed(move)) {
       const answer = await surroundings.ask(await question(move))
@@ -56,7 +56,7 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
     const head = await move.svc.rollback(move.target.release_id).catch((error: unknown) => {
       throw codeOf(error) === 'not_restorable' ? notRestorable(move) : error
     })
-    return tell(move, head, options, surroundings)
+    return report(move, head, options, surroundings)
   })
 }
 
@@ -133,7 +133,7 @@ async function question({ svc, scenario, served, target }: Move): Promise<string
   ].join('\n')
 }
 
-/** The answer was about what was shown; somebody else may have moved it while the person thought. */
+/** The answer was about what was shown; another person may have moved it meanwhile. */
 async function requireSameServed({ service, svc, scenario, served }: Move): Promise<void> {
   if (servedRow(await svc.releases())?.release_id === served.release_id) return
   throw conflict(
@@ -144,7 +144,7 @@ async function requireSameServed({ service, svc, scenario, served }: Move): Prom
 
 const described = (row: ReleaseRow): string => `${numberOf(row)} ${shortId(row.release_id)} (${ago(row.recorded_at)})`
 
-function tell({ service, scenario, served, target }: Move, head: Head, { json }: RemoteOptions, surroundings: Surroundings): number {
+function report({ service, scenario, served, target }: Move, head: Head, { json }: RemoteOptions, surroundings: Surroundings): number {
   const isMoved = head.release_id !== served.release_id
   if (json === true) {
     surroundings.out(jsonText({ ...head, previous_release_id: served.release_id, moved: isMoved }, 2))

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const type = (...args: readonly string[]) => typeCommand(here.address, args)
 
 describe('status', () => {
-  test('says who answers, what each scenario serves, and what to do about what waits', async () => {
+  test('names the model that answers, what each scenario serves, and what to do about what waits', async () => {
     const { exit, out } = await type('status')
     expect(exit).toBe(0)
     expect(out.split('\n')[0]).toBe(here.address)
@@ -26,7 +26,7 @@ describe('status', () => {
     expect(out).toContain('waits for review: svc promote v1 --scenario support')
   })
 
-  test('of one scenario tells about that one', async () => {
+  test('of one scenario shows that one only', async () => {
     const { out } = await type('status', '--scenario', 'a b')
     expect(out).not.toContain('support')
   })

@@ -30,7 +30,7 @@ export function tail(options: TailOptions, surroundings: Surroundings): Promise<
   )
 }
 
-/** Whoever stops it waits for no answer that is on its way. */
+/** A stop does not wait for an answer that is on its way. */
 function untilStopped(signal: AbortSignal, work: Promise<number>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   signal.addEventListener('abort', () => resolve(EXIT.fine), { once: true })
@@ -38,12 +38,12 @@ function untilStopped(signal: AbortSignal, work: Promise<number>): Promise<numbe
 }
 
 async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortSignal }, surroundings: Surroundings): Promise<void> {
-  const tell = (rows: readonly RecordRow[]): void => {
+  const print = (rows: readonly RecordRow[]): void => {
     for (const row of options.signal.aborted ? [] : rows)
       surroundings.out(options.json === true ? jsonText(row) : lineOf(row, surroundings))
   }
   const last = (await svc.records({ order: 'newest', limit: FIRST_ROWS })).records.toReversed()
-  tell(last)
+  print(last)
   let after = last.at(-1)?.sequence ?? 0
   let rows: readonly RecordRow[] | null = last
   while (!options.signal.aborted) {
@@ -53,7 +53,7 @@ async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortS
     rows = await since(svc, after)
     if (rows === null && before !== null) surroundings.err('the service does not answer; still trying')
     if (rows !== null && before === null) surroundings.err('the service answers again')
-    tell(rows ?? [])
+    print(rows ?? [])
     after = rows?.at(-1)?.sequence ?? after
   }
 }

@@ -73,12 +73,12 @@ function changeOf({ metrics }: JsonObject): { readonly rule: string; readonly re
 }
 
 /** The log during the welcome: only warnings and errors, one line each. Successes are on the console. */
-export function calmLog(tell: (line: string) => void): NonNullable<ServiceOptions['log']> {
+export function calmLog(print: (line: string) => void): NonNullable<ServiceOptions['log']> {
   return {
     write(level, event, { message, ...fields }) {
       if (level === 'info') return
       const more = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`
-      tell(shown(`${event}${typeof message === 'string' ? `: ${message}` : ''}${more}`))
+      print(shown(`${event}${typeof message === 'string' ? `: ${message}` : ''}${more}`))
     },
     flush: () => undefined,
   }
