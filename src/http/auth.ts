@@ -52,7 +52,7 @@ export class Authenticator {
   #admitPageKey(access: Access | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Principal {
     if (access === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return { kind: 'page' }
     if (access === 'page' && query?.has('key') === true)
-      throw unauthorized('the key in this address opens no page of this scenario; ask whoever sent the link for a new one')
+      throw unauthorized('the key in this address opens no page of this scenario; ask for a new link')
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 

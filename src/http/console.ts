@@ -1,8 +1,11 @@
-/** The console: a page and its files. They say nothing of the deployment, so loading them needs no token. */
+/**
+ * The console: a page and its files. They say nothing of the deployment, so loading them needs no token. They are no interface for programs,
+ * so the OpenAPI document leaves them out.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { unknown, unsupported } from '../contract/index.ts'
-import type { HttpContext } from './context.ts'
+import type { Handler, HttpContext, HttpRoute } from './context.ts'
 import type { HttpReply } from './reply.ts'
 
 /** Where the build puts it: next to the sources, and next to the compiled files. */
@@ -36,14 +39,14 @@ const GUARDED = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-export async function page(): Promise<HttpReply> {
+async function page(): Promise<HttpReply> {
   const found = (await files()).get(PAGE)
   if (found === undefined) throw unsupported('console_not_built', 'the console is not built here; npm run build makes it')
   return reply(PAGE, found, 'no-cache')
 }
 
 /** Every other file has a content hash in its name, so it may be cached for ever. */
-export async function file(context: HttpContext): Promise<HttpReply> {
+async function file(context: HttpContext): Promise<HttpReply> {
   const name = context.params['file'] ?? ''
   const found = name === PAGE ? undefined : (await files()).get(name)
   if (found === undefined) throw unknown('unknown_file', 'the console has no such file; open /console')
@@ -76,3 +79,14 @@ async function readFiles(): Promise<ReadonlyMap<string, Buffer>> {
     return new Map()
   }
 }
+
+const open = (path: string, plain: Handler): HttpRoute => ({
+  method: 'GET',
+  path,
+  run: { plain },
+  access: 'open',
+  bodyBytesMax: 0,
+  spec: null,
+})
+
+export const consoleRoutes: readonly HttpRoute[] = [open('/console', page), open('/console/', page), open('/console/:file', file)]

@@ -6,7 +6,7 @@ export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject
-  /** An upstream's own words, which then stand in the place of ours. */
+  /** The upstream's own words, which replace ours. */
   readonly relayed: Uint8Array | null
 }
 
@@ -40,7 +40,8 @@ export const noRoute = (cure = 'the interface page lists them all'): Refusal => 
 export function answerError(error: unknown, path: string): ErrorAnswer {
   const refusal = isRefusal(error) ? error : internal()
   const status = isRefusal(error) ? statusOf(refusal) : 500
-  return { status, headers: headersOf(refusal, status), body: errorBody(refusal, status, path), relayed: refusal.detail.body ?? null }
+  const body = dialectOfPath(path).writeError(status, { message: refusal.message, code: refusal.code })
+  return { status, headers: headersOf(refusal, status), body, relayed: refusal.detail.body ?? null }
 }
 
 /** A bug of ours: its words are for the log, not for the caller. */
@@ -72,11 +73,6 @@ function headersOf(refusal: Refusal, status: number): Readonly<Record<string, st
 /** What a client may see of an upstream's headers, beside the type of its content: request ids, rate limits and retries. */
 export function isRelayedHeader(name: string): boolean {
   return name.endsWith('request-id') || name.startsWith('retry-after') || name === 'x-should-retry' || name.includes('ratelimit')
-}
-
-function errorBody(refusal: Refusal, status: number, path: string): JsonObject {
-  const { message, code } = refusal
-  return dialectOfPath(path).writeError(status, { message, code })
 }
 
 /** Whose answers people pipe into a shell. */

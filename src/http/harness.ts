@@ -27,25 +27,13 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
     const { surface, released, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { release, release_id, parent_release_id, evaluatedAt, requires } = pulledRelease(
-      released,
-      surface.files.component,
-      query.get('release_id'),
-    )
+    const { release, evaluatedAt, requires, ...ids } = pulledRelease(released, surface.files.component, query.get('release_id'))
     const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
-    const reply = liveJson({
-      release_id,
-      content_id,
-      parent_release_id,
-      files,
-      evaluation,
-      requires,
-      ...(components && { components }),
-    } satisfies Manifest)
-    return { ...reply, headers: { ...reply.headers, [HEADER.release]: release_id } }
+    const reply = liveJson({ ...ids, content_id, files, evaluation, requires, ...(components && { components }) } satisfies Manifest)
+    return { ...reply, headers: { ...reply.headers, [HEADER.release]: ids.release_id } }
   })
 }
 
@@ -113,10 +101,8 @@ async function oneFile(archive: StepArchive, record: string, path: string): Prom
 
 /** How far an instruction is, from its acceptance to the row that consumed it. */
 export async function progress(context: HttpContext): Promise<HttpReply> {
-  const { services } = context
-  const name = scenarioOf(context.request)
   const id = context.params['record_id'] ?? ''
-  return services.registry.use(name, async (scenario) => {
+  return context.services.registry.use(scenarioOf(context.request), async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
     return liveJson((await scenario.progress(id)) satisfies RequestProgress)
   })
@@ -137,9 +123,8 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
     parseProposal(proposal)
     const head = scenario.head()
-    return json(
-      (scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head)) satisfies Admission,
-    )
+    const admission: Admission = scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head)
+    return json(admission)
   })
 }
 

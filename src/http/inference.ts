@@ -3,11 +3,10 @@ import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../co
 import { dialects } from '../dialects/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
-import { clientSignal } from './client-abort.ts'
 import type { HttpContext, LineHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { logUpstreamId } from './log-fields.ts'
-import { responseOutlet } from './response-stream.ts'
+import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
 import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, nameInPath, scenarioOf, tagsOf } from './request-fields.ts'
 

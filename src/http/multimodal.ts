@@ -1,9 +1,9 @@
 /** The multimodal routes: they take JSON and answer with the gateway's status, content type and bytes. Nothing is recorded. */
 import { HEADER, invalid, unsupported } from '../contract/index.ts'
 import { refusalOfUpstream } from '../inference/index.ts'
-import { clientSignal } from './client-abort.ts'
 import type { Handler } from './context.ts'
 import { headerText, scenarioOf } from './request-fields.ts'
+import { clientSignal } from './response-stream.ts'
 
 export function relay(route: string): Handler {
   return async (context) => {

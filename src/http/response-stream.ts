@@ -1,4 +1,4 @@
-/** A response as the outlet of a stream: it waits for a slow client and lets go of one that stopped reading. */
+/** The client behind a response: streams wait while it is slow and end when it stops reading; work for it alone stops when it leaves. */
 import type { ServerResponse } from 'node:http'
 import { CLIENT_STALL_SECONDS } from '../contract/index.ts'
 import type { Outlet } from '../inference/index.ts'
@@ -35,4 +35,14 @@ function drained(response: ServerResponse): Promise<void> {
     response.once('drain', onDrain)
     response.once('close', onClose)
   })
+}
+
+/** Aborts when the client leaves before its answer is finished. */
+export function clientSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (response.destroyed) controller.abort()
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort()
+  })
+  return controller.signal
 }

@@ -1,6 +1,6 @@
 /** Every route: its access, its body limit and its handler. This file holds nothing else. */
 import type { HttpRoute } from './context.ts'
-import { consoleRoutes } from './routes/console.ts'
+import { consoleRoutes } from './console.ts'
 import { harnessRoutes } from './routes/harness.ts'
 import { inferenceRoutes } from './routes/inference.ts'
 import { recordRoutes } from './routes/records.ts'

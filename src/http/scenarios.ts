@@ -51,9 +51,7 @@ function views({ model, recipe }: Scenario): Pick<CreatedScenario, 'model' | 'ad
 
 /** An existing scenario keeps its model settings; those sent are not even checked. */
 export async function create(context: HttpContext): Promise<HttpReply> {
-  const {
-    services: { registry },
-  } = context
+  const { registry } = context.services
   const body = checkShape(createScenarioFields, await context.readObject())
   const name = scenarioName(body.name, 'name')
   context.logFields.scenario = name
@@ -64,9 +62,7 @@ export async function create(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function update(context: HttpContext): Promise<HttpReply> {
-  const {
-    services: { registry },
-  } = context
+  const { registry } = context.services
   const name = nameInPath(context)
   const { training_mode, model } = checkShape(updateScenarioFields, await context.readObject())
   const own = model === undefined || model === null ? model : parseModelSettings(model)
@@ -76,9 +72,7 @@ export async function update(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function contract(context: HttpContext): Promise<HttpReply> {
-  const {
-    services: { registry },
-  } = context
+  const { registry } = context.services
   const name = nameInPath(context)
   return registry.use(name, ({ processors, trainingMode, leading }) => {
     const processor = leading?.processor ?? processors[0]?.[1]
@@ -94,9 +88,7 @@ export async function contract(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function remove(context: HttpContext): Promise<HttpReply> {
-  const {
-    services: { registry },
-  } = context
+  const { registry } = context.services
   const name = nameInPath(context)
   return json({ scenario: name, archived: await registry.remove(name) } satisfies ArchivedScenario)
 }

@@ -1,27 +1,22 @@
 /** Archiving: what the export holds, and that a crash at any point leaves the scenario whole in exactly one place. */
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
 import { bytes, commit, create, record, sequences, steps } from '../../../conformance/store-samples.ts'
-import { openStore } from './store.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { until } from '../../../test/support/wait.ts'
+import { change, fileIn, open, rowsOf } from './testing.ts'
 
-const CAPACITY_BYTES = 1024 * 1024
 const MANY = 2 * HOUSEKEEPING_ROWS_PER_TURN + 10
-const root = mkdtempSync(join(tmpdir(), 'store-'))
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('the export', () => {
   it('is named for the hash of the name and the time, and opens as a store that holds everything', async () => {
     const { directory, archive, rows } = await archived()
     assert.match(archive, /^archived\/[0-9a-f]{64}-\d{8}T\d{6}Z-[0-9a-f]{8}\.sqlite3$/)
-    const elsewhere = folder()
-    copyFileSync(join(directory, archive), join(elsewhere, 'records.sqlite3'))
+    const elsewhere = temporaryFolder()
+    copyFileSync(join(directory, archive), fileIn(elsewhere))
     const store = await open(elsewhere)
     const scenario = store.scenario('gone')
     assert.deepEqual(await store.scenarios(), ['gone'])
@@ -32,7 +27,6 @@ describe('the export', () => {
     assert.deepEqual(sequences(await scenario.pending({ ...page, component: '' })), sequences(rows.toSpliced(1, 1)))
     assert.deepEqual(await scenario.pending({ ...page, component: 'other' }), [])
     assert.deepEqual(await store.verify(() => undefined), [])
-    await store.close()
   })
   it('its rows leave the store in turns, and the room is used again', async () => {
     const { directory } = await archived()
@@ -55,7 +49,6 @@ describe('a crash', () => {
     const store = await open(directory)
     assert.deepEqual(readdirSync(join(directory, 'archived')), ['of-someone-else.sqlite3'])
     assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
-    await store.close()
   })
   it('after the mark leaves it archived, and its rows go at the next open', async () => {
     const directory = await filled()
@@ -77,15 +70,11 @@ describe('an export that fails', () => {
     await assert.rejects(store.archive('gone'), { kind: 'unavailable' })
     assert.deepEqual(await store.scenarios(), ['gone', 'stays'])
     assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
-    await store.close()
   })
 })
 
-const folder = () => mkdtempSync(join(root, 'case-'))
-const open = (directory: string) => openStore({ directory, capacityBytes: CAPACITY_BYTES })
-
 async function filled(): Promise<string> {
-  const directory = folder()
+  const directory = temporaryFolder()
   const store = await open(directory)
   const scenario = await create(store, 'gone')
   const ids = Array.from({ length: MANY }, (_, index) => `r${index}`)
@@ -107,24 +96,11 @@ async function archived() {
   return { directory, archive, rows }
 }
 
-function change(directory: string, sql: string): void {
-  const db = new DatabaseSync(join(directory, 'records.sqlite3'))
-  db.exec(sql)
-  db.close()
-}
+const counts = (directory: string): Record<string, number> =>
+  Object.fromEntries(
+    ['record', 'body', 'commit_row', 'consumed'].map((table) => [table, rowsOf(directory, `SELECT 1 FROM ${table}`).length]),
+  )
 
-function counts(directory: string): Record<string, unknown> {
-  const db = new DatabaseSync(join(directory, 'records.sqlite3'), { readOnly: true })
-  const tables = ['record', 'body', 'commit_row', 'consumed']
-  const found = tables.map((table) => [table, db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']] as const)
-  db.close()
-  return Object.fromEntries(found)
-}
-
-/** The removal goes on beside everything else and tells nobody. */
-async function cleared(directory: string): Promise<void> {
-  const db = new DatabaseSync(join(directory, 'records.sqlite3'), { readOnly: true })
-  const left = db.prepare('SELECT 1 FROM scenario WHERE name IS NULL AND cleared = 0')
-  while (left.get() !== undefined) await pause(5)
-  db.close()
-}
+/** The removal goes on in the background and reports nothing. */
+const cleared = (directory: string): Promise<void> =>
+  until(() => rowsOf(directory, 'SELECT 1 FROM scenario WHERE name IS NULL AND cleared = 0').length === 0)

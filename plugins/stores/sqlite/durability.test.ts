@@ -1,42 +1,41 @@
-/** What survives the machine's worst: syncs are counted, processes killed, disks filled and broken, all on the real thing. */
+/** What survives failing machines: syncs are counted, processes killed, disks filled and broken, all on the real thing. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { beforeAll, describe, it } from 'vitest'
 import type { Store } from '../../../src/contract/index.ts'
+import { counted, sequences } from '../../../conformance/store-samples.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
 import sqlite from './index.ts'
 
 const FIXTURE = fileURLToPath(new URL('./store.fixture.mjs', import.meta.url))
 const SLOW_SYNC_MICROSECONDS = 3_000_000
-const root = mkdtempSync(join(tmpdir(), 'store-'))
 
 beforeAll(() => void program('strace'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('syncing', () => {
   it('every append is synced before it is answered', async () => {
     const idle = await countSyncs(async () => undefined)
     const syncs = await countSyncs(async (child) => {
-      for (let index = 0; index < 50; index += 1) await child.ask('append', `r${index}`)
+      for (const index of counted(50)) await child.ask('append', `r${index}`)
     })
     assert.ok(syncs - idle >= 50, `50 appends, ${syncs - idle} syncs`)
   })
   it('appends that wait together share a sync', async () => {
     const idle = await countSyncs(async () => undefined)
     const syncs = await countSyncs(async (child) => {
-      await Promise.all(Array.from({ length: 64 }, (_, index) => child.ask('append', `r${index}`)))
+      await Promise.all(counted(64).map((index) => child.ask('append', `r${index}`)))
     })
     assert.ok(syncs - idle <= 32, `64 appends at once, ${syncs - idle} syncs`)
   })
   it('a read is answered while a sync takes its time', async () => {
-    const child = await start(folder())
+    const child = await start(temporaryFolder())
     await child.ask('append', 'first')
     const stop = await trace(child, `fsync,fdatasync:delay_enter=${SLOW_SYNC_MICROSECONDS}`)
     const order: string[] = []
@@ -51,7 +50,7 @@ describe('syncing', () => {
 
 describe('kill -9', () => {
   it('every record answered for is there once and unaltered, and nothing is missing between', async () => {
-    const directory = folder()
+    const directory = temporaryFolder()
     const answered = new Set<string>()
     for (let round = 0; round < 3; round += 1) {
       const child = await start(directory)
@@ -66,10 +65,7 @@ describe('kill -9', () => {
     }
     await withStore(directory, async (store) => {
       const rows = await store.scenario('a').records({ after: 0, limit: 10_000 })
-      assert.deepEqual(
-        rows.map((row) => row.sequence),
-        rows.map((_, index) => index + 1),
-      )
+      assert.deepEqual(sequences(rows), counted(rows.length))
       const ids = rows.map((row) => row.agent_record_id)
       assert.equal(new Set(ids).size, ids.length)
       for (const id of answered) {
@@ -84,7 +80,7 @@ describe('kill -9', () => {
 describe('kill -9 while archiving', () => {
   for (const milliseconds of [5, 20, 40, 80, 160]) {
     it(`after some ${milliseconds} ms leaves the scenario whole in exactly one place`, async () => {
-      const directory = folder()
+      const directory = temporaryFolder()
       const child = await start(directory)
       await child.ask('fill', 3000)
       void child.ask('archive', 'a')
@@ -96,7 +92,7 @@ describe('kill -9 while archiving', () => {
       }))
       assert.equal(exports.length, live === 0 ? 1 : 0)
       if (live > 0) return assert.equal(live, 3000)
-      const elsewhere = folder()
+      const elsewhere = temporaryFolder()
       copyFileSync(join(directory, 'archived', exports[0] ?? ''), join(elsewhere, 'records.sqlite3'))
       await withStore(elsewhere, async (store) => {
         assert.equal((await store.usage()).records, 3000)
@@ -108,12 +104,11 @@ describe('kill -9 while archiving', () => {
 
 describe('a disk that fails', () => {
   it('a full disk refuses the append, and takes it once there is room', async () => {
-    const directory = folder()
+    const directory = temporaryFolder()
     const child = await start(directory)
     assert.equal((await child.ask('append', 'before'))['sequence'], 1)
     const stop = await trace(child, 'write,pwrite64,pwritev:error=ENOSPC', ['-P', join(directory, 'records.sqlite3-wal')])
-    assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
-    assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
+    for (const _time of [1, 2]) assert.equal((await child.ask('append', 'during'))['refused'], 'disk_full')
     assert.equal((await child.ask('writing', ''))['sequence'], 'disk_full')
     assert.equal((await child.ask('get', 'before'))['sequence'], 1)
     await stop()
@@ -124,7 +119,7 @@ describe('a disk that fails', () => {
     await withStore(directory, async (store) => assert.deepEqual(await store.verify(() => undefined), []))
   })
   it('a failed sync is final: nothing is acknowledged from then on, and what was stays readable', async () => {
-    const directory = folder()
+    const directory = temporaryFolder()
     const child = await start(directory)
     await child.ask('append', 'before')
     const stop = await trace(child, 'fsync,fdatasync:error=EIO:when=1')
@@ -144,7 +139,7 @@ describe('a disk that fails', () => {
 
 describe('one process at a time', () => {
   it('a second process is refused, and let in once the first was killed', async () => {
-    const directory = folder()
+    const directory = temporaryFolder()
     const first = await start(directory)
     await assert.rejects(Promise.resolve(sqlite.plugin.make({ directory })), { code: 'store_in_use' })
     await first.kill()
@@ -189,8 +184,6 @@ class Child {
   }
 }
 
-const folder = () => mkdtempSync(join(root, 'case-'))
-
 async function start(directory: string, before: readonly string[] = []): Promise<Child> {
   const [command, ...rest] = [...before, process.execPath, FIXTURE, directory]
   const child = spawn(command ?? process.execPath, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -201,7 +194,7 @@ async function start(directory: string, before: readonly string[] = []): Promise
 
 /** How many syncs a whole life of the process took. */
 async function countSyncs(work: (child: Child) => Promise<void>): Promise<number> {
-  const directory = folder()
+  const directory = temporaryFolder()
   const report = join(directory, 'syncs')
   const child = await start(join(directory, 'store'), ['strace', '-f', '-q', '-e', 'trace=fsync,fdatasync', '-o', report])
   await work(child)

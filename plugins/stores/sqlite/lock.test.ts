@@ -1,51 +1,42 @@
 /** Locks that other programs hold on the database: waited for, refused when they stay, and forgotten when they go. */
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, it } from 'vitest'
-import { create, record } from '../../../conformance/store-samples.ts'
+import { describe, it } from 'vitest'
+import { commit, create, record, sequences } from '../../../conformance/store-samples.ts'
 import { Refusal, type Store } from '../../../src/contract/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { holdLock } from '../../../test/support/lock.ts'
-import sqlite from './index.ts'
-import { openStore } from './store.ts'
+import { LOCK_WAIT_MS } from './open.ts'
+import { change, fileIn, fresh, open, openAndClose } from './testing.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'store '))
-const folder = () => mkdtempSync(join(root, 'case-'))
-const fileIn = (directory: string) => join(directory, 'records.sqlite3')
 /** Long enough for nothing but a look, so that a lock that stays is refused soon. */
-const impatient = (directory: string) => openStore({ directory, capacityBytes: 1_000_000, lockWaitMs: 50 })
+const IMPATIENT = { lockWaitMs: 50 }
+/** A store with a scenario, and a file that another program locks. */
+const locked = async (options = IMPATIENT) => {
+  const { directory, ...opened } = await fresh(options)
+  return { ...opened, directory, lock: (sql?: string) => holdLock(fileIn(directory), sql) }
+}
 const until = (store: Store, code: string | null) =>
   new Promise<void>((resolve) => store.writing?.onChange((trouble) => ((trouble?.code ?? null) === code ? resolve() : undefined)))
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 describe('a lock of another program', () => {
   for (const sql of ['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE'])
     it(`${sql}: is waited for, and what waited is written once it goes`, async () => {
-      const directory = folder()
-      const store = await sqlite.plugin.make({ directory })
-      const scenario = await create(store, 'a')
-      const locked = until(store, 'store_busy')
-      const release = await holdLock(fileIn(directory), sql)
+      const { store, scenario, lock } = await locked({ lockWaitMs: LOCK_WAIT_MS })
+      const busy = until(store, 'store_busy')
+      const release = await lock(sql)
       const appended = Promise.all(['1', '2', '3'].map((id) => scenario.append([record(id)])))
-      await locked
+      await busy
       assert.equal((await store.usage()).records, 0)
       await release()
-      assert.deepEqual(
-        (await appended).map(([row]) => row?.sequence),
-        [1, 2, 3],
-      )
+      assert.deepEqual(sequences((await appended).flat()), [1, 2, 3])
       assert.equal(await store.writing?.check(), null)
-      await store.close()
     })
 
   it('that stays is refused with the time to come back, for the whole group and without a trace, and forgotten when it goes', async () => {
-    const directory = folder()
-    const store = await impatient(directory)
-    const scenario = await create(store, 'a')
-    const release = await holdLock(fileIn(directory))
+    const { store, scenario, lock } = await locked()
+    const release = await lock()
     const group = [scenario.append([record('1')]), scenario.append([record('2'), record('3')]), scenario.append([record('4')])]
     for (const { reason } of (await Promise.allSettled(group)).filter((end) => end.status === 'rejected')) {
       assert.ok(reason instanceof Refusal)
@@ -56,53 +47,40 @@ describe('a lock of another program', () => {
     const free = until(store, null)
     await release()
     await free
-    assert.deepEqual(
-      (await Promise.all(['1', '2'].map((id) => scenario.append([record(id)])))).map(([row]) => row?.sequence),
-      [1, 2],
-    )
+    const appended = await Promise.all(['1', '2'].map((id) => scenario.append([record(id)])))
+    assert.deepEqual(sequences(appended.flat()), [1, 2])
     assert.deepEqual(await store.verify(() => undefined), [])
-    await store.close()
   })
 
-  it('is found by a look, also while nobody writes', async () => {
-    const directory = folder()
-    const store = await impatient(directory)
+  it('is found by a look, also while nothing is written', async () => {
+    const { store, lock } = await locked()
     assert.equal(await store.writing?.check(), null)
-    const release = await holdLock(fileIn(directory))
+    const release = await lock()
     assert.equal((await store.writing?.check())?.code, 'store_busy')
     await release()
     assert.equal(await store.writing?.check(), null)
-    await store.close()
   })
 
   it('leaves reads alone, and a commit that met it lands whole afterwards', async () => {
-    const directory = folder()
-    const store = await impatient(directory)
-    const scenario = await create(store, 'a')
+    const { scenario, lock } = await locked()
     await scenario.append([record('1')])
-    const release = await holdLock(fileIn(directory))
-    const row = { step: 1, operation: 'train', recorded_at: 1, release: null, pending: false, outcome: 'skipped' } as const
-    const commit = { ...row, consumed_ids: ['1'], metrics: {}, state: {} }
-    await assert.rejects(scenario.commit(commit), { code: 'store_busy' })
+    const release = await lock()
+    await assert.rejects(scenario.commit(commit(1, ['1'])), { code: 'store_busy' })
     assert.equal((await scenario.get('1'))?.sequence, 1)
     assert.equal((await scenario.commits({ after: -1, limit: 10 })).length, 1)
     await release()
-    await scenario.commit(commit)
+    await scenario.commit(commit(1, ['1']))
     assert.deepEqual(await scenario.pending({ component: '', types: ['inference'], after: 0, limit: 10 }), [])
-    await store.close()
   })
 
   it('that keeps reads out too refuses them all with the time to come back, and they are answered once it goes', async () => {
-    const directory = folder()
+    const { directory, store: first, scenario: written } = await locked()
     const [file, other] = [fileIn(directory), join(directory, 'other')]
-    const first = await impatient(directory)
-    await (await create(first, 'a')).append([record('1')])
+    await written.append([record('1')])
     await first.close()
-    const db = new DatabaseSync(file)
-    db.exec('PRAGMA journal_mode = DELETE')
-    db.close()
+    change(directory, 'PRAGMA journal_mode = DELETE')
     copyFileSync(file, other)
-    const store = await impatient(directory)
+    const store = await open(directory, IMPATIENT)
     // The reader opens the file with its first question. With a log beside it no lock keeps it out; so it finds a file without one.
     for (const ending of ['', '-wal', '-shm']) renameSync(file + ending, `${other}.writer${ending}`)
     renameSync(other, file)
@@ -116,25 +94,21 @@ describe('a lock of another program', () => {
     await release()
     const [, found, , names] = await Promise.all(read())
     assert.deepEqual([found !== null && 'sequence' in Object(found), names], [true, ['a']])
-    await store.close()
   })
 
   it('in the middle of archiving leaves the scenario whole and open again when it goes', async () => {
-    const directory = folder()
-    const store = await impatient(directory)
-    const scenario = await create(store, 'a')
+    const { directory, store, scenario, lock } = await locked()
     await scenario.append([record('1')])
     // The moment between the export and the row that ends it: the folder for archives is there by then.
-    const archiving = store.archive('a')
-    const settled = archiving.then(
+    const settled = store.archive('a').then(
       () => 'archived',
       (error: unknown) => (error instanceof Refusal ? error.code : 'failed'),
     )
     while (!existsSync(join(directory, 'archived'))) await new Promise(setImmediate)
-    const release = await holdLock(fileIn(directory))
+    const release = await lock()
     const end = await settled
     await release()
-    if (end === 'archived') return store.close()
+    if (end === 'archived') return
     assert.equal(end, 'store_busy')
     for (;;) {
       const again = await scenario.append([record('2')]).catch((error: unknown) => error)
@@ -143,29 +117,25 @@ describe('a lock of another program', () => {
       await new Promise(setImmediate)
     }
     assert.deepEqual(readdirSync(join(directory, 'archived')), [])
-    await store.close()
   })
 
   it('refuses the start with what to do, and lets it through when it goes', async () => {
-    const directory = folder()
-    await impatient(directory).then((store) => store.close())
+    const directory = temporaryFolder()
+    await openAndClose(directory)
     const release = await holdLock(fileIn(directory))
-    await assert.rejects(impatient(directory), { kind: 'unavailable', code: 'store_busy', message: /close it .*then start again$/ })
+    const message = /close it .*then start again$/
+    await assert.rejects(open(directory, IMPATIENT), { kind: 'unavailable', code: 'store_busy', message })
     await release()
-    await impatient(directory).then((store) => store.close())
+    await openAndClose(directory)
   })
 
   it('keeps an older store from being brought up to date, and leaves it as it was', async () => {
-    const directory = folder()
-    await impatient(directory).then((store) => store.close())
-    const db = new DatabaseSync(fileIn(directory))
-    db.exec('DROP INDEX record_by_session; ALTER TABLE record DROP COLUMN summary; PRAGMA user_version = 2')
-    db.close()
+    const directory = temporaryFolder()
+    await openAndClose(directory)
+    change(directory, 'DROP INDEX record_by_session; ALTER TABLE record DROP COLUMN summary; PRAGMA user_version = 2')
     const release = await holdLock(fileIn(directory))
-    await assert.rejects(impatient(directory), { code: 'store_busy' })
+    await assert.rejects(open(directory, IMPATIENT), { code: 'store_busy' })
     await release()
-    const store = await impatient(directory)
-    await create(store, 'a')
-    await store.close()
+    await create(await open(directory, IMPATIENT), 'a')
   })
 })

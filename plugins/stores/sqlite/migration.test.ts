@@ -1,22 +1,16 @@
 /** Older files: what version 1 wrote reads the same in the newest version, and a migration that fails leaves the file to be tried again. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'vitest'
 import { commit, sequences, steps } from '../../../conformance/store-samples.ts'
 import { assertRefused } from '../../../conformance/support.ts'
-import { openStore } from './store.ts'
-
-const root = mkdtempSync(join(tmpdir(), 'store-'))
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { change, open, openAndClose, rowsOf } from './testing.ts'
 
 describe('a file of version 1', () => {
   it('keeps what each component consumed, by the first step that did', async () => {
     const directory = versionOne()
-    await openStore({ directory, capacityBytes: 1000 }).then((store) => store.close())
+    await openAndClose(directory)
     assert.deepEqual(rowsOf(directory, 'SELECT agent_record_id, component, step FROM consumed WHERE scenario = 1'), [
       { agent_record_id: 'x', component: '', step: 1 },
       { agent_record_id: 'x', component: 'p', step: 2 },
@@ -24,7 +18,7 @@ describe('a file of version 1', () => {
     ])
   })
   it('is read and written on like any other', async () => {
-    const store = await openStore({ directory: versionOne(), capacityBytes: 1000 })
+    const store = await open(versionOne())
     const scenario = store.scenario('old')
     assert.deepEqual(steps(await scenario.commits({ after: -1, limit: 10 })), [0, 1, 2, 3])
     assert.deepEqual(steps(await scenario.commits({ after: 0, limit: 10, ids: ['x'] })), [1, 2])
@@ -34,40 +28,37 @@ describe('a file of version 1', () => {
     await assertRefused('conflict', 'already_consumed', scenario.commit(commit(4, ['y'])))
     await scenario.commit({ ...commit(4, ['y']), component: 'p' })
     assert.deepEqual(await store.verify(() => undefined), [])
-    await store.close()
   })
   it('is migrated once: what it holds then stays as it is', async () => {
     const directory = versionOne()
-    const tables = ['scenario', 'record', 'body', 'commit_row', 'consumed'].map((table) => `SELECT * FROM ${table}`)
-    await openStore({ directory, capacityBytes: 1000 }).then((store) => store.close())
-    const before = tables.map((sql) => rowsOf(directory, sql))
-    await openStore({ directory, capacityBytes: 1000 }).then((store) => store.close())
-    assert.deepEqual(
-      tables.map((sql) => rowsOf(directory, sql)),
-      before,
-    )
+    const tables = ['scenario', 'record', 'body', 'commit_row', 'consumed']
+    const everything = () => tables.map((table) => rowsOf(directory, `SELECT * FROM ${table}`))
+    await openAndClose(directory)
+    const before = everything()
+    await openAndClose(directory)
+    assert.deepEqual(everything(), before)
     assert.deepEqual(rowsOf(directory, 'PRAGMA user_version'), [{ user_version: 4 }])
     assert.deepEqual(rowsOf(directory, `SELECT name FROM sqlite_schema WHERE name LIKE '%by_step%'`), [])
   })
   it('may hold rows whose commits were cleared away before them', async () => {
     const directory = versionOne(`INSERT INTO consumed VALUES (2, 'z', 1), (2, 'z', 2)`)
-    await openStore({ directory, capacityBytes: 1000 }).then((store) => store.close())
+    await openAndClose(directory)
     assert.deepEqual(rowsOf(directory, `SELECT component, step FROM consumed WHERE agent_record_id = 'z'`), [{ component: '', step: 1 }])
   })
   it('stays version 1 when the migration fails half-way, and is migrated once it can be', async () => {
     const directory = versionOne('ALTER TABLE commit_row RENAME TO misplaced')
-    await assert.rejects(openStore({ directory, capacityBytes: 1000 }), { code: 'storage_failed' })
+    await assert.rejects(open(directory), { code: 'storage_failed' })
     assert.deepEqual(rowsOf(directory, 'PRAGMA user_version'), [{ user_version: 1 }])
     assert.equal(rowsOf(directory, 'SELECT scenario, agent_record_id, step FROM consumed').length, 4)
     change(directory, 'ALTER TABLE misplaced RENAME TO commit_row')
-    await openStore({ directory, capacityBytes: 1000 }).then((store) => store.close())
+    await openAndClose(directory)
     assert.equal(rowsOf(directory, 'SELECT component FROM consumed').length, 3)
   })
 })
 
 /** Four steps, the third by a component of its own; x was consumed by three of them. */
 function versionOne(more = ''): string {
-  const directory = mkdtempSync(join(root, 'case-'))
+  const directory = temporaryFolder()
   const records = ['x', 'y', 'n'].map((id, index) => `(1, ${index + 1}, '${id}', 'inference', 1, NULL, NULL, NULL, x'00', NULL)`)
   const commits = ['NULL', 'NULL', `'p'`, 'NULL'].map(
     (component, step) =>
@@ -84,17 +75,4 @@ function versionOne(more = ''): string {
      PRAGMA user_version = 1`,
   )
   return directory
-}
-
-function change(directory: string, sql: string): void {
-  const db = new DatabaseSync(join(directory, 'records.sqlite3'))
-  db.exec(sql)
-  db.close()
-}
-
-function rowsOf(directory: string, sql: string): unknown[] {
-  const db = new DatabaseSync(join(directory, 'records.sqlite3'), { readOnly: true })
-  const rows = db.prepare(sql).all()
-  db.close()
-  return rows.map((row) => ({ ...row }))
 }

@@ -1,21 +1,15 @@
 /** The store against a plain map, under whatever sequence of retries, conflicts, evictions, restarts and archives the generator finds. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { afterAll, it } from 'vitest'
-import { Refusal, type Commit, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
-import { bytes, commit, create, record } from '../../../conformance/store-samples.ts'
+import { it } from 'vitest'
+import { Refusal, type Commit, type NewRecord } from '../../../src/contract/index.ts'
+import { bytes, commit, create, evicted, record, sequences } from '../../../conformance/store-samples.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { openStore } from './store.ts'
 
 const CAPACITY_BYTES = 100
 const SCENARIOS = ['a', 'b'] as const
 const COMPONENTS = ['', 'p'] as const
-const root = mkdtempSync(join(tmpdir(), 'store-'))
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 type Name = (typeof SCENARIOS)[number]
 type Component = (typeof COMPONENTS)[number]
@@ -44,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ verb: fc.constant('reopen' as const) }) },
 )
 
-it('behaves like a map that never forgets what an id was, nor who consumed it', async () => {
+it('behaves like a map that never forgets what an id was, nor which component consumed it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const world = await makeWorld()
@@ -71,7 +65,7 @@ const newModel = (): Model => ({ known: new Map(), consumed: new Set(), newest: 
 
 /** The store and beside it the map; after each step both must say the same. */
 async function makeWorld() {
-  const directory = mkdtempSync(join(root, 'case-'))
+  const directory = temporaryFolder()
   const open = () => openStore({ directory, capacityBytes: CAPACITY_BYTES })
   const model = new Map<Name, Model>()
   let store = await open()
@@ -93,24 +87,21 @@ async function makeWorld() {
   /** Twice at once: of two alike, one at most lands. */
   async function land({ scenario: name, ahead: by, component: who, ids: consumed }: Extract<Step, { verb: 'commit' }>): Promise<void> {
     const known = model.get(name) ?? newModel()
+    const stored = store.scenario(name)
     const row = { ...commit(known.newest + by, consumed), component: who }
     const expected = [row, row].map((each) => commitToModel(known, each))
-    const answers = [row, row].map((each) =>
-      store
-        .scenario(name)
-        .commit(each)
-        .then(() => null, codeOf),
-    )
+    const answers = [row, row].map((each) => stored.commit(each).then(() => null, codeOf))
     assert.deepEqual(await Promise.all(answers), expected)
   }
 
   async function check(): Promise<void> {
-    while ((await store.usage()).body_bytes > CAPACITY_BYTES) await nextTurn()
+    await evicted(store)
     for (const [name, { known, consumed }] of model) {
       const rows = await store.scenario(name).records({ after: 0, limit: 100 })
+      const listed = rows.map((row) => [row.agent_record_id, row.sequence])
       assert.deepEqual(
-        rows.map((row) => [row.agent_record_id, row.sequence]),
-        [...known].map(([id, { sequence }]) => [id, sequence]),
+        listed,
+        Array.from(known, ([id, { sequence }]) => [id, sequence]),
       )
       for (const [id, { content }] of known) {
         const payload = (await store.scenario(name).get(id))?.payload ?? null
@@ -169,5 +160,4 @@ function commitToModel(model: Model, { step: number, component: who = '', consum
 
 const sample = ([id, content]: readonly [string, number]): NewRecord =>
   record(id, { payload: bytes(`{"id":"${id}","content":${content}}`) })
-const sequences = (rows: readonly RecordRow[]) => rows.map((row) => row.sequence)
 const codeOf = (error: unknown) => (error instanceof Refusal ? error.code : String(error))

@@ -2,6 +2,7 @@
 import { BODIES_BYTES_MAX, INLINE_BODY_BYTES_MAX, unavailable } from '../../contract/index.ts'
 
 const RETRY_AFTER_SECONDS = 1
+const NO_ROOM = 'the large bodies in flight take all the room there is for them; send the request again in a moment'
 
 export class BodyBudget {
   readonly #bytesMax: number
@@ -40,14 +41,7 @@ export class BodyHold {
   add(bytes: number): void {
     this.#come += bytes
     const more = Math.max(0, this.#come - INLINE_BODY_BYTES_MAX) - this.#held
-    if (!this.#take(more))
-      throw unavailable(
-        'bodies_in_flight',
-        'the large bodies in flight take all the room there is for them; send the request again in a moment',
-        {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        },
-      )
+    if (!this.#take(more)) throw unavailable('bodies_in_flight', NO_ROOM, { retryAfterSeconds: RETRY_AFTER_SECONDS })
     this.#held += more
   }
 

@@ -21,7 +21,7 @@ describe('threads for large bodies', () => {
     expect(Buffer.from(draft?.payload ?? []).toString()).toBe('{"score":1,"metadata":{"n":1.0}}')
   })
 
-  it('put the tags into a large member, so that nobody waits for it', async () => {
+  it('put the tags into a large member, so that the event loop does not wait for it', async () => {
     threads = new BodyThreads()
     const members = '"a":1,'.repeat(20_000)
     const text = `{"model":"m","metadata":{${members}"tags":{"run":"old"}},"metadata_tags":[1]}`

@@ -1,4 +1,4 @@
-/** The published document: whole, sound, and nothing in it that leads nowhere. */
+/** The published document: whole, sound, and without a dangling reference. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -23,11 +23,7 @@ const named = (parameter: JsonObject): JsonObject => {
 }
 
 const operations = Object.entries(objectAt(document, 'paths')).flatMap(([path, item]) =>
-  Object.entries(isObject(item) ? item : {}).map(([method, operation]) => ({
-    path,
-    method,
-    operation: isObject(operation) ? operation : {},
-  })),
+  Object.keys(isObject(item) ? item : {}).map((method) => ({ path, method, operation: objectAt(item, method) })),
 )
 
 /** Everything under that key, however deep. */
@@ -63,7 +59,7 @@ describe('the document', () => {
     })
   })
 
-  it('holds no reference that leads nowhere', () => {
+  it('holds no dangling reference', () => {
     const refs = allUnder('$ref', document)
     expect(refs.length).toBeGreaterThan(100)
     for (const ref of refs) expect(isObject(resolve(document, JSON.stringify(ref).slice(1, -1)))).toBe(true)
@@ -98,7 +94,7 @@ describe('the document', () => {
     }
   })
 
-  it('names for every operation who may enter, by schemes that are explained', () => {
+  it('names for every operation the credentials it accepts, by schemes that are explained', () => {
     const schemes = Object.keys(objectAt(objectAt(document, 'components'), 'securitySchemes'))
     for (const { path, operation } of operations) {
       const ways = objects(operation['security']).flatMap((way) => Object.keys(way))
@@ -121,13 +117,13 @@ describe('the codes of refusals', () => {
   const section = readFileSync(join(root, 'docs/interface.md'), 'utf8').split('\n## Errors\n')[1] ?? ''
   const listed = new Set([...section.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status = '', row = '']) => codesIn(status, row)))
   const all = refusals(UNREADABLE, UNAUTHORIZED, ...described.map(({ spec }) => spec.refusals))
-  const told = new Set(Object.entries(all).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`)))
+  const declared = new Set(Object.entries(all).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`)))
 
-  /** Of no route: what is met before one is found, on the console, and by nobody who asks over HTTP. */
+  /** Of no route: before one is found, on the console, and outside HTTP. */
   const ELSEWHERE = new Set(['404 unknown_route', '405 method_not_allowed', '501 console_not_built', '501 not_built', '503 stopping'])
 
   it('are those that the interface page lists with their status', () => {
-    expect([...told].filter((code) => !listed.has(code) && !code.endsWith(' upstream_refused'))).toEqual([])
-    expect([...listed].filter((code) => !told.has(code) && !ELSEWHERE.has(code))).toEqual([])
+    expect([...declared].filter((code) => !listed.has(code) && !code.endsWith(' upstream_refused'))).toEqual([])
+    expect([...listed].filter((code) => !declared.has(code) && !ELSEWHERE.has(code))).toEqual([])
   })
 })

@@ -69,15 +69,6 @@ export const RECORDED: Refusals = {
 /** Relayed with the provider's own code where it has one. */
 const OF_PROVIDER = ['upstream_refused']
 export const UPSTREAM: Refusals = {
-  400: OF_PROVIDER,
-  401: OF_PROVIDER,
-  403: OF_PROVIDER,
-  404: OF_PROVIDER,
-  408: OF_PROVIDER,
-  409: OF_PROVIDER,
-  422: OF_PROVIDER,
-  429: OF_PROVIDER,
-  503: OF_PROVIDER,
-  529: OF_PROVIDER,
+  ...Object.fromEntries([400, 401, 403, 404, 408, 409, 422, 429, 503, 529].map((status) => [status, OF_PROVIDER])),
   502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'answer_too_large', ...OF_PROVIDER],
 }
