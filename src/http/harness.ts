@@ -1,17 +1,6 @@
 /** The harness routes: the tree that clients pull, its catalog, the files of its steps, instructions and proposals. */
-import {
-  HEADER,
-  ROUTE_PREFIX,
-  unknown,
-  type Admission,
-  type StepArchive,
-  type ListedRow,
-  type AdapterList,
-  type Catalog,
-  type Manifest,
-  type RequestProgress,
-  type StepFiles,
-} from '../contract/index.ts'
+import { HEADER, ROUTE_PREFIX, unknown } from '../contract/index.ts'
+import type { Admission, StepArchive, ListedRow, AdapterList, Catalog, Manifest, RequestProgress, StepFiles } from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
 import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'

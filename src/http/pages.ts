@@ -1,15 +1,6 @@
 /** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
-import {
-  HEADER,
-  isObject,
-  isRefusal,
-  PRODUCT,
-  type Adapter,
-  type Entry,
-  type Json,
-  type JsonObject,
-  type ListedRow,
-} from '../contract/index.ts'
+import { HEADER, isObject, isRefusal, PRODUCT } from '../contract/index.ts'
+import type { Adapter, Entry, Json, JsonObject, ListedRow } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
 import { catalogRow, requiresOf } from '../releases/index.ts'

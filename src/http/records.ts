@@ -1,28 +1,8 @@
 /** Records: import, report, train instructions, and reading them back. */
-import {
-  HEADER,
-  invalid,
-  ROUTE_PREFIX,
-  unknown,
-  type NewRecord,
-  type RecordRow,
-  type RequestType,
-  type Receipt,
-  type Receipts,
-  type RecordList,
-  type TrainReceipt,
-} from '../contract/index.ts'
-import {
-  admit,
-  admitTrain,
-  appendRecords,
-  checkFirstRecords,
-  noExchange,
-  quoteSession,
-  type AdmissionRules,
-  type RecordDraft,
-  type FieldPrefix,
-} from '../records/index.ts'
+import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
+import type { NewRecord, RecordRow, RequestType, Receipt, Receipts, RecordList, TrainReceipt } from '../contract/index.ts'
+import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteSession } from '../records/index.ts'
+import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
 import type { HttpContext } from './context.ts'

@@ -1,12 +1,6 @@
 /** Commits and releases: reading history back, and moving the head. */
-import {
-  COMMIT_FILTER_IDS_MAX,
-  invalid,
-  RECORD_ID_CHARACTERS_MAX,
-  type CommitList,
-  type Head,
-  type ReleaseList,
-} from '../contract/index.ts'
+import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
+import type { CommitList, Head, ReleaseList } from '../contract/index.ts'
 import { moveBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'

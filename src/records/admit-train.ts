@@ -1,14 +1,6 @@
 /** Admits train requests: a change to the harness in plain words, screened before it is stored. */
-import {
-  CLIENT_COMMANDS_MAX,
-  invalid,
-  isObject,
-  type Json,
-  type JsonObject,
-  type NewRecord,
-  type Requires,
-  type TrainRequest,
-} from '../contract/index.ts'
+import { CLIENT_COMMANDS_MAX, invalid, isObject } from '../contract/index.ts'
+import type { Json, JsonObject, NewRecord, Requires, TrainRequest } from '../contract/index.ts'
 import { trainBodySchema } from '../contract/wire/index.ts'
 import { screenText } from '../kit/index.ts'
 import type { AdmissionRules } from './draft.ts'

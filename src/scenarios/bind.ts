@@ -1,19 +1,6 @@
 /** Binds a scenario's rows to its recipe, and closes the binding again. */
-import {
-  BIND_SECONDS_MAX,
-  CLOSE_SECONDS_MAX,
-  ENGINE_UNREACHABLE,
-  isRefusal,
-  unavailable,
-  type Binding,
-  type Commit,
-  type JsonObject,
-  type Refusal,
-  type Release,
-  type ScenarioScope,
-  type ScenarioStore,
-  type TrainingMode,
-} from '../contract/index.ts'
+import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, unavailable } from '../contract/index.ts'
+import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, ScenarioStore, TrainingMode } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { heldReleases, isRestorable } from '../releases/index.ts'
 import { createdWith } from './files.ts'

@@ -1,13 +1,6 @@
 import { countCodePoints } from '../kit/index.ts'
-import {
-  invalid,
-  SCENARIO_NAME_CHARACTERS_MAX,
-  unknown,
-  type Commit,
-  type Recipe,
-  type Release,
-  type ModelSettings,
-} from '../contract/index.ts'
+import { invalid, SCENARIO_NAME_CHARACTERS_MAX, unknown } from '../contract/index.ts'
+import type { Commit, Recipe, Release, ModelSettings } from '../contract/index.ts'
 import { adopt, componentsOf, writeSeed } from './composed.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'

@@ -3,16 +3,8 @@
  * trainer, whole; and running totals. Steps that publish nothing need no further memory. The store has the rows.
  */
 import { isObject, type Commit, type JsonObject, type Release } from '../contract/index.ts'
-import {
-  isPublished,
-  isReleased,
-  isRestorable,
-  Listing,
-  CatalogPositions,
-  type CatalogView,
-  type PublishedCommit,
-  type ReleasedCommit,
-} from '../releases/index.ts'
+import { isPublished, isReleased, isRestorable, Listing, CatalogPositions } from '../releases/index.ts'
+import type { CatalogView, PublishedCommit, ReleasedCommit } from '../releases/index.ts'
 import { NO_STEPS, tallied, type TrainerTally } from '../training/index.ts'
 
 /** The metric that names the folder of live weights, relative to the scenario's directory. */

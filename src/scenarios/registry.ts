@@ -1,16 +1,6 @@
 /** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
-import {
-  conflict,
-  isRefusal,
-  SCENARIO_LOAD_RETRY_AFTER_SECONDS,
-  unavailable,
-  unknown,
-  type Adapter,
-  type Commit,
-  type TrainingMode,
-  type ModelSettings,
-  type ServiceStatus,
-} from '../contract/index.ts'
+import { conflict, isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
+import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
 import { Lane, wordsOf } from '../kit/index.ts'
 import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'

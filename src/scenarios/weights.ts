@@ -2,20 +2,8 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  ADAPTER_CONFIG_FILE,
-  conflict,
-  invalid,
-  isLargeFile,
-  isRefusal,
-  TEXT_FILE_BYTES_MAX,
-  unavailable,
-  type Commit,
-  type Content,
-  type Files,
-  type Release,
-  type ServedWeights,
-} from '../contract/index.ts'
+import { ADAPTER_CONFIG_FILE, conflict, invalid, isLargeFile, isRefusal, TEXT_FILE_BYTES_MAX, unavailable } from '../contract/index.ts'
+import type { Commit, Content, Files, Release, ServedWeights } from '../contract/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { contentOf, plansOf } from './composed.ts'
 import { createdWith } from './files.ts'
