@@ -1,21 +1,8 @@
 /** Store conformance for capacity, archiving and closing. */
 import assert from 'node:assert/strict'
 import type { Losses } from '../src/contract/index.ts'
-import {
-  bytes,
-  counted,
-  create,
-  DEEP,
-  evicted,
-  over,
-  plain,
-  record,
-  sequences,
-  settled,
-  steps,
-  ten,
-  type StoreSuite,
-} from './store-samples.ts'
+import { bytes, counted, create, DEEP, evicted, over, plain, record, sequences, settled, steps, ten } from './store-samples.ts'
+import type { StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
 export function describeCapacity(suite: StoreSuite): void {

@@ -1,12 +1,7 @@
 /** Store conformance for pending records: what a component has not consumed yet, whole and in order. */
 import assert from 'node:assert/strict'
-import {
-  PENDING_PAGE_BYTES_MAX,
-  PENDING_RECORD_BYTES_MAX,
-  type PendingPage,
-  type PendingRecord,
-  type ScenarioStore,
-} from '../src/contract/index.ts'
+import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../src/contract/index.ts'
+import type { PendingPage, PendingRecord, ScenarioStore } from '../src/contract/index.ts'
 import { bytes, commit, counted, evicted, over, plain, record, sequences, ten, walk, type StoreSuite } from './store-samples.ts'
 
 const TYPES = ['inference', 'report', 'train'] as const

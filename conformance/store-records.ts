@@ -1,20 +1,8 @@
 /** Store conformance for records: appending, repeated ids, reading. */
 import assert from 'node:assert/strict'
 import type { NewRecord } from '../src/contract/index.ts'
-import {
-  AMPLE_BYTES,
-  bytes,
-  commit,
-  counted,
-  DEEP,
-  over,
-  plain,
-  record,
-  sequences,
-  settled,
-  walk,
-  type StoreSuite,
-} from './store-samples.ts'
+import { AMPLE_BYTES, bytes, commit, counted, DEEP, over, plain, record, sequences, settled, walk } from './store-samples.ts'
+import type { StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
 const ODD_IDS = ['a\0b', 'a\0c', 'é', 'e\u0301', '𝄞', ' a', 'a ', 'A', 'a', "a'b", 'a"b', 'a%', '__proto__', 'x'.repeat(256), '1', '1.0']

@@ -1,4 +1,4 @@
-/** What went wrong, in the words of the house. Rooms throw a kind; only the door turns it into a status. */
+/** Failures as kinds. Rooms throw a kind; only `http` turns it into a status. */
 export type RefusalKind = 'invalid' | 'unauthorized' | 'unknown' | 'conflict' | 'too_large' | 'unsupported' | 'upstream' | 'unavailable'
 
 export interface RefusalDetail {
@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-/** By shape, not by class: a plug-in may bring its own copy of this page. */
+/** By shape, not by class: a plug-in may bring its own copy of this file. */
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal' && 'kind' in error && 'code' in error && 'detail' in error
 }
@@ -48,7 +48,17 @@ export const upstream = (code: string, message: string, detail: RefusalDetail = 
 export const unavailable = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>
   new Refusal('unavailable', code, message, detail)
 
-/** Nobody knows what an engine would have said that was not there: whoever asked may ask again, and nothing is decided. */
+/** An engine that did not answer decides nothing: the caller may call again. */
 export const ENGINE_UNREACHABLE = 'engine_unreachable'
 export const isEngineAway = (error: unknown): boolean =>
   isRefusal(error) && (error.kind === 'upstream' || error.code === ENGINE_UNREACHABLE)
+
+/** What every record store refuses. */
+export const noScenario = (name: string): Refusal => unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
+export const storeClosed = (): Refusal => unavailable('store_closed', 'the record store is closed; start the service again')
+export const recordConflict = (id: string): Refusal =>
+  conflict('record_conflict', `record "${id}" is stored with other content; send it as it was, or under a new id`)
+export const stepConflict = (scenario: string, step: number): Refusal =>
+  conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
+export const alreadyConsumed = (id: string): Refusal =>
+  conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)

@@ -8,11 +8,18 @@ export function canonicalJson(value: Json): string {
   return printed(value)
 }
 
-/** SHA-256 in hex of what a resent record must equal: each field but the time. The scenario is not in it: ids are a scenario's own. */
+/**
+ * SHA-256 in hex of what a resent record must equal: each field but the time. The scenario is not in it: ids are a scenario's own. A payload
+ * that cannot be walked (nested deeper than the stack reaches, or no JSON) counts by its bytes.
+ */
 export function contentDigest(record: Omit<NewRecord, 'created_at'>): string {
   const { agent_record_id, request_type, references, artifact_ref } = record
-  const payload = parseExactly(Buffer.from(record.payload.buffer, record.payload.byteOffset, record.payload.byteLength).toString())
-  return hash('sha256', printed({ agent_record_id, request_type, references, artifact_ref, payload }))
+  try {
+    const payload = parseExactly(Buffer.from(record.payload.buffer, record.payload.byteOffset, record.payload.byteLength).toString())
+    return hash('sha256', printed({ agent_record_id, request_type, references, artifact_ref, payload }))
+  } catch {
+    return hash('sha256', JSON.stringify([agent_record_id, request_type, references, artifact_ref, hash('sha256', record.payload)]))
+  }
 }
 
 /** JSON in which a number that no double holds stands as it was written. */

@@ -1,4 +1,4 @@
-/** The doors of storage: where truth is kept. */
+/** The interfaces of stores. */
 import type { Refusal } from './errors.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'

@@ -1,18 +1,7 @@
 /** One scenario's records and commits: what is kept, and what may be added to it. */
-import { hash } from 'node:crypto'
-import {
-  conflict,
-  contentDigest,
-  PENDING_PAGE_BYTES_MAX,
-  PENDING_RECORD_BYTES_MAX,
-  type Commit,
-  type Losses,
-  type NewRecord,
-  type PendingPage,
-  type PendingRecord,
-  type RecordRow,
-  type StoredRecord,
-} from '../../../src/contract/index.ts'
+import { alreadyConsumed, contentDigest, recordConflict, stepConflict } from '../../../src/contract/index.ts'
+import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
+import type { Commit, Losses, NewRecord, PendingPage, PendingRecord, RecordRow, StoredRecord } from '../../../src/contract/index.ts'
 
 export interface Kept {
   readonly row: RecordRow
@@ -53,7 +42,7 @@ export class Book {
   evict(kept: Kept): number {
     if (kept.payload === null) return 0
     const bytes = kept.payload.byteLength
-    kept.digest = digestOf(kept.row, kept.payload)
+    kept.digest = contentDigest({ ...kept.row, payload: kept.payload })
     kept.payload = null
     this.bodyBytes -= bytes
     this.losses = { records: this.losses.records + 1, bytes: this.losses.bytes + bytes }
@@ -111,25 +100,9 @@ function keep(record: NewRecord, sequence: number): Kept {
 }
 
 function sameOrConflict(known: Kept, record: NewRecord): Kept {
-  const digest = known.payload === null ? known.digest : digestOf(known.row, known.payload)
-  if (digest === digestOf(record, record.payload)) return known
-  throw conflict('record_conflict', `record "${record.agent_record_id}" is stored with other content; send it as it was, or under a new id`)
+  const digest = known.payload === null ? known.digest : contentDigest({ ...known.row, payload: known.payload })
+  if (digest === contentDigest(record)) return known
+  throw recordConflict(record.agent_record_id)
 }
-
-/** The contract's digest; for a payload it cannot walk, one of the bytes as they are. */
-function digestOf(row: Omit<RecordRow, 'sequence'>, payload: Uint8Array): string {
-  try {
-    return contentDigest({ ...row, payload })
-  } catch {
-    const { agent_record_id, request_type, references, artifact_ref } = row
-    return hash('sha256', JSON.stringify([agent_record_id, request_type, references, artifact_ref, hash('sha256', payload)]))
-  }
-}
-
-const stepConflict = (scenario: string, step: number) =>
-  conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
-
-const alreadyConsumed = (id: string) =>
-  conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)
 
 const bodyBytesOf = (records: readonly Kept[]): number => records.reduce((sum, { payload }) => sum + (payload?.byteLength ?? 0), 0)

@@ -1,21 +1,8 @@
 /** The store over books in memory: capacity across all of them, archiving, and the handles the service holds. */
 import { hash, randomBytes } from 'node:crypto'
-import {
-  unavailable,
-  unknown,
-  type Commit,
-  type Damage,
-  type Losses,
-  type NewRecord,
-  type PendingPage,
-  type PendingRecord,
-  type RecordRow,
-  type RequestType,
-  type ScenarioStore,
-  type Store,
-  type StoredRecord,
-  type StoreUsage,
-} from '../../../src/contract/index.ts'
+import { noScenario, storeClosed } from '../../../src/contract/index.ts'
+import type { Commit, CommitPage, Damage, Losses, NewRecord, RecordPage, RecordRow } from '../../../src/contract/index.ts'
+import type { ScenarioStore, Store, StoreUsage } from '../../../src/contract/index.ts'
 import { Book, storedRecord, type Kept } from './book.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]
@@ -46,7 +33,7 @@ export class MemoryStore implements Store {
   }
 
   scenario(name: string): ScenarioStore {
-    return new MemoryScenario(name, this)
+    return handleOf(this, name)
   }
 
   async archive(name: string): Promise<string> {
@@ -100,7 +87,7 @@ export class MemoryStore implements Store {
 
   bookToWrite(name: string): Book {
     const book = this.book(name)
-    if (book === undefined) throw unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
+    if (book === undefined) throw noScenario(name)
     return book
   }
 
@@ -149,71 +136,52 @@ export class MemoryStore implements Store {
   }
 
   #open(): void {
-    if (this.#closed) throw unavailable('store_closed', 'the record store is closed; start the service again')
+    if (this.#closed) throw storeClosed()
   }
 }
 
-class MemoryScenario implements ScenarioStore {
-  readonly #name: string
-  readonly #store: MemoryStore
-
-  constructor(name: string, store: MemoryStore) {
-    this.#name = name
-    this.#store = store
+function handleOf(store: MemoryStore, name: string): ScenarioStore {
+  const book = (): Book | undefined => store.book(name)
+  return {
+    append: async (records) => store.append(name, records),
+    async types(ids) {
+      const known = ids.flatMap((id) => book()?.byId.get(id)?.row ?? [])
+      return new Map(known.map((row) => [row.agent_record_id, row.request_type]))
+    },
+    async get(id) {
+      const kept = book()?.byId.get(id)
+      return kept === undefined ? null : storedRecord(kept)
+    },
+    records: async (page) => rowsOf(book()?.records ?? [], page),
+    pending: async (page) => book()?.pending(page) ?? [],
+    commit: async (commit) => store.commit(name, commit),
+    commits: async (page) => commitsOf(book()?.commits ?? [], page),
+    losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
   }
+}
 
-  async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    return this.#store.append(this.#name, records)
+function rowsOf(records: readonly Kept[], page: RecordPage): readonly RecordRow[] {
+  const { limit, type, session } = page
+  const [first, way] = 'after' in page ? [Math.max(page.after, 0), 1] : [Math.min(page.before - 1, records.length) - 1, -1]
+  const rows: RecordRow[] = []
+  for (let at = first; at >= 0 && at < records.length && rows.length < limit; at += way) {
+    const row = records[at]?.row
+    const isAsked = (type === undefined || row?.request_type === type) && (session === undefined || row?.summary?.session === session)
+    if (row !== undefined && isAsked) rows.push(row)
   }
+  return rows
+}
 
-  async types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>> {
-    const book = this.#store.book(this.#name)
-    const known = ids.flatMap((id) => book?.byId.get(id)?.row ?? [])
-    return new Map(known.map((row) => [row.agent_record_id, row.request_type]))
+function commitsOf(commits: readonly Commit[], page: CommitPage): readonly Commit[] {
+  if ('before' in page) {
+    const end = Math.min(Math.max(page.before, 0), commits.length)
+    return commits.slice(Math.max(end - page.limit, 0), end).toReversed()
   }
-
-  async get(id: string): Promise<StoredRecord | null> {
-    const kept = this.#store.book(this.#name)?.byId.get(id)
-    return kept === undefined ? null : storedRecord(kept)
-  }
-
-  async records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
-    const { limit, type, session } = page
-    const records = this.#store.book(this.#name)?.records ?? []
-    const [first, way] = 'after' in page ? [Math.max(page.after, 0), 1] : [Math.min(page.before - 1, records.length) - 1, -1]
-    const rows: RecordRow[] = []
-    for (let at = first; at >= 0 && at < records.length && rows.length < limit; at += way) {
-      const row = records[at]?.row
-      const isAsked = (type === undefined || row?.request_type === type) && (session === undefined || row?.summary?.session === session)
-      if (row !== undefined && isAsked) rows.push(row)
-    }
-    return rows
-  }
-
-  async pending(page: PendingPage): Promise<readonly PendingRecord[]> {
-    return this.#store.book(this.#name)?.pending(page) ?? []
-  }
-
-  async commit(commit: Commit): Promise<void> {
-    this.#store.commit(this.#name, commit)
-  }
-
-  async commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
-    const commits = this.#store.book(this.#name)?.commits ?? []
-    if ('before' in page) {
-      const end = Math.min(Math.max(page.before, 0), commits.length)
-      return commits.slice(Math.max(end - page.limit, 0), end).toReversed()
-    }
-    const { after, limit, ids } = page
-    const from = Math.max(after + 1, 0)
-    if (ids === undefined) return commits.slice(from, from + limit)
-    const wanted = new Set(ids)
-    return commits.filter((commit) => commit.step > after && commit.consumed_ids.some((id) => wanted.has(id))).slice(0, limit)
-  }
-
-  async losses(): Promise<Losses> {
-    return this.#store.book(this.#name)?.losses ?? { records: 0, bytes: 0 }
-  }
+  const { after, limit, ids } = page
+  const from = Math.max(after + 1, 0)
+  if (ids === undefined) return commits.slice(from, from + limit)
+  const wanted = new Set(ids)
+  return commits.filter((commit) => commit.step > after && commit.consumed_ids.some((id) => wanted.has(id))).slice(0, limit)
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
-import { conflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
+import { contentDigest, recordConflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
 import type { Account, StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
-import { digestOf, parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
 
 export type Append = (call: WireAppend, bytes: ArrayBuffer) => AppendAnswer
@@ -88,17 +88,14 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger): Append {
   function storedRow(key: number, record: NewRecord): RecordRow {
     const stored = findStored.first(key, record.agent_record_id)
     if (stored !== undefined && isSame(stored, record)) return recordRow(stored)
-    throw conflict(
-      'record_conflict',
-      `record "${record.agent_record_id}" is stored with other content; send it as it was, or under a new id`,
-    )
+    throw recordConflict(record.agent_record_id)
   }
 }
 
 function isSame(stored: StoredColumns, record: NewRecord): boolean {
-  if (stored.payload === null) return stored.digest === digestOf(record)
+  if (stored.payload === null) return stored.digest === contentDigest(record)
   const row = recordRow(stored)
-  return isSent(row, stored.payload, record) || digestOf({ ...row, payload: stored.payload }) === digestOf(record)
+  return isSent(row, stored.payload, record) || contentDigest({ ...row, payload: stored.payload }) === contentDigest(record)
 }
 
 /** A retry usually sends the very same bytes: then nothing need be read to know it. */

@@ -15,19 +15,9 @@ import { UNFINISHED_SUFFIX } from './export.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 
-export interface RecordArchive {
-  /** Closes the scenario and answers its key, for the export. */
-  begin(scenario: string, archive: string): number
-  finish(key: number): null
-  abandon(key: number): null
-  /** Undoes what a crash interrupted. */
-  recover(directory: string): void
-  hasRowsToClear(): boolean
-  /** One turn, inside a transaction. */
-  clear(): void
-}
+export type RecordArchive = ReturnType<typeof makeArchive>
 
-export function makeArchive(db: DatabaseSync, ledger: StoreLedger): RecordArchive {
+export function makeArchive(db: DatabaseSync, ledger: StoreLedger) {
   const close = db.prepare('UPDATE scenario SET archive = ? WHERE key = ?')
   const finish = db.prepare('UPDATE scenario SET archived_name = name, name = NULL WHERE key = ? AND archive IS NOT NULL')
   const reopen = db.prepare('UPDATE scenario SET archive = NULL WHERE key = ? AND name IS NOT NULL')
@@ -37,36 +27,39 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger): RecordArchiv
   )
   const findToClear = new Query<{ key: number }>(db, 'SELECT key FROM scenario WHERE name IS NULL AND cleared = 0 LIMIT 1')
   const clearTurn = makeClearTurn(db)
+  const settle = (): null => {
+    ledger.save()
+    ledger.forget()
+    return null
+  }
 
   return {
-    begin(scenario, archive) {
+    /** Closes the scenario and answers its key, for the export. */
+    begin(scenario: string, archive: string): number {
       const { key } = ledger.open(scenario)
       close.run(archive, key)
-      ledger.save()
-      ledger.forget()
+      settle()
       return key
     },
-    finish(key) {
+    finish(key: number): null {
       finish.run(key)
-      ledger.save()
-      ledger.forget()
-      return null
+      return settle()
     },
-    abandon(key) {
+    abandon(key: number): null {
       reopen.run(key)
-      ledger.save()
-      ledger.forget()
-      return null
+      return settle()
     },
-    recover(directory) {
+    /** Undoes what a crash interrupted. */
+    recover(directory: string): void {
       for (const { key, archive } of findClosing.all()) {
         rmSync(join(directory, archive + UNFINISHED_SUFFIX), { force: true })
         rmSync(join(directory, archive), { force: true })
         reopen.run(key)
       }
     },
-    hasRowsToClear: () => findToClear.first() !== undefined,
-    clear() {
+    hasRowsToClear: (): boolean => findToClear.first() !== undefined,
+    /** One turn, inside a transaction. */
+    clear(): void {
       const found = findToClear.first()
       if (found !== undefined) clearTurn(found.key)
     },

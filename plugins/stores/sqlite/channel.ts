@@ -1,7 +1,7 @@
 /** Questions to one thread, in groups: what is asked while the thread is busy waits and goes over as one message. */
 import type { Worker } from 'node:worker_threads'
-import { unavailable, type Refusal } from '../../../src/contract/index.ts'
-import { closedStore, storageFailed } from './refusals.ts'
+import { storeClosed, unavailable, type Refusal } from '../../../src/contract/index.ts'
+import { storageFailed } from './refusals.ts'
 import { fromWire, isRefused, type Notice, type StoreReply } from './wire.ts'
 
 /** A longer group would make its first waiter wait for its last. One call may be larger than this. */
@@ -63,7 +63,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
 
   /** Answers what was asked, then lets the thread close what it holds. */
   async close(): Promise<void> {
-    this.#refusal ??= closedStore()
+    this.#refusal ??= storeClosed()
     if (this.#waiting.length + this.#inFlight.length > 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#onIdle = resolve
@@ -117,7 +117,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
     if (this.#waiting.length + this.#inFlight.length === 0) this.#onIdle?.()
   }
 
-  /** The thread is gone: nobody will answer these, and no later ones. */
+  /** The thread is gone: these calls get no answer, and no later ones do. */
   #fail(refusal: Refusal): void {
     this.#refusal = refusal
     const lost = [...this.#inFlight.flat(), ...this.#waiting]

@@ -1,6 +1,6 @@
 /** Commits inside the writer's transaction: the row and what it consumed, and with step 0 the scenario itself. */
 import type { DatabaseSync } from 'node:sqlite'
-import { conflict, type Commit } from '../../../src/contract/index.ts'
+import { alreadyConsumed, stepConflict, type Commit } from '../../../src/contract/index.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS } from './rows.ts'
@@ -32,12 +32,6 @@ export function makeCommit(db: DatabaseSync, ledger: StoreLedger): (scenario: st
     if (again !== undefined) throw alreadyConsumed(again)
   }
 }
-
-const stepConflict = (scenario: string, step: number) =>
-  conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
-
-const alreadyConsumed = (id: string) =>
-  conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)
 
 function columnsOf(commit: Commit): (string | number | null)[] {
   return [

@@ -1,4 +1,4 @@
-/** Copies a closed scenario into a database of its own, while everyone else goes on. */
+/** Copies a closed scenario into a database of its own, while the others go on. */
 import { renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -33,7 +33,7 @@ export function exportScenario({ directory, key, archive }: ExportSettings): voi
 function copyRows(from: string, to: string, key: number): void {
   const db = new DatabaseSync(to, { timeout: LOCK_WAIT_MS })
   try {
-    // A half-written export is thrown away whole, so it needs no journal on the disk; one left there by a crash would be nobody's.
+    // A half-written export is thrown away whole, so it needs no journal on the disk; one left there by a crash would stay for ever.
     db.exec('PRAGMA journal_mode = MEMORY')
     migrate(db)
     db.prepare('ATTACH ? AS source').run(`${pathToFileURL(from).href}?mode=ro`)

@@ -1,5 +1,5 @@
 /**
- * Records and commits in one SQLite database, durable before anyone hears of them.
+ * Records and commits in one SQLite database, durable before they are acknowledged.
  * Config: `directory`, where the files lie; `capacity_bytes`, how many bytes of bodies are kept before the oldest go.
  */
 import { define, invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'

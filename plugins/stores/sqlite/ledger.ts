@@ -1,7 +1,7 @@
 /** The writer's own account of every scenario: newest sequence and bytes kept, in memory, written with the transaction that changed them. */
 import type { DatabaseSync } from 'node:sqlite'
 import { Query } from './query.ts'
-import { unknownScenario } from './refusals.ts'
+import { noScenario } from '../../../src/contract/index.ts'
 
 export interface Account {
   readonly key: number
@@ -53,7 +53,7 @@ export class StoreLedger {
   /** The account of a scenario that takes new rows. */
   open(name: string): Account {
     const account = this.find(name)
-    if (account === null || account.closing) throw unknownScenario(name)
+    if (account === null || account.closing) throw noScenario(name)
     return account
   }
 

@@ -15,7 +15,7 @@ const PAGE_BYTES = 4096
 /** 16 MiB of log between checkpoints: a quarter as many as the default, still quick to replay after a crash. */
 const CHECKPOINT_PAGES = 4000
 const CACHE_KIB = 32 * 1024
-/** Someone may hold the file for a moment with a tool of their own. */
+/** Another program may hold the file for a moment. */
 export const LOCK_WAIT_MS = 8000
 
 export interface WritableStore {
@@ -33,7 +33,7 @@ export function openForWriting(directory: string, lockWaitMs: number): WritableS
     db = new DatabaseSync(path, { timeout: lockWaitMs })
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
     db.exec('PRAGMA journal_mode = WAL')
-    // Some builds report FULL in WAL mode and sync as NORMAL unless told.
+    // Some builds report FULL in WAL mode and sync as NORMAL unless it is set.
     db.exec('PRAGMA synchronous = FULL')
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`)
     migrate(db)

@@ -1,14 +1,7 @@
 /** What no step of a component has consumed yet, each record with what it quotes. */
 import type { DatabaseSync } from 'node:sqlite'
-import {
-  PENDING_PAGE_BYTES_MAX,
-  PENDING_RECORD_BYTES_MAX,
-  type PendingPage,
-  type PendingRecord,
-  type QuotedRecord,
-  type RequestType,
-  type StoredRecord,
-} from '../../../src/contract/index.ts'
+import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
+import type { PendingPage, PendingRecord, QuotedRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 

@@ -1,29 +1,20 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { CommitPage, Losses, PendingPage, RecordPage, RequestType } from '../../../src/contract/index.ts'
+import type { CommitPage, Losses, RecordPage, RequestType } from '../../../src/contract/index.ts'
 import { makePending } from './pending.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
 import type { ReaderAnswers } from './wire.ts'
 
-export interface Queries {
-  scenarios(): ReaderAnswers['scenarios']
-  usage(): ReaderAnswers['usage']
-  types(scenario: string, ids: readonly string[]): ReaderAnswers['types']
-  get(scenario: string, id: string): ReaderAnswers['get']
-  records(scenario: string, page: RecordPage): ReaderAnswers['records']
-  pending(scenario: string, page: PendingPage): ReaderAnswers['pending']
-  commits(scenario: string, page: CommitPage): ReaderAnswers['commits']
-  losses(scenario: string): ReaderAnswers['losses']
-}
+export type Queries = ReturnType<typeof makeQueries>
 
 const KEY = '(SELECT key FROM scenario WHERE name = ?)'
 
-export function makeQueries(db: DatabaseSync): Queries {
+export function makeQueries(db: DatabaseSync) {
   return { ...makeStoreQueries(db), ...makeRecordQueries(db), pending: makePending(db), commits: makeCommits(db) }
 }
 
-function makeStoreQueries(db: DatabaseSync): Pick<Queries, 'scenarios' | 'usage' | 'losses'> {
+function makeStoreQueries(db: DatabaseSync) {
   const selectNames = new Query<{ name: string }>(db, 'SELECT name FROM scenario WHERE name IS NOT NULL ORDER BY name')
   const selectUsage = new Query<ReaderAnswers['usage']>(
     db,
@@ -33,13 +24,13 @@ function makeStoreQueries(db: DatabaseSync): Pick<Queries, 'scenarios' | 'usage'
   )
   const selectLosses = new Query<Losses>(db, 'SELECT lost_records AS records, lost_bytes AS bytes FROM scenario WHERE name = ?')
   return {
-    scenarios: () => selectNames.all().map((row) => row.name),
-    usage: () => ({ records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0, ...selectUsage.first() }),
-    losses: (scenario) => ({ records: 0, bytes: 0, ...selectLosses.first(scenario) }),
+    scenarios: (): ReaderAnswers['scenarios'] => selectNames.all().map((row) => row.name),
+    usage: (): ReaderAnswers['usage'] => ({ records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0, ...selectUsage.first() }),
+    losses: (scenario: string): Losses => ({ records: 0, bytes: 0, ...selectLosses.first(scenario) }),
   }
 }
 
-function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'records'> {
+function makeRecordQueries(db: DatabaseSync) {
   const selectType = new Query<{ request_type: RequestType }>(
     db,
     `SELECT request_type FROM record WHERE scenario = ${KEY} AND agent_record_id = ?`,
@@ -52,12 +43,12 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
   const [oldestFirst, newestFirst] = [makePages(db, '>', 'ASC'), makePages(db, '<', 'DESC')]
 
   return {
-    records(scenario, { limit, type, session, ...from }) {
+    records(scenario: string, { limit, type, session, ...from }: RecordPage): ReaderAnswers['records'] {
       const kind = { type, session }
       const rows = 'after' in from ? oldestFirst(scenario, from.after, limit, kind) : newestFirst(scenario, from.before, limit, kind)
       return rows.map(recordRow)
     },
-    types(scenario, ids) {
+    types(scenario: string, ids: readonly string[]): ReaderAnswers['types'] {
       const found = new Map<string, RequestType>()
       for (const id of ids) {
         const row = selectType.first(scenario, id)
@@ -65,7 +56,7 @@ function makeRecordQueries(db: DatabaseSync): Pick<Queries, 'types' | 'get' | 'r
       }
       return found
     },
-    get(scenario, id) {
+    get(scenario: string, id: string): ReaderAnswers['get'] {
       const row = selectRecord.first(scenario, id)
       return row === undefined ? null : { ...recordRow(row), payload: row.payload }
     },
@@ -99,7 +90,7 @@ function makePages(db: DatabaseSync, side: '>' | '<', order: 'ASC' | 'DESC') {
   }
 }
 
-function makeCommits(db: DatabaseSync): Queries['commits'] {
+function makeCommits(db: DatabaseSync): (scenario: string, page: CommitPage) => ReaderAnswers['commits'] {
   const selectPage = new Query<CommitColumns>(
     db,
     `SELECT ${COMMIT_COLUMNS} FROM commit_row WHERE scenario = ${KEY} AND step > ? ORDER BY step LIMIT ?`,

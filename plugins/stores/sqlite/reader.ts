@@ -26,7 +26,7 @@ function answerGroup(calls: readonly ReaderCall[]): void {
   const transfer: ArrayBuffer[] = []
   let busy: WireRefusal | null = null
   const answers = calls.map((call) => {
-    // Whoever holds the lock was waited for once already.
+    // The lock was waited for once already.
     if (busy !== null) return busy
     try {
       return perform(open(), call, transfer)

@@ -1,5 +1,5 @@
 /** SQLite's failures in the words of the contract. */
-import { Refusal, unavailable, unknown } from '../../../src/contract/index.ts'
+import { Refusal, unavailable } from '../../../src/contract/index.ts'
 
 const SQLITE = {
   busy: 5,
@@ -21,8 +21,6 @@ const BUSY_CODES: ReadonlySet<number> = new Set([SQLITE.busy, SQLITE.locked, SQL
 const DAMAGE_CODES: ReadonlySet<number> = new Set([SQLITE.corrupt, SQLITE.notADatabase])
 const STORE_BUSY_RETRY_AFTER_SECONDS = 1
 
-export const unknownScenario = (name: string): Refusal => unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
-
 export const storageFailed = (cause?: unknown): Refusal =>
   unavailable('storage_failed', 'the record store failed to write and refuses all writes; check its disk, then restart the service', {
     cause,
@@ -40,8 +38,6 @@ export const readFailed = (cause: unknown): Refusal =>
     ? storeBusy(cause)
     : unavailable('storage_failed', 'the record store failed to read; check its disk and verify the store', { cause })
 
-export const closedStore = (): Refusal => unavailable('store_closed', 'the record store is closed; start the service again')
-
 /** What the disk did to a write, or null when the error is not the disk's. */
 export function writeRefusal(error: unknown): Refusal | null {
   const code = resultCode(error)
@@ -58,13 +54,8 @@ export function openRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const primary = primaryCode(error)
   if (isDamage(error)) {
-    return unavailable(
-      'store_damaged',
-      'records.sqlite3 is not a whole database; restore it from a backup, or move it away to start empty',
-      {
-        cause: error,
-      },
-    )
+    const cure = 'restore it from a backup, or move it away to start empty'
+    return unavailable('store_damaged', `records.sqlite3 is not a whole database; ${cure}`, { cause: error })
   }
   if (isBusy(error)) {
     return unavailable(
@@ -86,7 +77,7 @@ export function isFull(error: unknown): boolean {
   return primaryCode(error) === SQLITE.full || resultCode(error) === IO_ERROR_SHARED_MEMORY_SIZE
 }
 
-/** Somebody else holds a lock, or takes it over and over: nothing was written, and it passes. */
+/** Another program holds a lock, or takes it over and over: nothing was written, and it passes. */
 export const isBusy = (error: unknown): boolean => BUSY_CODES.has(primaryCode(error) ?? 0)
 
 /** What is there is not what was written: nothing may be built on it. */

@@ -1,27 +1,11 @@
 /** Rows of the database as nouns of the contract. */
-import {
-  contentDigest,
-  type Commit,
-  type ExchangeSummary,
-  type JsonObject,
-  type NewRecord,
-  type RecordRow,
-  type Release,
-  type RequestType,
-} from '../../../src/contract/index.ts'
-import { hash } from 'node:crypto'
+import type { Commit, ExchangeSummary, JsonObject, RecordRow, Release } from '../../../src/contract/index.ts'
 
 export const RECORD_COLUMNS =
   'r.sequence, r.agent_record_id, r.request_type, r.created_at, r."references", r.artifact_ref, r.score, r.summary'
 
-export interface RecordColumns {
-  readonly sequence: number
-  readonly agent_record_id: string
-  readonly request_type: RequestType
-  readonly created_at: number
+export type RecordColumns = Omit<RecordRow, 'references' | 'summary'> & {
   readonly references: string | null
-  readonly artifact_ref: string | null
-  readonly score: number | null
   readonly summary: string | null
 }
 
@@ -46,16 +30,13 @@ export function parseReferences(text: string | null): readonly string[] {
 export const COMMIT_COLUMNS =
   'step, operation, recorded_at, release, pending, consumed_ids, metrics, state, outcome, rollback_target_release_id, component'
 
-export interface CommitColumns {
-  readonly step: number
-  readonly operation: Commit['operation']
-  readonly recorded_at: number
+/** What is JSON there is a text here. */
+export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'recorded_at' | 'outcome'> {
   readonly release: string
   readonly pending: number
   readonly consumed_ids: string
   readonly metrics: string
   readonly state: string
-  readonly outcome: Commit['outcome']
   readonly rollback_target_release_id: string | null
   readonly component: string | null
 }
@@ -78,19 +59,5 @@ export function commitRow(columns: CommitColumns): Commit {
     ...(rollback_target_release_id === null ? {} : { rollback_target_release_id }),
     ...(component === null ? {} : { component }),
     state,
-  }
-}
-
-/**
- * The contract's digest; for a payload it cannot walk (nested deeper than the stack reaches, or no JSON), one of the bytes as they are.
- * Such a record is kept like any other, and only the very same bytes count as the same content.
- */
-export function digestOf(record: Omit<NewRecord, 'created_at'>): string {
-  try {
-    return contentDigest(record)
-  } catch {
-    const { agent_record_id, request_type, references, artifact_ref, payload } = record
-    const fields = JSON.stringify([agent_record_id, request_type, references, artifact_ref, hash('sha256', payload)])
-    return hash('sha256', fields)
   }
 }

@@ -4,39 +4,16 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import {
-  isRefusal,
-  type Commit,
-  type Damage,
-  type Losses,
-  type NewRecord,
-  type PendingPage,
-  type PendingRecord,
-  type RecordRow,
-  type RequestType,
-  type ScenarioStore,
-  type Store,
-  type StoredRecord,
-  type StoreUsage,
-} from '../../../src/contract/index.ts'
+import { isRefusal, storeClosed } from '../../../src/contract/index.ts'
+import type { Damage, NewRecord, RecordRow, ScenarioStore, Store, StoreUsage } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
 import type { Errand, ErrandReport } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { startThread, untilReady } from './thread.ts'
 import { WriterWatch } from './watch.ts'
-import {
-  packGroup,
-  payloadBytes,
-  type AppendAnswer,
-  type ReaderAnswers,
-  type ReaderCall,
-  type StoreSettings,
-  type WriterAnswers,
-  type WriterCall,
-  fromWire,
-  isRefused,
-} from './wire.ts'
-import { closedStore, storageFailed } from './refusals.ts'
+import { fromWire, isRefused, packGroup, payloadBytes } from './wire.ts'
+import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
+import { storageFailed } from './refusals.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
@@ -115,7 +92,17 @@ class SqliteStore implements Store {
   }
 
   scenario(name: string): ScenarioStore {
-    return new SqliteScenario(name, this.#writer, this.#reader)
+    const [writer, reader] = [this.#writer, this.#reader]
+    return {
+      append: async (records) => appendedRows(records, await writer.ask({ op: 'append', scenario: name, records }, payloadBytes(records))),
+      types: (ids) => reader.ask({ op: 'types', scenario: name, ids }),
+      get: (id) => reader.ask({ op: 'get', scenario: name, id }),
+      records: (page) => reader.ask({ op: 'records', scenario: name, ...page }),
+      pending: (page) => reader.ask({ op: 'pending', scenario: name, ...page }),
+      commit: async (commit) => void (await writer.ask({ op: 'commit', scenario: name, commit })),
+      commits: (page) => reader.ask({ op: 'commits', scenario: name, ...page }),
+      losses: () => reader.ask({ op: 'losses', scenario: name }),
+    }
   }
 
   archive(name: string): Promise<string> {
@@ -151,7 +138,7 @@ class SqliteStore implements Store {
       throw error
     }
     await runErrand({ errand: 'export', directory: this.#settings.directory, key, archive }).catch(giveUp)
-    // After a failed sync nobody knows what the disk has: the next start looks, and both copies stay until then.
+    // After a failed sync it is unknown what the disk has: the next start looks, and both copies stay until then.
     const finishing = this.#writer.ask({ op: 'archive_finish', key })
     await finishing.catch((error: unknown) => (isPassing(error) ? giveUp(error) : Promise.reject(error)))
     return archive
@@ -165,7 +152,7 @@ class SqliteStore implements Store {
       await this.#writer.ask({ op: 'archive_abandon', key })
     } catch (error) {
       if (signal.aborted || !isPassing(error)) return
-      // Whoever asked need not wait until it can be undone.
+      // The caller need not wait until it can be undone.
       void sleep(ABANDON_AGAIN_MS, undefined, { signal }).then(() => this.#abandon(key, archive), ignore)
     }
   }
@@ -177,51 +164,6 @@ class SqliteStore implements Store {
     await Promise.allSettled(this.#archiving)
     await this.#reader.close()
     await this.#writer.close()
-  }
-}
-
-class SqliteScenario implements ScenarioStore {
-  readonly #name: string
-  readonly #writer: Writer
-  readonly #reader: Reader
-
-  constructor(name: string, writer: Writer, reader: Reader) {
-    this.#name = name
-    this.#writer = writer
-    this.#reader = reader
-  }
-
-  async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const answer = await this.#writer.ask({ op: 'append', scenario: this.#name, records }, payloadBytes(records))
-    return appendedRows(records, answer)
-  }
-
-  types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>> {
-    return this.#reader.ask({ op: 'types', scenario: this.#name, ids })
-  }
-
-  get(id: string): Promise<StoredRecord | null> {
-    return this.#reader.ask({ op: 'get', scenario: this.#name, id })
-  }
-
-  records(page: Parameters<ScenarioStore['records']>[0]): Promise<readonly RecordRow[]> {
-    return this.#reader.ask({ op: 'records', scenario: this.#name, ...page })
-  }
-
-  pending(page: PendingPage): Promise<readonly PendingRecord[]> {
-    return this.#reader.ask({ op: 'pending', scenario: this.#name, ...page })
-  }
-
-  async commit(commit: Commit): Promise<void> {
-    await this.#writer.ask({ op: 'commit', scenario: this.#name, commit })
-  }
-
-  commits(page: Parameters<ScenarioStore['commits']>[0]): Promise<readonly Commit[]> {
-    return this.#reader.ask({ op: 'commits', scenario: this.#name, ...page })
-  }
-
-  losses(): Promise<Losses> {
-    return this.#reader.ask({ op: 'losses', scenario: this.#name })
   }
 }
 
@@ -238,7 +180,7 @@ function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): read
   })
 }
 
-/** A name may hold anything, so the file is named for its hash; the time tells people, and chance tells two of one second apart. */
+/** A name may hold anything, so the file is named for its hash; the time is for people, and random bytes keep two of one second apart. */
 function archivePath(name: string): string {
   const stamp = new Date().toISOString().replace(/\.\d+|[-:]/g, '')
   return `${ARCHIVE_FOLDER}/${hash('sha256', name)}-${stamp}-${randomBytes(4).toString('hex')}.sqlite3`
@@ -258,7 +200,7 @@ async function runErrand(
     else resolve(report.done)
   })
   worker.on('error', reject)
-  worker.on('exit', () => reject(signal?.aborted === true ? closedStore() : storageFailed()))
+  worker.on('exit', () => reject(signal?.aborted === true ? storeClosed() : storageFailed()))
   const giveUp = () => void worker.terminate()
   signal?.addEventListener('abort', giveUp, { once: true })
   try {

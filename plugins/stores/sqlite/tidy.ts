@@ -1,23 +1,19 @@
 /** The writer's housework, a turn at a time: rows of archived scenarios go first, then the bodies that capacity has no room for. */
 import type { DatabaseSync } from 'node:sqlite'
+import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
 import type { RecordArchive } from './archive.ts'
-import { makeEvict } from './evict.ts'
 import type { StoreLedger } from './ledger.ts'
+import { Query } from './query.ts'
+import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { Transact } from './transaction.ts'
 import type { LossNotice } from './wire.ts'
 
 /** Over capacity by more than this share, groups wait until eviction has caught up, so that the bound is a bound. */
 const LAG_SHARE_MAX = 1 / 16
-/** Housework waits for nobody's lock. */
+/** Housework does not wait for a lock. */
 const NO_WAIT_MS = 0
 
-export interface Tidy {
-  /** One turn; false when there is nothing to do, or the disk or a lock does not let us: then the next group brings the next try. */
-  turn(): boolean
-  catchUp(): void
-}
-
-export interface TidyNeeds {
+interface TidyNeeds {
   readonly db: DatabaseSync
   readonly ledger: StoreLedger
   readonly transact: Transact
@@ -26,10 +22,11 @@ export interface TidyNeeds {
   readonly onLoss: (lost: LossNotice) => void
 }
 
-export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss }: TidyNeeds): Tidy {
+export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss }: TidyNeeds) {
   const evict = makeEvict(db, ledger, capacityBytes)
   const lagBytesMax = capacityBytes * LAG_SHARE_MAX
 
+  /** One turn; false when there is nothing to do, or the disk or a lock does not let us: then the next group brings the next try. */
   function turn(): boolean {
     try {
       if (archive.hasRowsToClear()) transact(() => archive.clear(), NO_WAIT_MS)
@@ -46,5 +43,56 @@ export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss 
     catchUp() {
       while (ledger.bodyBytes > capacityBytes + lagBytesMax && turn());
     },
+  }
+}
+
+/** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
+const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
+
+interface OldestColumns extends RecordColumns {
+  readonly age: number
+  readonly name: string
+  readonly payload: Uint8Array
+}
+
+/** One turn, inside a transaction: takes bodies until capacity holds or the turn is over. Also a lone body larger than all capacity goes. */
+function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
+  const findOldest = new Query<OldestColumns>(
+    db,
+    `SELECT b.age, s.name, b.payload, ${RECORD_COLUMNS} FROM body b
+     JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
+     ORDER BY b.age LIMIT 1`,
+  )
+  const keepDigest = db.prepare('UPDATE record SET digest = unhex(?), age = NULL WHERE scenario = ? AND sequence = ?')
+  const removeBody = db.prepare('DELETE FROM body WHERE age = ?')
+  const countLoss = db.prepare(
+    `UPDATE scenario SET lost_records = lost_records + 1, lost_bytes = lost_bytes + ?1,
+       lost_first_sequence = coalesce(lost_first_sequence, ?2), lost_last_sequence = ?2 WHERE key = ?3`,
+  )
+
+  return () => {
+    const lost = new Map<string, Losses>()
+    let turnBytes = 0
+    for (let rows = 0; rows < HOUSEKEEPING_ROWS_PER_TURN && turnBytes < EVICTED_BYTES_PER_TURN; rows += 1) {
+      if (ledger.bodyBytes <= capacityBytes) break
+      const oldest = findOldest.first()
+      if (oldest === undefined) break
+      const bytes = evict(oldest)
+      turnBytes += bytes
+      const before = lost.get(oldest.name) ?? { records: 0, bytes: 0 }
+      lost.set(oldest.name, { records: before.records + 1, bytes: before.bytes + bytes })
+    }
+    return [...lost]
+  }
+
+  function evict(oldest: OldestColumns): number {
+    const account = ledger.find(oldest.name)
+    if (account === null) throw new Error('a body of an archived scenario met eviction before its removal')
+    const bytes = oldest.payload.byteLength
+    keepDigest.run(contentDigest({ ...recordRow(oldest), payload: oldest.payload }), account.key, oldest.sequence)
+    removeBody.run(oldest.age)
+    countLoss.run(bytes, oldest.sequence, account.key)
+    ledger.change(account, account.head, -bytes)
+    return bytes
   }
 }

@@ -5,8 +5,8 @@ import { Refusal } from '../../../src/contract/index.ts'
 import type { StoreLedger } from './ledger.ts'
 import { isBusy, isDamage, isFull, writeRefusal } from './refusals.ts'
 
-/** A lock that is held longer than this is told to whoever asks how writing stands. */
-const LOCK_TOLD_AFTER_MS = 400
+/** A lock that is held longer than this is reported as trouble with writing. */
+const LOCK_REPORTED_AFTER_MS = 400
 /** Once a lock outlasted a whole wait, later calls wait this long at most, so that they are refused soon while it stays. */
 const KNOWN_LOCK_WAIT_MS = 1000
 const LOCK_RETRY_MS = 10
@@ -49,7 +49,7 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
   let stopped: Refusal | null = null
   let trouble: Refusal | null = null
   let usualWaitMs = lockWaitMs
-  // The waiting is done here, where it can be told.
+  // The waiting is done here, where it can be reported.
   db.exec('PRAGMA busy_timeout = 0')
 
   return { transact, look, trouble: () => trouble, isStopped: () => stopped !== null }
@@ -62,12 +62,12 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
         const result = attempt(work)
         usualWaitMs = lockWaitMs
         // That there is room is known only once something was written.
-        if (trouble?.code !== 'disk_full') tell(null)
+        if (trouble?.code !== 'disk_full') report(null)
         return result
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'store_busy') throw error
         const waitedMs = performance.now() - since
-        if (waitedMs >= Math.min(lockWaitMs, LOCK_TOLD_AFTER_MS)) tell(error)
+        if (waitedMs >= Math.min(lockWaitMs, LOCK_REPORTED_AFTER_MS)) report(error)
         if (waitedMs >= lockWaitMs) usualWaitMs = Math.min(lockWaitMs, KNOWN_LOCK_WAIT_MS)
         if (waitedMs >= waitMs) throw error
         Atomics.wait(sleeper, 0, 0, LOCK_RETRY_MS)
@@ -103,7 +103,7 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
     const refusal = writeRefusal(error)
     if (refusal === null) return error
     if (!mayPass) stopped = refusal
-    if (refusal.code !== 'store_busy') tell(refusal)
+    if (refusal.code !== 'store_busy') report(refusal)
     return refusal
   }
 
@@ -111,9 +111,9 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
     try {
       if (trouble?.code !== 'disk_full') return transact(() => undefined, waitMs)
       transact(proveRoom, waitMs)
-      tell(null)
+      report(null)
     } catch {
-      // What there is to say of it was told.
+      // It was reported already.
     }
   }
 
@@ -124,7 +124,7 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
     db.exec(`PRAGMA user_version = ${Number(version)}`)
   }
 
-  function tell(now: Refusal | null): void {
+  function report(now: Refusal | null): void {
     if (now?.code === trouble?.code) return
     trouble = now
     onTrouble(now)

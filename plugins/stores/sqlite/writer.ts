@@ -1,16 +1,18 @@
 /** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up. */
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import type { Refusal } from '../../../src/contract/index.ts'
+import { Refusal } from '../../../src/contract/index.ts'
+import { makeAppend } from './append.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
-import { makeAnswerGroup } from './group.ts'
+import { makeCommit } from './commit.ts'
 import { StoreLedger } from './ledger.ts'
 import { openForWriting, type WritableStore } from './open.ts'
-import { openRefusal } from './refusals.ts'
+import { openRefusal, storageFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { makeTidy } from './tidy.ts'
-import { makeTransactions } from './transaction.ts'
-import { toWire, type StoreReply, type StoreSettings, type WireGroup } from './wire.ts'
+import { makeTransactions, type Transact } from './transaction.ts'
+import { toWire } from './wire.ts'
+import type { StoreReply, StoreSettings, WireCall, WireGroup, WireRefusal, WriterAnswers } from './wire.ts'
 
 /** How often a store that refuses writes looks whether it must. */
 const LOOK_AGAIN_MS = 250
@@ -75,7 +77,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     sayTrouble(transactions.trouble())
   }
 
-  /** What passes is looked for until it has: nobody needs to send a write to find out. */
+  /** What passes is looked for until it has: no write is needed to find out. */
   function sayTrouble(trouble: Refusal | null): void {
     post({ trouble: trouble === null ? null : toWire(trouble) })
     if (trouble === null || transactions.isStopped()) return
@@ -90,5 +92,53 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     if (tidying !== null) clearImmediate(tidying)
     close()
     port.close()
+  }
+}
+
+type Answer = WriterAnswers[keyof WriterAnswers] | WireRefusal
+
+/** Answers a group of calls in one transaction and one sync, each call as if it were alone. */
+function makeAnswerGroup(
+  db: DatabaseSync,
+  ledger: StoreLedger,
+  transact: Transact,
+  archive: RecordArchive,
+): (group: WireGroup) => readonly Answer[] {
+  const append = makeAppend(db, ledger)
+  const commit = makeCommit(db, ledger)
+  return answerGroup
+
+  function answerGroup({ calls, bytes }: WireGroup): readonly Answer[] {
+    try {
+      return transact(() => calls.map((call) => answer(call, bytes)))
+    } catch (error) {
+      if (error instanceof Refusal) return calls.map(() => toWire(error))
+      if (calls.length === 1) return [toWire(storageFailed(error))]
+      // An unexpected failure must not spoil the call's neighbours: each gets a transaction of its own.
+      return calls.flatMap((call) => answerGroup({ calls: [call], bytes }))
+    }
+  }
+
+  function answer(call: WireCall, bytes: ArrayBuffer): Answer {
+    try {
+      return perform(call, bytes)
+    } catch (error) {
+      if (error instanceof Refusal) return toWire(error)
+      throw error
+    }
+  }
+
+  function perform(call: WireCall, bytes: ArrayBuffer): Answer {
+    if (!('op' in call)) return append(call, bytes)
+    switch (call.op) {
+      case 'commit':
+        return commit(call.scenario, call.commit)
+      case 'archive_begin':
+        return archive.begin(call.scenario, call.archive)
+      case 'archive_finish':
+        return archive.finish(call.key)
+      default:
+        return archive.abandon(call.key)
+    }
   }
 }

@@ -1,20 +1,8 @@
 /** Wire shapes of commits and releases, and of moving the head. */
 import { z } from 'zod'
 import { STEP_RESULTS } from '../outcomes.ts'
-import {
-  components,
-  contentId,
-  count,
-  jsonObject,
-  jsonValue,
-  releaseId,
-  scenario,
-  seconds,
-  step,
-  storedId,
-  text,
-  type WireType,
-} from './fields.ts'
+import { components, contentId, count, jsonObject, jsonValue, releaseId, scenario, seconds, step, storedId, text } from './fields.ts'
+import type { WireType } from './fields.ts'
 
 const RELEASE_RULE = 'must be the id of a release of this scenario'
 export const moveBodySchema = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
