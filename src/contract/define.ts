@@ -24,7 +24,7 @@ export interface Parts {
   plugin<K extends Kind>(kind: K, name: string): Promise<Kinds[K]>
   /** What relative paths of the configuration start from. */
   readonly baseDirectory: string
-  /** Says something to whoever runs the service, once, when it starts. */
+  /** Warns the operator, once, when the service starts. */
   warn(message: string): void
 }
 

@@ -1,6 +1,6 @@
 /**
  * Contract: every noun of the interface as a type, every plug-in as an interface, every limit as a number, every failure as a kind.
- * Does not import anything of the house, keep anything, or know HTTP.
+ * Does not import any other room, keep anything, or know HTTP.
  */
 export * from './contents.ts'
 export * from './define.ts'

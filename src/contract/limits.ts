@@ -38,11 +38,11 @@ export const PROPOSAL_BYTES_MAX = MIB
 export const PROPOSAL_BODY_BYTES_MAX = 2 * MIB
 /** Every other route of our own that takes a body: train, scenarios, update, rollback, promote. */
 export const SMALL_BODY_BYTES_MAX = 256 * KIB
-/** A longer body is parsed and checked in a thread, so that nobody else waits for it. */
+/** A longer body is parsed and checked in a thread, so that no other request waits for it. */
 export const INLINE_BODY_BYTES_MAX = 256 * KIB
 /** What bodies in flight may take together, each counted beyond what may be parsed inline, from its first byte to the end of its answer. */
 export const BODIES_BYTES_MAX = 512 * MIB
-/** Nesting of a JSON body on our own routes; deeper ones would overflow whoever walks them. */
+/** Nesting of a JSON body on our own routes; walking deeper ones would overflow the stack. */
 export const JSON_DEPTH_MAX = 256
 /** Nesting of a body that is the provider's to judge. A body that is parsed inline is too short to nest deeper. */
 export const LINE_JSON_DEPTH_MAX = INLINE_BODY_BYTES_MAX / 2
@@ -87,11 +87,11 @@ export const ENGINE_AWAY_RETRY_MAX_SECONDS = 30
 /** How often in a row a result may be overtaken by other components before its trainer rests, and for how long. */
 export const STEP_OVERTAKEN_MAX = 3
 export const STEP_OVERTAKEN_REST_SECONDS = 60
-/** A step that was told to stop and goes on after so long is ended with its thread; in the weight lane it is left to itself. */
+/** A step that goes on so long after its abort is ended with its thread; in the weight lane it is left to itself. */
 export const STEP_ABORT_GRACE_SECONDS = 1
 /** What a step answers beside its content (metrics, state, requires) is kept in its row; each may print to so much JSON. */
 export const STEP_PRINTED_BYTES_MAX = 16 * MIB
-/** Phases and lines of a step together. Further lines are left out and counted; of further phases the latest is told when the second is over. */
+/** Phases and lines of a step together. Further lines are left out and counted; of further phases the latest is reported when the second is over. */
 export const STEP_REPORTS_PER_SECOND_MAX = 50
 /** What a trainer says to people, in a failure or in a line of its activity, is cut to this. */
 export const STEP_TEXT_CHARACTERS_MAX = 2000
@@ -104,7 +104,7 @@ export const CLOSE_SECONDS_MAX = 10
 export const POINT_SECONDS_MAX = 5
 /** How long a recipe may take to bind a scenario. */
 export const BIND_SECONDS_MAX = 60
-/** Reasons told apart when records that no step can use are counted; what comes after is counted together. */
+/** Distinct reasons by which records that no step can use are counted; further ones are counted together. */
 export const ASIDE_REASONS_MAX = 20
 /** A tree of a harness: how many entries, how much its rendered files are together, and how much of it one proposal may change. */
 export const TREE_ENTRIES_MAX = 512

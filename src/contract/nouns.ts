@@ -8,7 +8,7 @@ export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemi
 
 // ── records ──────────────────────────────────────────────────────────────────────────────────
 
-/** A record on its way in. The payload is JSON text already, so that nobody parses or prints it again on the way to the disk. */
+/** A record on its way in. The payload is JSON text already, so that it is not parsed or printed again on the way to the disk. */
 export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   /** A JSON object in UTF-8. */
   readonly payload: Uint8Array
@@ -66,7 +66,7 @@ export interface Commit {
   readonly rollback_target_release_id?: string
   /** In a scenario of several trainers: whose step this was. */
   readonly component?: string
-  /** What the house and the method need to go on after a restart. Never shown. */
+  /** What the service and the method need to go on after a restart. Never shown. */
   readonly state: JsonObject
 }
 
@@ -103,10 +103,10 @@ export interface Sample<Exchange = JsonObject> {
   readonly feedback: Json
   /** The benchmark task the episode played, when the report named one. */
   readonly task?: JsonObject
-  /** Samples that were collected together and are told apart only inside their group. */
+  /** Samples that were collected together are compared only inside their group. */
   readonly group?: string
 }
-/** A unit before it crosses to its trainer: exchanges are the JSON text they were stored as, and nobody parses them on the way. */
+/** A unit before it crosses to its trainer: exchanges are the JSON text they were stored as, unparsed. */
 export type StoredSample = Sample<Uint8Array>
 
 export interface Batch<Exchange = JsonObject> {

@@ -1,4 +1,4 @@
-/** Every door through which a third party enters: recipes, what they serve, and who answers. Training, evolution and stores have pages beside this one. */
+/** The plug-in interfaces of recipes, surfaces, runtimes and gateways. Training, evolution, weights and stores have files of their own. */
 import type { Adapter } from './harness.ts'
 import type { JsonObject } from './json.ts'
 import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
@@ -54,7 +54,7 @@ export interface Binding {
   /** Folders of this scenario outside its own directory; when it is deleted, each moves under an `archived/` beside it. */
   readonly folders?: readonly string[]
   readonly gateway?: Gateway
-  /** The scenario is being deleted: whoever trains for it elsewhere is told. */
+  /** The scenario is being deleted: notifies an external trainer. */
   retire?(): Promise<void>
   close(): Promise<void>
 }
@@ -71,7 +71,7 @@ export interface StepArchive {
   /** Null when there is no such file in it. */
   read(record: string, path: string): Promise<string | null>
 }
-// ── Surface: how a release reaches whoever uses it ────────────────────────────────────────────
+// ── Surface: how a release reaches its users ──────────────────────────────────────────────────
 
 export interface Surface {
   /** Files for clients to pull. */
@@ -126,7 +126,7 @@ export interface Runtime {
   infer(call: RuntimeCall): Promise<RuntimeAnswer>
   /** GET /v1/models, relayed. A refusal of the model is an answer here too. */
   models(call: ModelsCall): Promise<WholeAnswer>
-  /** Absent: it serves what it serves, and nobody can change its weights. */
+  /** Absent: its weights cannot be changed. */
   readonly weights?: WeightRuntime
   /** The service is about to close: whatever is done to weights ends at once, as if the engine were away. Requests under way are answered. */
   stop?(): void
@@ -150,7 +150,7 @@ export interface RuntimeCall extends ModelsCall {
   /** What the answer may be at most; more of it need not be read. */
   readonly answerBytesMax?: number
   readonly release: Release
-  /** Traffic is somebody's; an evaluation is an episode being scored, and nothing may be said to a person in it. */
+  /** Traffic comes from users; an evaluation is an episode being scored, without a person in it. */
   readonly purpose: 'traffic' | 'evaluation'
 }
 

@@ -1,4 +1,4 @@
-/** The doors of training: what becomes a batch, and what a batch becomes. */
+/** The plug-in interfaces of training: what becomes a batch, and what a batch becomes. */
 import type { Json, JsonObject } from './json.ts'
 import type { Batch, Files, ModelAddress, PendingRecord, Release, StoredSample } from './nouns.ts'
 import type { RequestType, TrainingMode } from './wire/index.ts'
@@ -46,7 +46,7 @@ export interface TrainerScope {
   readonly weights?: WeightRuntime
 }
 export interface Trainer {
-  /** One step. What it throws is the step's failure; after `signal` aborts nobody waits for its answer. */
+  /** One step. What it throws is the step's failure; after `signal` aborts its answer is ignored. */
   step(order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepResult>
 }
 /** Everything a step works on, as plain data. */
@@ -81,7 +81,7 @@ export type StepVerdict =
    * where a release is nothing but weights.
    */
   | { readonly kind: 'live'; readonly path: string }
-  /** Kept for review, and served when somebody promotes it. */
+  /** Kept for review, and served when a person promotes it. */
   | { readonly kind: 'hold'; readonly content: Content }
   /** There was a candidate, and it lost. */
   | { readonly kind: 'reject' }
@@ -103,7 +103,7 @@ export type Content =
   | { readonly kind: 'checkpoint'; readonly path: string }
   /** One folder per component, each a content that is kept already. */
   | { readonly kind: 'composed'; readonly components: Readonly<Record<string, string>> }
-/** Tells whoever follows the step how far it is. */
+/** Reports how far a step is. */
 export interface Reporter {
   phase(name: 'proposing' | 'evaluating', more?: { readonly episodes_total?: number; readonly step_record?: string }): void
   line(kind: ActivityKind, text: string, failed?: boolean): void

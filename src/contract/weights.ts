@@ -1,4 +1,4 @@
-/** The doors of weights: the engine that generates, what a runtime makes of it, what a batch becomes a gradient by, and who judges a candidate. */
+/** The plug-in interfaces of weights: engines, weight runtimes, objectives and examiners. */
 import type { JsonObject } from './json.ts'
 import type { Sample } from './nouns.ts'
 
@@ -8,7 +8,7 @@ import type { Sample } from './nouns.ts'
 export interface Engine {
   /** How many adapters it holds at once, beside the base. */
   readonly capacity: number
-  /** Whether a generation under way moves to another adapter when it is told to; elsewhere it ends on the one it began on. */
+  /** Whether a generation under way can move to another adapter; elsewhere it ends on the one it began on. */
   readonly moves: boolean
   model(signal: AbortSignal): Promise<EngineModel>
   /** From a folder with a PEFT adapter, and its GGUF beside it. A name is loaded once in its life. Throws Refusal for what is no adapter of its base. */
@@ -41,7 +41,7 @@ export interface EngineModel {
   /** How many ids there are. */
   readonly vocabulary: number
   readonly contextTokens: number
-  /** What tells this base apart from another of its name, where the engine can say: adapters are made for one base alone. */
+  /** Distinguishes this base from another of its name, where the engine can: adapters are made for one base alone. */
   readonly digest: string | null
   /** Set by an engine that reads adapters as GGUF: what is needed to write one. */
   readonly shape: ModelShape | null
@@ -71,7 +71,7 @@ export interface GenerateCall {
   readonly sampling: Sampling
   readonly signal: AbortSignal
 }
-/** 'aborted': the engine broke it off for a weight update; what came of it is nobody's. */
+/** 'aborted': the engine broke it off for a weight update; its result is discarded. */
 export interface Generation extends Capture {
   readonly text: string
   readonly finish: 'stop' | 'length' | 'aborted'
@@ -92,7 +92,7 @@ export interface Encoded {
   readonly answer: readonly number[]
 }
 
-/** What an engine saw while it generated. Ids as they were sampled: nobody makes them from text again. */
+/** What an engine saw while it generated. Ids as they were sampled, never made from text again. */
 export interface Capture {
   readonly prompt: readonly number[]
   readonly tokens: readonly number[]
@@ -124,7 +124,7 @@ export interface WeightRuntime {
   /** Waits until the scenario takes requests, and holds its adapter in the engine until let go of. */
   lease(scenario: string, signal: AbortSignal): Promise<Lease>
   admission(scenario: string): 'open' | 'closed'
-  /** Loads a candidate that nobody is served by, for as long as `work` takes. */
+  /** Loads a candidate that serves no traffic, for as long as `work` takes. */
   trial<T>(candidate: AdapterFolder, work: (tryout: Tryout) => Promise<T>, signal: AbortSignal): Promise<T>
   /** What the scenario is served by, asked without a record. */
   ask(scenario: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
@@ -162,7 +162,7 @@ export interface Rollout {
   readonly score: number | null
   readonly tokens: readonly number[]
   readonly lossMask: readonly (0 | 1)[]
-  /** Empty where nobody sampled them: then only a loss without a ratio can use it. */
+  /** Empty where they were not sampled: then only a loss without a ratio can use it. */
   readonly logProbs: readonly number[]
   /** Of the frozen base, where the objective asks for them. */
   readonly baseLogProbs?: readonly number[]
@@ -178,10 +178,10 @@ export interface Objective {
   /** Whether rollouts must carry the log-probabilities they were sampled with. */
   readonly needsLogProbs: boolean
   readonly needsBase?: boolean
-  /** Rollouts of one group are told apart by each other alone: the recipe collects whole groups. */
+  /** Rollouts are compared within their group alone: the recipe collects whole groups. */
   readonly isGrouped?: boolean
   readonly needsTeacher?: boolean
-  /** Samples without ids may be encoded by the engine: nobody sampled them. */
+  /** Samples without ids may be encoded by the engine. */
   readonly encodes?: boolean
   /** Pure: the same batch and state give the same answer, since a retry must make the same job. No tensors. */
   prepare(rollouts: readonly Rollout[], state: JsonObject): Prepared
@@ -226,7 +226,7 @@ export interface WeightStatus {
   readonly admission: 'open' | 'closed'
 }
 
-/** What a weight scenario's serving needs beside hooks; the house calls it with every head. */
+/** What a weight scenario's serving needs beside hooks; the service calls it with every head. */
 export interface WeightSurface {
   /** Which component of a composed release they are; absent for a release that is weights alone. */
   readonly component?: string

@@ -16,11 +16,12 @@ it('a client that sends no request and does not hang up is disconnected', async 
   stranger.destroy()
 })
 
+const begin: RequestListener = (request, response) => {
+  response.write('the beginning of an answer')
+  request.resume()
+}
+
 it('an unreadable request in the middle of an answer adds nothing to that answer', async () => {
-  const begin: RequestListener = (request, response) => {
-    response.write('the beginning of an answer')
-    request.resume()
-  }
   const listening = await listen(begin, '127.0.0.1', 0)
   const client = connect({ port: listening.port, host: '127.0.0.1' })
   client.on('error', () => undefined)

@@ -1,7 +1,7 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
-import { mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { access, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { hasCode } from './error-code.ts'
+import { hasCode, isMissing } from './error-code.ts'
 import { newId } from './ids.ts'
 
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
@@ -45,6 +45,17 @@ export async function writeSynced(path: string, content: FileContent, mode = 0o6
     await file.sync()
   } finally {
     await file.close()
+  }
+}
+
+/** Whether there is a file or a folder at the path. */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
   }
 }
 

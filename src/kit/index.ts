@@ -1,8 +1,8 @@
 /**
  * Kit: small tools that know no noun of the service.
- * Does not import any other room. Plug-ins may use it, as `svc/kit`.
+ * Does not import any other room. Plug-ins may use it, as `@svc-ai/svc/kit`.
  */
-export { makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
+export { exists, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
@@ -19,7 +19,7 @@ export {
   type Members,
   type Span,
 } from './json/parts.ts'
-export { Lane } from './lane.ts'
+export { Lane, LaneByName } from './lane.ts'
 export { screenText } from './screen.ts'
 export { Slots } from './slots.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Slots } from './slots.ts'
 
-/** Work that lasts until it is told to end. */
+/** Work that lasts until `end` is called. */
 function held(slots: Slots, signal?: AbortSignal): { readonly outcome: Promise<void>; readonly begun: Promise<void>; end(): void } {
   const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const outcome = slots.run(() => {
@@ -45,7 +45,7 @@ it('work that fails gives its slot back', async () => {
   expect(await slots.run(() => Promise.resolve('in'))).toBe('in')
 })
 
-it('shut slots are given to nobody, and are shut once all are given back', async () => {
+it('shut slots are not given, and are shut once all are given back', async () => {
   const slots = new Slots(2)
   const first = held(slots)
   await first.begun

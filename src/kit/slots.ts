@@ -76,14 +76,14 @@ export class Slots {
     return new Promise((resolve) => this.#whenIdle.push(resolve))
   }
 
-  /** Refuses everyone who waits or asks later. Slots that are out may still be given back. */
+  /** Refuses all that wait or ask later. Slots that are out may still be given back. */
   close(reason: Error): void {
     this.#closed = reason
     for (const { refuse } of this.#waiting) refuse(reason)
     this.#waiting.clear()
   }
 
-  /** A slot is counted as taken before its owner runs, so nobody can overtake. */
+  /** A slot is counted as taken before its owner runs, so no later one can overtake. */
   #letIn(): void {
     for (const one of this.#waiting) {
       if (this.#isShut || this.#taken >= this.#count) break

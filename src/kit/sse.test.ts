@@ -73,7 +73,7 @@ describe('frames', () => {
   it('hold the events that any other reader finds, for LF, CRLF and CR mixed [decisions.streams-frames]', () => {
     fc.assert(
       fc.property(stream, (text) => {
-        // A stream that goes on: what stands after the last blank line is in nobody's events yet.
+        // A stream that goes on: what stands after the last blank line is in no event yet.
         const bytes = Buffer.from(`${text}\n\n\n`)
         const { frames } = split([bytes])
         const found = frames

@@ -4,7 +4,7 @@ import { within } from './within.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-describe('waiting for other people', () => {
+describe('waiting for other code', () => {
   it('answers what they answer, throws what they throw, and leaves no timer behind', async () => {
     await expect(within(60, Promise.resolve('done'))).resolves.toBe('done')
     await expect(within(60, Promise.reject(new Error('theirs')))).rejects.toThrow('theirs')
@@ -21,7 +21,7 @@ describe('waiting for other people', () => {
     expect(ended).toHaveBeenCalledWith(new Error('no answer after 60 s'))
   })
 
-  it('hears nothing of what fails after that, and neither does the process', async () => {
+  it('ignores a failure after that, and so does the process', async () => {
     const { promise, reject } = Promise.withResolvers<never>()
     const waiting = expect(within(1, promise)).rejects.toThrow('no answer')
     await vi.advanceTimersByTimeAsync(1000)

@@ -13,7 +13,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal, errorOf = (r
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  // A failure that nobody waits for must not end the process.
+  // A failure that is not awaited must not end the process.
   promise.catch(() => undefined)
   return promise
 }

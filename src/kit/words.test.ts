@@ -5,11 +5,7 @@ describe('what an error says to people', () => {
   it.each<[string, unknown, string]>([
     ['is one line', new Error('one\n  two'), 'one two'],
     ['is its name where it has no words', new TypeError(''), 'TypeError'],
-    [
-      'tells no folder of this machine',
-      new Error("ENOENT: no such file, open '/srv/secret/place/x.json'"),
-      "ENOENT: no such file, open 'x.json'",
-    ],
+    ['names no folder of this machine', new Error("ENOENT: no such file '/srv/secret/place/x.json'"), "ENOENT: no such file 'x.json'"],
     ['leaves addresses alone', new Error('GET http://127.0.0.1:8900/svc/status failed'), 'GET http://127.0.0.1:8900/svc/status failed'],
     ['leaves fractions and relative paths alone', new Error('3/4 of a/b/c'), '3/4 of a/b/c'],
     ['withholds a credential', new Error(`bad key sk-${'a'.repeat(20)}`), 'it failed; what it said holds a credential and is withheld'],

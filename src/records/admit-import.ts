@@ -3,8 +3,7 @@ import type { Json, JsonObject } from '../contract/index.ts'
 import { importBatchEnvelope, importEnvelope } from '../contract/wire/index.ts'
 import { elementsOf, firstOf, isListAt, isObjectAt, membersOf, type Member, type Span } from '../kit/index.ts'
 import { draftReport } from './admit-report.ts'
-import type { RecordDraft } from './draft.ts'
-import { parseAt, scoreOf } from './fields.ts'
+import { parseAt, scoreOf, type RecordDraft } from './draft.ts'
 import { checkShape } from './shape.ts'
 
 /** Adds the tags of the request's headers to an inference's payload, as for live traffic. */

@@ -2,8 +2,7 @@
 import { invalid, isObject, type Json } from '../contract/index.ts'
 import { reportBodySchema } from '../contract/wire/index.ts'
 import { firstOf, joined, membersOf, type Span } from '../kit/index.ts'
-import type { RecordDraft } from './draft.ts'
-import { parseAt, scoreOf } from './fields.ts'
+import { parseAt, scoreOf, type RecordDraft } from './draft.ts'
 import { checkShape } from './shape.ts'
 
 /** Reads the report that begins at `start` in checked JSON. Its fields are stored as they were sent. */

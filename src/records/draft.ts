@@ -1,5 +1,6 @@
 /** A record as its body describes it, before the service and the scenario add their part. Plain data, so that a thread can make it. */
 import { invalid, type Json, type JsonObject, type NewRecord } from '../contract/index.ts'
+import type { Span } from '../kit/index.ts'
 
 export interface RecordDraft {
   /** Null when the service assigns one. */
@@ -44,3 +45,17 @@ function readReport(payload: Uint8Array): JsonObject {
 
 /** No schema can name a number beyond the range of a double. */
 const finite = (_key: string, value: Json): Json => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value)
+
+/** The score that the list routes show: the payload's, when it is a number. */
+export function scoreOf(score: Json | undefined): number | null {
+  return typeof score === 'number' && Number.isFinite(score) ? score : null
+}
+
+export function encode(payload: JsonObject): Uint8Array {
+  return Buffer.from(JSON.stringify(payload))
+}
+
+export function parseAt(bytes: Buffer, { start, end }: Span): Json {
+  const value: Json = JSON.parse(bytes.toString('utf8', start, end))
+  return value
+}

@@ -1,5 +1,6 @@
 /** The catalog of the pulled tree over small histories of two components. */
 import { describe, expect, it } from 'vitest'
+import { commit } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
 import { catalogOf, listedCatalog } from './index.ts'
 
@@ -10,20 +11,9 @@ const release = (id: string, parent: string | null, harness: string, weights: st
   components: { harness, weights },
 })
 
-const row = (step: number, more: Partial<Commit>): Commit => ({
-  step,
-  operation: 'train',
-  recorded_at: step,
-  release: null,
-  pending: false,
-  outcome: 'published',
-  consumed_ids: [],
-  metrics: {},
-  state: {},
-  ...more,
-})
+const row = (step: number, more: Partial<Commit>): Commit => ({ ...commit(step), ...more })
 
-const created = row(0, { operation: 'create', release: release('a', null, 'h0', 'w0') })
+const created = row(0, { release: release('a', null, 'h0', 'w0') })
 const tree = row(1, { release: release('b', 'a', 'h1', 'w0'), component: 'harness' })
 const weights = row(2, { release: release('c', 'b', 'h1', 'w1'), component: 'weights' })
 const rejected = row(3, { outcome: 'rejected', component: 'harness' })
@@ -96,7 +86,7 @@ describe('a listed catalog', () => {
   })
 
   it('begins with the release a scenario was created from, also one of another scenario', () => {
-    const forked = row(0, { operation: 'create', release: release('x', 'somewhere else', 'h7', 'w7') })
+    const forked = row(0, { release: release('x', 'somewhere else', 'h7', 'w7') })
     expect(listed([forked])).toMatchObject([{ release_id: 'x', parent_release_id: 'somewhere else' }])
   })
 })

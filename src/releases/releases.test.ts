@@ -1,5 +1,6 @@
 /** The room's functions over one small history at a time. */
 import { describe, expect, it } from 'vitest'
+import { commit as plainRow } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
 import { headOf } from './chain.ts'
 import { catalogOf, commitRow, planMove } from './index.ts'
@@ -10,26 +11,18 @@ const release = (id: string, parent: string | null, content = `content of ${id}`
   content_id: content,
 })
 
-function commit(step: number, more: Partial<Commit>): Commit {
-  const base: Commit = {
-    step,
-    operation: 'train',
-    recorded_at: 1000 + step,
-    release: null,
-    pending: false,
-    outcome: 'published',
-    consumed_ids: [],
-    metrics: {},
-    state: { secret: 'never shown' },
-  }
-  return { ...base, ...more }
-}
+const commit = (step: number, more: Partial<Commit>): Commit => ({
+  ...plainRow(step),
+  recorded_at: 1000 + step,
+  state: { secret: 'never shown' },
+  ...more,
+})
 
 const A = release('a', null)
 const B = release('b', 'a')
 const HELD = release('held', 'b')
 const LIVE = release('live:1:2:3', 'b', 'weights:1:2')
-const created = commit(0, { operation: 'create', release: A })
+const created = commit(0, { release: A })
 const trained = commit(1, { release: B, metrics: { wins: 3, losses: 1, anything: { else: true } }, consumed_ids: ['r2', 'r1'] })
 const rejected = commit(2, { outcome: 'rejected', metrics: { current_score: 0.5 } })
 const held = commit(3, { release: HELD, pending: true, outcome: 'pending' })
@@ -125,9 +118,8 @@ describe('a commit row', () => {
 
 describe('a move', () => {
   it('to a release this scenario never had is unknown', () => {
-    for (const operation of ['promote', 'rollback'] as const) {
+    for (const operation of ['promote', 'rollback'] as const)
       expect(() => planMove(history, 'nope', operation)).toThrow(expect.objectContaining({ kind: 'unknown', code: 'unknown_release' }))
-    }
   })
 
   it('to the head stays', () => {

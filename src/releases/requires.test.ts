@@ -1,5 +1,6 @@
 /** What has to be set up for a release, over small histories. */
 import { describe, expect, it } from 'vitest'
+import { commit } from '../../conformance/store-samples.ts'
 import type { Commit } from '../contract/index.ts'
 import { pulledRelease, releaseWithoutRequires } from './index.ts'
 
@@ -15,21 +16,15 @@ interface Step {
 /** A step without a tree of its own is of a scenario of one content. */
 function history(...steps: readonly Step[]): readonly Commit[] {
   return steps.map(({ id, parent, asks, copies, tree, weights = 'w0' }, step) => ({
-    step,
-    operation: step === 0 ? 'create' : copies === undefined ? 'train' : 'promote',
-    recorded_at: step,
+    ...commit(step),
     release: {
       release_id: id,
       parent_release_id: parent ?? null,
       content_id: `content of ${id}`,
       ...(tree !== undefined && { components: { tree, weights } }),
     },
-    pending: false,
-    outcome: 'published',
-    consumed_ids: [],
     metrics: asks === undefined ? {} : { training_request: { requires: [{ name: asks, kind: 'service' }] } },
-    state: {},
-    ...(copies !== undefined && { rollback_target_release_id: copies }),
+    ...(copies !== undefined && { operation: 'promote', rollback_target_release_id: copies }),
   }))
 }
 

@@ -49,7 +49,7 @@ export async function bindScenario(
     scenario.checkMode(scenario.trainingMode)
     const workers = makeWorkers(services, scenario, configured, training)
     await loadHead(services, scenario)
-    scenario.useWorkers(workers)
+    scenario.workers = workers
   } catch (error) {
     await closeBinding(services, binding)
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)

@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
+import { commit } from '../../conformance/store-samples.ts'
 import { wrapScenario, wrapStore } from '../../test/fixtures/wrap-store.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { ROOM, servicesInMemory } from '../../test/support/services.ts'
@@ -23,18 +24,14 @@ const release = (id: string, parent: string | null, components?: Release['compon
   ...(components && { components }),
 })
 const row = (step: number, more: Partial<Commit> = {}): Commit => ({
-  step,
-  operation: 'train',
+  ...commit(step, [`x${step}`]),
   recorded_at: step,
-  release: null,
-  pending: false,
   outcome: 'rejected',
-  consumed_ids: [`x${step}`],
   metrics: { notes: 'x'.repeat(1000), wins: step },
   state: { trainer: { steps: step } },
   ...more,
 })
-const created = row(0, { operation: 'create', outcome: 'published', release: release('r0', null, { harness: 'h0', weights: 'w0' }) })
+const created = row(0, { outcome: 'published', release: release('r0', null, { harness: 'h0', weights: 'w0' }) })
 /** Two components by turns, one held and promoted, one rolled back. */
 const rows: readonly Commit[] = [
   created,
@@ -42,19 +39,13 @@ const rows: readonly Commit[] = [
   row(2, { component: 'weights', outcome: 'published', release: release('r2', 'r1', { harness: 'h1', weights: 'w1' }) }),
   row(3, { component: 'harness' }),
   row(4, { component: 'harness', outcome: 'pending', pending: true, release: release('r4', 'r2', { harness: 'h2', weights: 'w1' }) }),
-  row(5, {
-    operation: 'promote',
-    outcome: 'published',
-    release: release('r5', 'r2', { harness: 'h2', weights: 'w1' }),
-    rollback_target_release_id: 'r4',
-  }),
-  row(6, {
-    operation: 'rollback',
-    outcome: 'published',
-    release: release('r6', 'r5', { harness: 'h1', weights: 'w0' }),
-    rollback_target_release_id: 'r1',
-  }),
+  moved(5, 'promote', 'r4', release('r5', 'r2', { harness: 'h2', weights: 'w1' })),
+  moved(6, 'rollback', 'r1', release('r6', 'r5', { harness: 'h1', weights: 'w0' })),
 ]
+
+function moved(step: number, operation: 'promote' | 'rollback', target: string, made: Release): Commit {
+  return row(step, { operation, outcome: 'published', release: made, rollback_target_release_id: target })
+}
 
 function historyOf(followed: readonly Commit[], component?: string): History {
   const history = new History(component)
@@ -183,7 +174,7 @@ describe('steps that publish nothing', () => {
 const releaseOf = (step: number): Release =>
   release(`r${step}`, step === 700 ? 'r6' : `r${step - 700}`, { harness: `h${step}`, weights: 'w0' })
 
-/** After everything that nobody holds is gone. */
+/** After everything unreachable was collected. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
@@ -212,10 +203,8 @@ describe('a long history', () => {
   it('is read once when its scenario is loaded, and neither read nor copied when a row lands', async () => {
     const inner = await memoryStore.plugin.make({})
     const counted = countingStore(inner)
-    const services = await servicesInMemory(
-      { plain: recordOnly.plugin },
-      { store: counted.store, files: new ScenarioFiles(temporaryFolder()) },
-    )
+    const more = { store: counted.store, files: new ScenarioFiles(temporaryFolder()) }
+    const services = await servicesInMemory({ plain: recordOnly.plugin }, more)
     const registry = await Registry.open(services, ROOM)
     await registry.create('long', { release: null, recipe: null }, () => null)
     const start = await registry.use('long', async (scenario) => scenario.head())
@@ -247,18 +236,17 @@ describe('a long history', () => {
   })
 })
 
-/** A row that holds as little as a row can: what is kept of it would be the very object, if anybody kept it. */
+/** A row that holds as little as a row can: what is kept of it would be the very object. */
 const bare = (step: number, more: Partial<Commit> = {}): Commit => row(step, { consumed_ids: [], metrics: {}, state: {}, ...more })
 
 /** Counts the commit rows that a store hands out, and every look at a field of one. */
 function countingStore(inner: Store): { store: Store; rows: () => number; reads: () => number; reset: () => void } {
   let [handed, looks] = [0, 0]
-  const counted = (commit: Commit): Commit =>
-    new Proxy(commit, {
-      get(target, name) {
+  const counted = (each: Commit): Commit =>
+    new Proxy(each, {
+      get(target, name): unknown {
         looks += 1
-        const value: unknown = Reflect.get(target, name)
-        return value
+        return Reflect.get(target, name)
       },
     })
   const store = wrapStore(inner, {

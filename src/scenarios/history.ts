@@ -24,8 +24,10 @@ export class History implements CatalogView {
   /** The catalog of the tree that clients pull, and each row's position in it. */
   readonly listing: Listing
   readonly places = new CatalogPositions()
-  #step = -1
-  #lastTrained: Commit | null = null
+  /** The newest step; -1 before the creation row. */
+  step = -1
+  /** The latest training row of any component, whole. */
+  lastTrained: Commit | null = null
 
   /** `component`: the one whose tree clients pull. */
   constructor(component: string | undefined) {
@@ -42,7 +44,7 @@ export class History implements CatalogView {
     const isListed = this.listing.isListed({ operation, release_id, ...(component !== undefined && { component }) })
     this.places.follow(commit.step, isListed, isMaker)
     if (commit.operation === 'train') this.#followTrained(commit)
-    this.#step = commit.step
+    this.step = commit.step
   }
 
   #followReleased(row: ReleasedCommit): void {
@@ -56,16 +58,11 @@ export class History implements CatalogView {
     const component = commit.component ?? ''
     this.#tallies.set(component, tallied(this.trained(component), commit))
     this.#latest.set(component, commit)
-    this.#lastTrained = commit
+    this.lastTrained = commit
   }
 
   get released(): readonly ReleasedCommit[] {
     return this.#released
-  }
-
-  /** The newest step; -1 before the creation row. */
-  get step(): number {
-    return this.#step
   }
 
   get head(): PublishedCommit {
@@ -105,11 +102,6 @@ export class History implements CatalogView {
   /** The latest training row of a component, whole. */
   latest(component: string): Commit | undefined {
     return this.#latest.get(component)
-  }
-
-  /** The latest training row of any component, whole. */
-  get lastTrained(): Commit | null {
-    return this.#lastTrained
   }
 
   pulledId(releaseId: string): string {

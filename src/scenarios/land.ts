@@ -76,7 +76,8 @@ async function append(
 }
 
 async function refuse(services: Services, scenario: Scenario, row: Commit, before: Release, reason: string): Promise<void> {
-  scenario.landedUnserved(row)
+  // No engine serves its release: requests keep the previous head until a further row restores it.
+  scenario.history.follow(row)
   try {
     await republish(services, scenario, before, reason)
   } finally {

@@ -1,12 +1,11 @@
 /** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
 import { conflict, isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
 import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
-import { Lane, wordsOf } from '../kit/index.ts'
+import { Lane, LaneByName, wordsOf } from '../kit/index.ts'
 import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { archiveFolder, createdWith } from './files.ts'
 import { reach, type Services } from './services.ts'
-import { LaneByName } from './lane-by-name.ts'
 import { moveHead, type Moved } from './move.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import { checkRoomForWeights, trainsWeights } from './weights.ts'
@@ -43,7 +42,8 @@ export class Registry {
   readonly #weightScenarios = new Lane()
   readonly #openedAt: number
   #isClosed = false
-  #lastDrainAt: number | null = null
+  /** When a worker last ran out of work. */
+  lastDrainAt: number | null = null
 
   private constructor(services: Services, limits: RegistryLimits, known: readonly string[]) {
     this.#services = services
@@ -79,7 +79,7 @@ export class Registry {
     return loaded.use(work)
   }
 
-  /** Creates the scenario, or returns the existing one when the options does not contradict it. `own` is called only for a new scenario. */
+  /** Creates the scenario, or returns the existing one when the options do not contradict it. `own` is called only for a new scenario. */
   async create(name: string, options: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
     return this.#lanes.run(name, async () => {
       const isNew = !this.#known.has(name)
@@ -194,11 +194,6 @@ export class Registry {
     return created
   }
 
-  /** When a worker last ran out of work. */
-  get lastDrainAt(): number | null {
-    return this.#lastDrainAt
-  }
-
   /** The weight job in progress, if any. */
   trainingJob(): ServiceStatus['training_job'] {
     for (const { name, workers } of this.#loaded.values()) {
@@ -245,7 +240,7 @@ export class Registry {
   }
 
   #rested(name: string): void {
-    this.#lastDrainAt = this.#services.clock()
+    this.lastDrainAt = this.#services.clock()
     if (this.#loaded.get(name)?.hasWork === false) this.#resume()
   }
 

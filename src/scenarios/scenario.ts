@@ -19,12 +19,11 @@ import type {
   ModelSettings,
   RequestProgress,
 } from '../contract/index.ts'
-import { Lane, within, wordsOf } from '../kit/index.ts'
+import { Lane, LaneByName, within, wordsOf } from '../kit/index.ts'
 import { progressOf, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { COMMITS_PER_READ, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
-import { LaneByName } from './lane-by-name.ts'
 import { modelAddress } from './model.ts'
 
 export interface ScenarioParts {
@@ -63,18 +62,18 @@ export class Scenario {
   readonly #store: ScenarioStore
   readonly #claims = new LaneByName()
   readonly #deploymentModel: ModelAddress
+  /** Where calls go: the scenario's own settings over the deployment's. */
+  model: ModelAddress
+  trainingMode: TrainingMode
+  workers: readonly Worker[] = []
+  lastUse = 0
   #head: Release
-  #model: ModelAddress
-  #trainingMode: TrainingMode
-  #workers: readonly Worker[] = []
   #loadError: string | null = null
   /** The load id last sent to the engine. */
   #requestedLoad: string | null = null
   #isArchived = false
   #users = 0
   readonly #awaitingIdle: (() => void)[] = []
-  onIdle: () => void = () => undefined
-  #lastUse = 0
 
   constructor(parts: ScenarioParts) {
     this.name = parts.name
@@ -89,8 +88,8 @@ export class Scenario {
     this.#deploymentModel = parts.deploymentModel
     this.history = parts.history
     this.#head = parts.history.head.release
-    this.#model = modelAddress(parts.modelSettings, parts.deploymentModel)
-    this.#trainingMode = parts.trainingMode
+    this.model = modelAddress(parts.modelSettings, parts.deploymentModel)
+    this.trainingMode = parts.trainingMode
   }
 
   /** The rows that made a release, oldest first, without metrics and consumed ids. */
@@ -103,11 +102,6 @@ export class Scenario {
     if (commit.step <= this.history.step) return
     this.history.follow(commit)
     this.settle()
-  }
-
-  /** Counts a row whose release no engine serves: requests keep the previous head until a further row restores it. */
-  landedUnserved(commit: Commit): void {
-    this.history.follow(commit)
   }
 
   /** Sets the head to the one the rows name. */
@@ -151,12 +145,9 @@ export class Scenario {
   /** Wakes the trainers once per call, without waiting for them. */
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
     const rows = await this.store.append(records)
-    if (this.#workers.length > 0) for (const type of new Set(records.map(requestType))) this.#announce(type)
+    if (this.workers.length === 0) return rows
+    for (const type of new Set(records.map(requestType))) for (const worker of this.workers) worker.announce(type)
     return rows
-  }
-
-  #announce(type: RequestType): void {
-    for (const worker of this.#workers) worker.announce(type)
   }
 
   /** For an exchange whose client chose the id: runs one task per id at a time, and none once a record has the id. */
@@ -194,51 +185,43 @@ export class Scenario {
     }
   }
 
-  get workers(): readonly Worker[] {
-    return this.#workers
-  }
-
   /** The trainer shown in the scenario-wide status and contract: the one of the weights, else the first. */
   get leading(): Worker | undefined {
-    return this.#workers.find(({ lane }) => lane === 'weights') ?? this.#workers[0]
+    return this.workers.find(({ lane }) => lane === 'weights') ?? this.workers[0]
   }
 
   /** Waiting instructions of all trainers. */
   get pendingInstructions(): number {
-    return this.#workers.reduce((sum, worker) => sum + worker.pendingInstructions, 0)
-  }
-
-  useWorkers(workers: readonly Worker[]): void {
-    this.#workers = workers
+    return this.workers.reduce((sum, worker) => sum + worker.pendingInstructions, 0)
   }
 
   startTraining(): void {
-    for (const worker of this.#workers) worker.start()
+    for (const worker of this.workers) worker.start()
   }
 
   get hasWork(): boolean {
-    return this.#workers.some((worker) => !worker.isResting)
+    return this.workers.some((worker) => !worker.isResting)
   }
 
   /** Runs a task as the last one in the lane: no step lands after it. Refused while a weight job is in progress. */
   lastLanding<T>(task: () => Promise<T>): Promise<T> {
     return this.lane.run(async () => {
-      if (this.#workers.some((worker) => worker.job !== null))
+      if (this.workers.some((worker) => worker.job !== null))
         throw conflict('job_out', `a weight job of scenario ${JSON.stringify(this.name)} is in progress; try again once it has ended`)
       const done = await task()
-      for (const worker of this.#workers) worker.abort()
+      for (const worker of this.workers) worker.abort()
       return done
     })
   }
 
   async stopTraining(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.stop()))
+    await Promise.all(this.workers.map((worker) => worker.stop()))
   }
 
   /** Current failures of the background work, one line each. */
   errors(): readonly string[] {
     const of = (worker: Worker): string => (worker.component === '' ? this.name : `${this.name}/${worker.component}`)
-    const steps = this.#workers.flatMap((worker) => (worker.error === null ? [] : [`${of(worker)}: ${worker.error}`]))
+    const steps = this.workers.flatMap((worker) => (worker.error === null ? [] : [`${of(worker)}: ${worker.error}`]))
     return this.#loadError === null || this.#isServedSince ? steps : [...steps, `${this.name}: ${this.#loadError}`]
   }
 
@@ -249,8 +232,8 @@ export class Scenario {
 
   async progress(requestId: string): Promise<RequestProgress> {
     // Read before the rows: a step that settles meanwhile is still reported as the one that holds the request.
-    const live = this.#workers.flatMap((worker) => worker.live ?? [])
-    const failed = this.#workers.flatMap(({ failedInstruction: over }) => (over === null ? [] : [[over.requestId, over.error] as const]))
+    const live = this.workers.flatMap((worker) => worker.live ?? [])
+    const failed = this.workers.flatMap(({ failedInstruction: over }) => (over === null ? [] : [[over.requestId, over.error] as const]))
     const rows = await this.wholeRows({ after: -1, limit: COMMITS_PER_READ, ids: [requestId] })
     return progressOf(requestId, rows, live, new Map(failed))
   }
@@ -259,16 +242,8 @@ export class Scenario {
     return this.binding.runtime
   }
 
-  get model(): ModelAddress {
-    return this.#model
-  }
-
   useModel(own: ModelSettings | null): void {
-    this.#model = modelAddress(own, this.#deploymentModel)
-  }
-
-  get trainingMode(): TrainingMode {
-    return this.#trainingMode
+    this.model = modelAddress(own, this.#deploymentModel)
   }
 
   /** Throws when a processor does not support the mode. */
@@ -281,8 +256,8 @@ export class Scenario {
 
   useMode(mode: TrainingMode): void {
     this.checkMode(mode)
-    this.#trainingMode = mode
-    for (const worker of this.#workers) worker.retry()
+    this.trainingMode = mode
+    for (const worker of this.workers) worker.retry()
   }
 
   get processors(): readonly (readonly [string, Processor])[] {
@@ -322,14 +297,7 @@ export class Scenario {
 
   /** Resolves once no caller uses the scenario. */
   idle(): Promise<void> {
-    if (this.isIdle) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#awaitingIdle.push(resolve)
-    })
-  }
-
-  get lastUse(): number {
-    return this.#lastUse
+    return this.isIdle ? Promise.resolve() : new Promise((resolve) => void this.#awaitingIdle.push(resolve))
   }
 
   /** A scenario is not unloaded while a caller uses it. */
@@ -339,14 +307,9 @@ export class Scenario {
       return await work(this)
     } finally {
       this.#users -= 1
-      this.#lastUse = performance.now()
-      if (this.#users === 0) this.#becomeIdle()
+      this.lastUse = performance.now()
+      if (this.#users === 0) for (const resolve of this.#awaitingIdle.splice(0)) resolve()
     }
-  }
-
-  #becomeIdle(): void {
-    for (const resolve of this.#awaitingIdle.splice(0)) resolve()
-    this.onIdle()
   }
 }
 

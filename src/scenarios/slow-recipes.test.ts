@@ -28,18 +28,16 @@ const trainersThat = (kind: 'publish' | 'hold'): TrainerHost => ({
   close: nothing,
 })
 
+const warn = (message: string): void => void warnings.push(message)
+
 /** A deployment of two recipes: one that is sound, and this one. */
 async function registryWith(slow: Recipe, more: Partial<Services> = {}): Promise<Registry> {
-  const services = await servicesInMemory(
-    { sound: recordOnly.plugin, slow },
-    {
-      files: new ScenarioFiles(temporaryFolder()),
-      hosts: hostsOf(trainersThat('publish')),
-      warn: (message) => void warnings.push(message),
-      ...more,
-    },
-  )
-  return Registry.open(services, ROOM)
+  const usual = { files: new ScenarioFiles(temporaryFolder()), hosts: hostsOf(trainersThat('publish')) }
+  return Registry.open(await servicesInMemory({ sound: recordOnly.plugin, slow }, { ...usual, warn, ...more }), ROOM)
+}
+
+const fail = (): never => {
+  throw new Error('broken on purpose')
 }
 
 /** Sound but for what is given. */
@@ -124,12 +122,7 @@ describe('a recipe that never answers', () => {
 
   it.each<[string, Binding['close']]>([
     ['never answers', never],
-    [
-      'throws',
-      () => {
-        throw new Error('broken on purpose')
-      },
-    ],
+    ['throws', () => fail()],
     ['rejects', () => Promise.reject(new Error('broken on purpose'))],
   ])('or %s when its scenario is closed does not keep the service from stopping', async (_what, broken) => {
     const close = vi.fn<Binding['close']>(broken)

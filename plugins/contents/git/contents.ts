@@ -1,10 +1,9 @@
 /** Contents and releases in a bare git repository: content is a tree, a release is a commit, a scenario's pointer is a ref. */
 import { unsupported, PRODUCT, invalid } from '../../../src/contract/index.ts'
-import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
+import type { ContentStore, Release, SealMark } from '../../../src/contract/index.ts'
 import { LargeFiles } from './files/large.ts'
 import { UnpackedContents } from './files/unpacked.ts'
 import { Workbench } from './files/workbench.ts'
-import type { Location } from './location.ts'
 import { isObjectId, makeObject, type NewObject } from './objects/object.ts'
 import { Objects } from './objects/objects.ts'
 import { Trees, noContent } from './objects/trees.ts'
@@ -13,8 +12,14 @@ import { LocalRefs } from './refs/local-refs.ts'
 import { heldRef, scenarioRef } from './refs/ref-names.ts'
 import { Refs } from './refs/refs.ts'
 import { openRemote } from './refs/remote.ts'
-import type { Remote } from './refs/remote.ts'
 import { openRepository } from './repository.ts'
+
+export interface Location {
+  /** The bare repository on this machine. */
+  readonly path: string
+  /** The repository that follows it, or null. */
+  readonly url: string | null
+}
 
 export async function openContents({ path, url }: Location): Promise<ContentStore> {
   await openRepository(path)
@@ -26,84 +31,45 @@ export async function openContents({ path, url }: Location): Promise<ContentStor
   const find = (releaseId: string): Promise<Release | null> => findRelease(objects, releaseId)
   const large = new LargeFiles(path, workbench)
   const trees = new Trees(objects, large)
-  return new GitContents({
-    objects,
-    trees,
-    unpacked: new UnpackedContents({ repository: path, workbench, large, texts: (contentId) => trees.texts(contentId) }),
-    refs: new Refs(local, find),
-    remote: url === null ? null : await openRemote(path, url, local, find),
-  })
-}
-
-interface Parts {
-  readonly objects: Objects
-  readonly trees: Trees
-  readonly unpacked: UnpackedContents
-  readonly refs: Refs
-  readonly remote: Remote | null
-}
-
-class GitContents implements ContentStore {
-  readonly #parts: Parts
-
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
-
-  write(content: Content): Promise<string> {
-    return this.#parts.trees.write(content)
-  }
-
-  read(contentId: string): Promise<Files> {
-    return this.#parts.trees.read(contentId)
-  }
-
-  async unpack(contentId: string): Promise<string> {
-    if (!isObjectId(contentId)) throw noContent(contentId)
-    return this.#parts.unpacked.folder(contentId)
-  }
-
-  async seal(contentId: string, parent: Release | null, mark: SealMark): Promise<Release> {
-    await this.#parts.trees.require(contentId)
-    if (parent !== null && (await this.find(parent.release_id)) === null) throw noRelease(parent.release_id)
-    const commit = encodeRelease(contentId, parent, mark)
-    await this.#parts.objects.add(commit)
-    return { release_id: commit.id, parent_release_id: parent?.release_id ?? null, content_id: contentId }
-  }
-
-  find(releaseId: string): Promise<Release | null> {
-    return findRelease(this.#parts.objects, releaseId)
-  }
-
-  async point(scenario: string, release: Release): Promise<void> {
-    await this.#move(scenarioRef(scenario), release.release_id)
-  }
-
-  async hold(release: Release): Promise<void> {
-    await this.#move(heldRef(release.release_id), release.release_id)
-  }
-
-  /** A remote may hold what other services publish under the same name, and renaming there is no move that one service may make. */
-  async archive(scenario: string, as: string): Promise<string> {
-    if (this.#parts.remote === null) return this.#parts.refs.archive(scenario, as)
-    throw unsupported(
-      'remote_repository',
-      'a scenario whose releases are in a remote repository cannot be archived; keep it, or use a path',
-    )
-  }
-
-  async close(): Promise<void> {
-    await this.#parts.refs.idle()
-    await this.#parts.remote?.idle()
-  }
+  const unpacked = new UnpackedContents({ repository: path, workbench, large, texts: (contentId) => trees.texts(contentId) })
+  const refs = new Refs(local, find)
+  const remote = url === null ? null : await openRemote(path, url, local, find)
 
   /** Not checked before it is queued, but for what would be no name: two points of one scenario must reach the queue in the order asked. */
-  async #move(ref: string, releaseId: string): Promise<void> {
+  async function move(ref: string, releaseId: string): Promise<void> {
     if (!isObjectId(releaseId)) throw noRelease(releaseId)
-    await this.#parts.refs.move({ ref, releaseId })
-    await this.#parts.remote?.follow(ref)
+    await refs.move({ ref, releaseId })
+    await remote?.follow(ref)
+  }
+
+  return {
+    write: (content) => trees.write(content),
+    read: (contentId) => trees.read(contentId),
+    async unpack(contentId) {
+      if (!isObjectId(contentId)) throw noContent(contentId)
+      return unpacked.folder(contentId)
+    },
+    async seal(contentId, parent, mark) {
+      await trees.require(contentId)
+      if (parent !== null && (await find(parent.release_id)) === null) throw noRelease(parent.release_id)
+      const commit = encodeRelease(contentId, parent, mark)
+      await objects.add(commit)
+      return { release_id: commit.id, parent_release_id: parent?.release_id ?? null, content_id: contentId }
+    },
+    find,
+    point: async (scenario, { release_id }) => move(scenarioRef(scenario), release_id),
+    hold: async ({ release_id }) => move(heldRef(release_id), release_id),
+    archive: async (scenario, as) => (remote === null ? refs.archive(scenario, as) : Promise.reject(noArchive())),
+    async close() {
+      await refs.idle()
+      await remote?.idle()
+    },
   }
 }
+
+/** A remote may hold what other services publish under the same name, and renaming there is no move that one service may make. */
+const noArchive = (): Error =>
+  unsupported('remote_repository', 'a scenario whose releases are in a remote repository cannot be archived; keep it, or use a path')
 
 async function findRelease(objects: Objects, releaseId: string): Promise<Release | null> {
   if (!isObjectId(releaseId)) return null

@@ -6,7 +6,18 @@ import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
 import { checkVersion } from './process.ts'
 import { scenarioRef } from './refs/ref-names.ts'
-import { countSpawns, fresh, freshPath, fsck, gitSays, looseObjects, open, packEverything, publish, refsOf } from './testing.ts'
+import {
+  countSpawns,
+  fresh,
+  freshPath,
+  fsck,
+  gitSays,
+  looseObjects,
+  open,
+  packEverything,
+  publish,
+  refsOf,
+} from './testing/repositories.ts'
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
@@ -37,7 +48,7 @@ describe('what git says', () => {
     expect(shown).toBe(`${second.content_id}|${first.release_id}|${who}|${who}|step 7: promote`)
   })
 
-  it('objects that somebody packed are still read, sealed on and not written again', async () => {
+  it('packed objects are still read, sealed on and not written again', async () => {
     const { path, store } = await fresh()
     const release = await publish(store, { 'a/b/c': '1', d: '2' })
     const held = await publish(store, { 'a/b/c': 'held, and reached by no ref' }, release)
@@ -51,7 +62,7 @@ describe('what git says', () => {
     fsck(path)
   })
 
-  it('git gc run by hand takes no release, not even when told to prune now what no ref reaches', async () => {
+  it('git gc run by hand removes no release, not even with --prune=now and no ref', async () => {
     const { path, store } = await fresh()
     const pointed = await publish(store, { a: 'pointed', 'b/c': 'shared' })
     const held = await publish(store, { a: 'held', 'b/c': 'shared' }, pointed)
@@ -62,14 +73,9 @@ describe('what git says', () => {
     expect(() => gitSays(path, 'prune', '--expire=now')).toThrow(/precious/)
     await store.close()
     const again = await open(path)
-    for (const [release, a] of [
-      [pointed, 'pointed'],
-      [held, 'held'],
-      [unreached, 'reached by no ref'],
-    ] as const) {
-      expect(await again.find(release.release_id)).toEqual(release)
-      expect(await again.read(release.content_id)).toMatchObject({ a })
-    }
+    for (const release of [pointed, held, unreached]) expect(await again.find(release.release_id)).toEqual(release)
+    const texts = await Promise.all([pointed, held, unreached].map(async ({ content_id }) => (await again.read(content_id))['a']))
+    expect(texts).toEqual(['pointed', 'held', 'reached by no ref'])
     fsck(path)
   })
 })
@@ -161,7 +167,7 @@ describe('processes', () => {
     fsck(path)
   })
 
-  it('a content read before is answered from memory, and nobody can change what others are answered', async () => {
+  it('a content read before is answered from memory, and no caller can change what others are answered', async () => {
     const { path, store } = await fresh()
     const { content_id } = await publish(store, { a: '1' })
     const files = await store.read(content_id)
@@ -176,13 +182,8 @@ describe('opening', () => {
     const { path } = await fresh()
     const value = (key: string): string => gitSays(path, 'config', key).trim()
     expect(gitSays(path, 'rev-parse', '--is-bare-repository').trim()).toBe('true')
-    expect([value('core.fsync'), value('core.fsyncMethod'), value('gc.auto'), value('receive.autogc')]).toEqual([
-      'all',
-      'batch',
-      '0',
-      'false',
-    ])
-    expect(value('gc.pruneExpire')).toBe('never')
+    const keys = ['core.fsync', 'core.fsyncMethod', 'gc.auto', 'receive.autogc', 'gc.pruneExpire']
+    expect(keys.map(value)).toEqual(['all', 'batch', '0', 'false', 'never'])
   })
 
   it('keeps what is there, and changes the settings of a repository made by hand once', async () => {
@@ -232,7 +233,7 @@ describe('opening', () => {
     await expect(store.read(content_id)).rejects.toMatchObject({ kind: 'unavailable', code: 'content_damaged' })
   })
 
-  it('refuses to read or unpack a tree of somebody else whose names climb out of it', async () => {
+  it('refuses to read or unpack a foreign tree whose names climb out of it', async () => {
     const { path, store } = await fresh()
     const blob = gitSays(path, 'rev-parse', `${(await publish(store, { a: 'x' })).content_id}:a`).trim()
     for (const name of ['..', '.git', 'a/b']) {

@@ -1,10 +1,10 @@
 /** The built-in content store: a bare git repository on this machine, and a remote one that follows it when `repository` is a URL. */
-import { define } from '../../../src/contract/index.ts'
-import type { ContentStore, JsonObject } from '../../../src/contract/index.ts'
-import { openContents } from './contents.ts'
-import { readLocation } from './location.ts'
-import { requireGit } from './process.ts'
-import { openRefusal } from './refusals.ts'
+import { hash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { define, hasCredentials, invalid, isRemoteRepository, Refusal, unavailable, unsupported } from '../../../src/contract/index.ts'
+import type { ContentStore, Json, JsonObject } from '../../../src/contract/index.ts'
+import { openContents, type Location } from './contents.ts'
+import { GitError, requireGit } from './process.ts'
 
 export default define('contents', {
   async make(config: JsonObject): Promise<ContentStore> {
@@ -15,3 +15,35 @@ export default define('contents', {
     })
   },
 })
+
+const SUPPORTED = /^(?:(?:https?|ssh|file):\/\/|[a-z0-9_][\w.-]*@[a-z0-9[][^/\\]*:)/i
+
+/** What `repository` names: a folder of this machine, or a remote and the folder in which it is kept here. */
+function readLocation({ repository, cache }: JsonObject): Location {
+  if (!isFilled(repository)) throw invalid('bad_repository', 'repository must name a folder or be the URL of a git repository')
+  if (!isRemoteRepository(repository)) return { path: resolve(repository), url: null }
+  if (!SUPPORTED.test(repository))
+    throw unsupported('remote_repository', 'repository is a URL of a kind that is not supported; use https, ssh, file, or user@host:path')
+  if (hasCredentials(repository))
+    throw invalid('bad_repository', "repository holds credentials; take them out of the URL and use one of git's credential helpers")
+  if (!isFilled(cache)) throw invalid('bad_repository', 'repository is a URL, so cache must name the folder in which it is kept here')
+  return { path: join(resolve(cache), hash('sha256', repository)), url: repository }
+}
+
+const isFilled = (value: Json | undefined): value is string => typeof value === 'string' && value.trim() !== ''
+
+const FULL = /ENOSPC|No space left/
+const UNWRITABLE = /EACCES|EPERM|EROFS|ENOTDIR|Permission denied|Read-only file system|Not a directory/
+
+/** Why the repository cannot be opened: always one line that says what to do. */
+function openRefusal(error: unknown): unknown {
+  if (error instanceof Refusal || !(error instanceof Error)) return error
+  const words = error instanceof GitError ? error.stderr : error.message
+  if (FULL.test(words))
+    return unavailable('repository_full', 'the disk of the artifact repository is full; free space and start again', { cause: error })
+  if (UNWRITABLE.test(words)) {
+    const cure = 'give its owner write access or set storage.artifact_repository to another folder'
+    return unavailable('repository_unwritable', `the artifact repository cannot be written; ${cure}`, { cause: error })
+  }
+  return error
+}

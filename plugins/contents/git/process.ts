@@ -8,7 +8,7 @@ const GIT_TIMEOUT_SECONDS = 60
 /** The first git that syncs refs: `core.fsync` exists since then. */
 const VERSION_MIN = { major: 2, minor: 36 }
 
-/** On the command line as well as in the repository's own settings: a repository made by somebody else is written as durably. */
+/** On the command line as well as in the repository's own settings: a foreign repository is written as durably. */
 const SETTINGS = [
   'core.fsync=all',
   'core.fsyncMethod=batch',
@@ -21,7 +21,7 @@ const NETWORK_SETTINGS = ['fetch.fsckObjects=true', 'fetch.unpackLimit=100000000
 /** How git proves who it is to a remote, by itself, ssh or a credential helper: the owner's choice, so these pass. */
 const CREDENTIALS =
   /^(?:GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_\w+|DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|GNUPGHOME|KRB5\w+|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN)$/
-/** Any of them set means that somebody decided how ssh is called or whom it may ask. */
+/** Any of them set means that the owner decided how ssh is called. */
 const SSH_VARIABLES = ['GIT_SSH_COMMAND', 'GIT_SSH', 'SSH_ASKPASS']
 
 export class GitError extends Error {
@@ -39,7 +39,7 @@ export function git(args: readonly string[], input = ''): Promise<Buffer> {
   return run(settingsFirst(SETTINGS, args), { input, environment: environment(), timeoutSeconds: GIT_TIMEOUT_SECONDS })
 }
 
-/** A command that talks to a remote. Nobody sits at the service to be asked for a password: without one it fails. */
+/** A command that talks to a remote. It cannot ask a person for a password: without one it fails. */
 export async function gitOverNetwork(args: readonly string[], timeoutSeconds: number): Promise<Buffer> {
   const ssh = (await isSshChosen()) ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
   const whole = settingsFirst([...SETTINGS, ...NETWORK_SETTINGS], args)

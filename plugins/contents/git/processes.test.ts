@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Files, Release } from '../../../src/contract/index.ts'
 import { scenarioRef } from './refs/ref-names.ts'
-import { freshPath, fsck, open, refsOf } from './testing.ts'
+import { freshPath, fsck, open, refsOf } from './testing/repositories.ts'
 
 describe('writers', () => {
   it('eight processes writing the same objects leave a clean repository and every pointer', async () => {

@@ -2,16 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { invalid } from '../../../src/contract/index.ts'
-import { sync, writeAtomicFile } from '../../../src/kit/index.ts'
-import { exists } from './files/disk.ts'
+import { invalid, type Refusal } from '../../../src/contract/index.ts'
+import { exists, sync, writeAtomicFile } from '../../../src/kit/index.ts'
 import { git } from './process.ts'
-import { notARepository } from './refusals.ts'
 
 /**
  * Rows name releases that no ref reaches, such as a head whose pointer a crash left behind. Git calls those garbage, so it must never
- * collect: not on its own, not after somebody's push, and not when a person runs `git gc --prune=now`. Precious objects are git's own
- * word for that, and the format version is what makes every git heed it.
+ * collect: not on its own, not after a push, and not when a person runs `git gc --prune=now`. Precious objects are git's own
+ * word for that, and the format version is what makes every git obey it.
  */
 const MARK = '# Releases are named by rows that git cannot see: every object here is precious.'
 const SETTINGS = `
@@ -61,3 +59,9 @@ async function createRepository(path: string): Promise<void> {
     throw (await exists(path)) ? notARepository() : error
   }
 }
+
+const notARepository = (): Refusal =>
+  invalid(
+    'bad_repository',
+    'this is not a bare git repository; set storage.artifact_repository to one, or to a folder that does not exist yet',
+  )

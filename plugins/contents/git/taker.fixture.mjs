@@ -1,4 +1,4 @@
-/** A process that takes and unpacks checkpoints until it is killed, and says what it was told is kept. Arguments: repository, folder. */
+/** A process that takes and unpacks checkpoints until it is killed, and prints what was acknowledged. Arguments: repository, folder. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

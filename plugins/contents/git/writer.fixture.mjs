@@ -1,4 +1,4 @@
-/** A process that publishes until it is killed, and says what it was told is durable. Arguments: repository, scenario, rounds. */
+/** A process that publishes until it is killed, and prints what was acknowledged. Arguments: repository, scenario, rounds. */
 import git from './index.ts'
 
 const [repository, scenario, rounds] = process.argv.slice(2)

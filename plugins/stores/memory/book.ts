@@ -1,6 +1,12 @@
 /** One scenario's records and commits: what is kept, and what may be added to it. */
-import { alreadyConsumed, contentDigest, recordConflict, stepConflict } from '../../../src/contract/index.ts'
-import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
+import {
+  alreadyConsumed,
+  contentDigest,
+  PENDING_PAGE_BYTES_MAX,
+  PENDING_RECORD_BYTES_MAX,
+  recordConflict,
+  stepConflict,
+} from '../../../src/contract/index.ts'
 import type { Commit, Losses, NewRecord, PendingPage, PendingRecord, RecordRow, StoredRecord } from '../../../src/contract/index.ts'
 
 export interface Kept {

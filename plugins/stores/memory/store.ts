@@ -1,8 +1,18 @@
 /** The store over books in memory: capacity across all of them, archiving, and the handles the service holds. */
 import { hash, randomBytes } from 'node:crypto'
 import { noScenario, storeClosed } from '../../../src/contract/index.ts'
-import type { Commit, CommitPage, Damage, Losses, NewRecord, RecordPage, RecordRow } from '../../../src/contract/index.ts'
-import type { ScenarioStore, Store, StoreUsage } from '../../../src/contract/index.ts'
+import type {
+  Commit,
+  CommitPage,
+  Damage,
+  Losses,
+  NewRecord,
+  RecordPage,
+  RecordRow,
+  ScenarioStore,
+  Store,
+  StoreUsage,
+} from '../../../src/contract/index.ts'
 import { Book, storedRecord, type Kept } from './book.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]

@@ -7,7 +7,7 @@ import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
 import { bytes, commit, create, record, sequences, steps } from '../../../conformance/store-samples.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { until } from '../../../test/support/wait.ts'
-import { change, fileIn, open, rowsOf } from './testing.ts'
+import { change, fileIn, open, rowsOf } from './testing/stores.ts'
 
 const MANY = 2 * HOUSEKEEPING_ROWS_PER_TURN + 10
 

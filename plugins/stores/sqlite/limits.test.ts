@@ -6,7 +6,7 @@ import { describe, it } from 'vitest'
 import { HOUSEKEEPING_ROWS_PER_TURN, Refusal } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
 import { bytes, counted, evicted, record, sequences } from '../../../conformance/store-samples.ts'
-import { change, fresh, rowsOf } from './testing.ts'
+import { change, fresh, rowsOf } from './testing/stores.ts'
 
 const FIVE = ['1', '2', '3', '4', '5'].map((id) => record(id))
 

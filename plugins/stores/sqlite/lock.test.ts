@@ -8,7 +8,7 @@ import { Refusal, type Store } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { holdLock } from '../../../test/support/lock.ts'
 import { LOCK_WAIT_MS } from './open.ts'
-import { change, fileIn, fresh, open, openAndClose } from './testing.ts'
+import { change, fileIn, fresh, open, openAndClose } from './testing/stores.ts'
 
 /** Long enough for nothing but a look, so that a lock that stays is refused soon. */
 const IMPATIENT = { lockWaitMs: 50 }

@@ -5,7 +5,7 @@ import { describe, it } from 'vitest'
 import { commit, sequences, steps } from '../../../conformance/store-samples.ts'
 import { assertRefused } from '../../../conformance/support.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { change, open, openAndClose, rowsOf } from './testing.ts'
+import { change, open, openAndClose, rowsOf } from './testing/stores.ts'
 
 describe('a file of version 1', () => {
   it('keeps what each component consumed, by the first step that did', async () => {

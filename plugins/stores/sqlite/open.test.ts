@@ -6,7 +6,7 @@ import { describe, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import sqlite from './index.ts'
-import { change, fileIn, openAndClose, rowsOf } from './testing.ts'
+import { change, fileIn, openAndClose, rowsOf } from './testing/stores.ts'
 
 const make = async (config: JsonObject) => sqlite.plugin.make(config)
 

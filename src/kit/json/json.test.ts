@@ -46,7 +46,7 @@ describe('text', () => {
     expect(fault(text)).toEqual({ kind: 'malformed', at })
   })
 
-  it('is told apart from what is no UTF-8, nests too deep or says a key twice', () => {
+  it('differs from bytes that are no UTF-8, nest too deep or repeat a key', () => {
     expect(fault(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ kind: 'not_utf8' })
     expect(fault('{"a":[[]]}', { depthMax: 2, uniqueKeys: false })).toEqual({ kind: 'too_deep' })
     expect(fault('{"a":[[]]}', { depthMax: 3, uniqueKeys: false })).toBeNull()

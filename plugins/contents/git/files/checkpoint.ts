@@ -20,7 +20,7 @@ interface Source {
   readonly path: string
 }
 
-/** Every file is durable when this resolves. The path itself may be a link: whoever named it meant what it leads to. */
+/** Every file is durable when this resolves. The path itself may be a link, which is followed. */
 export async function takeCheckpoint(path: string, objects: Objects, large: LargeFiles): Promise<readonly (readonly [string, Leaf])[]> {
   const sources = await sourcesAt(path)
   if (sources.length === 0) throw invalid('bad_checkpoint', 'the checkpoint holds no file; write its files before offering it')
@@ -29,7 +29,7 @@ export async function takeCheckpoint(path: string, objects: Objects, large: Larg
   const takers = Array.from({ length: TAKERS }, async () => {
     for (const source of queue) leaves.push([source.name, await take(source, objects, large)])
   })
-  // Nothing goes on behind a refusal: whoever is in the middle of a file ends it first.
+  // Nothing goes on behind a refusal: a file in progress ends first.
   await Promise.allSettled(takers)
   await Promise.all(takers)
   return leaves
@@ -90,7 +90,7 @@ async function textOf(source: Source, large: LargeFiles): Promise<Uint8Array> {
   }
 }
 
-/** However large the file is, no more of it is read here than tells that it is. */
+/** However large the file is, no more of it is read here than shows that it is large. */
 async function smallTextOf(file: FileHandle, name: string): Promise<Buffer | null> {
   const buffer = Buffer.alloc(TEXT_FILE_BYTES_MAX + 1)
   const bytes = buffer.subarray(0, await fill(file, buffer))

@@ -50,7 +50,7 @@ export class LargeFiles {
     }
   }
 
-  /** One of the wrong size is damaged, and is put right by whoever brings its bytes again. */
+  /** A file of the wrong size is damaged; writing its bytes again repairs it. */
   async #write(source: FileHandle, name: string, pointer: Pointer): Promise<void> {
     const path = this.#path(pointer)
     if ((await sizeOf(path)) !== pointer.bytes) {

@@ -2,8 +2,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPointer } from '../../../../src/contract/index.ts'
-import { makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
-import { exists } from './disk.ts'
+import { exists, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { LargeFiles } from './large.ts'
 import type { Workbench } from './workbench.ts'
 

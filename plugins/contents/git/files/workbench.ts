@@ -1,4 +1,4 @@
-/** Where things are built before they get their name: nobody looks there, so nobody ever meets half of one. */
+/** Where things are built before they get their name: nothing reads there, so nothing reads half of one. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../../src/contract/index.ts'
-import { isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
-import { exists } from '../files/disk.ts'
+import { exists, isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { Workbench } from '../files/workbench.ts'
 import { git } from '../process.ts'
 import { makeObject, parseObject, isObjectType } from './object.ts'
@@ -57,12 +56,12 @@ export class Objects {
     await Promise.all(Array.from(new Set(ids), readOne))
     const packed = await readPacked(this.#repository, elsewhere)
     for (const [id, object] of packed) found.set(id, object)
-    // A disk too full for a second copy keeps nobody from reading the first one.
+    // A disk too full for a second copy does not keep the first one from being read.
     await Promise.all(Array.from(packed.values(), ({ type, body }) => this.add(makeObject(type, body)).catch(() => undefined)))
     return found
   }
 
-  /** An object that exists is not written again, but its folder is synced: whoever named it may have died before doing so. */
+  /** An object that exists is not written again, but its folder is synced: the process that wrote it may have died before that. */
   async #write(object: NewObject): Promise<void> {
     const path = this.#path(object.id)
     const folder = dirname(path)
@@ -91,7 +90,7 @@ async function readLoose(id: string, path: string): Promise<StoredObject | null>
   }
 }
 
-/** Objects that somebody's `git gc` moved into packs: read through git itself, one process for all that are asked at once. */
+/** Objects that `git gc` moved into packs: read through git itself, one process for all of them. */
 async function readPacked(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
   if (ids.length === 0 || !(await hasPacks(repository))) return new Map()
   const answer = await git([`--git-dir=${repository}`, 'cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''))

@@ -94,13 +94,13 @@ export function decodeTree(body: Buffer): readonly TreeEntry[] {
   return entries
 }
 
-/** A tree that somebody else wrote may hold names that climb out of the folder it is unpacked into. */
+/** A foreign tree may hold names that climb out of the folder it is unpacked into. */
 function checkedName(name: string): string {
   if (!name.includes('/') && pathProblem(name) === null) return name
   throw unsupported('content_entry', 'the content holds an entry whose name is not a plain one; only trees of plain names can be served')
 }
 
-/** Only trees that somebody else wrote hold anything but files and folders. */
+/** Only foreign trees hold anything but files and folders. */
 function isFolder(mode: string): boolean {
   if (mode === MODE.folder) return true
   if (mode === MODE.file || mode === MODE.program) return false

@@ -1,6 +1,6 @@
 /** Refs of an earlier version, which stood below `refs/reef/`: renamed when a repository is opened, and none is lost. */
 import { expect, it } from 'vitest'
-import { fresh, freshPath, gitSays, open, publish, refsOf } from '../testing.ts'
+import { fresh, freshPath, gitSays, open, publish, refsOf } from '../testing/repositories.ts'
 import { archivedRef, heldRef, scenarioRef } from './ref-names.ts'
 
 const former = (ref: string): string => ref.replace('refs/svc/', 'refs/reef/')
@@ -19,6 +19,8 @@ async function earlier(): Promise<{ path: string; ids: readonly [string, string]
   return { path, ids }
 }
 
+const reopen = async (path: string): Promise<void> => (await open(path)).close()
+
 const set = (path: string, ref: string, id: string): string => gitSays(path, 'update-ref', ref, id)
 
 const RENAMED = ([first, second]: readonly [string, string]) => ({
@@ -29,16 +31,16 @@ const RENAMED = ([first, second]: readonly [string, string]) => ({
 
 it('pointers, held releases and archives are renamed; opened again, nothing changes', async () => {
   const { path, ids } = await earlier()
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual(RENAMED(ids))
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual(RENAMED(ids))
 })
 
 it('packed refs are renamed too', async () => {
   const { path, ids } = await earlier()
   gitSays(path, 'pack-refs', '--all')
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual(RENAMED(ids))
 })
 
@@ -47,7 +49,7 @@ it('a rename that was killed half way goes on: refs that stand under both names 
   set(path, scenarioRef('s'), ids[1])
   set(path, archivedRef('old', '1'), ids[0])
   gitSays(path, 'update-ref', '-d', former(archivedRef('old', '1')))
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual(RENAMED(ids))
 })
 
@@ -60,10 +62,10 @@ it('two services that open the repository at once both find the refs renamed', a
 
 it('what an earlier version published after it came back stays reachable beside the newer pointer', async () => {
   const { path, ids } = await earlier()
-  await (await open(path)).close()
+  await reopen(path)
   set(path, former(scenarioRef('s')), ids[0])
   set(path, former(archivedRef('old', '1')), ids[1])
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual({
     ...RENAMED(ids),
     [archivedRef('s', ids[0])]: ids[0],
@@ -75,7 +77,7 @@ it('a repository of the system reef keeps its refs', async () => {
   const { path, ids } = await earlier()
   set(path, 'refs/reef/base', ids[0])
   const before = refsOf(path)
-  await (await open(path)).close()
+  await reopen(path)
   expect(refsOf(path)).toEqual(before)
 })
 

@@ -40,7 +40,7 @@ export async function settleGoals(place: RefPlace, goals: readonly Goal[], find:
   }
 }
 
-/** A refusal after which one of the refs stands elsewhere is somebody else's move: it is planned again on top of that. */
+/** A refusal after which one of the refs stands elsewhere is another process's move: it is planned again on top of that. */
 async function transact(place: RefPlace, goals: readonly Goal[], find: Find): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const changes = (await Promise.all(goals.map((goal) => planned(goal, place.known, find)))).flat()
@@ -54,7 +54,7 @@ async function transact(place: RefPlace, goals: readonly Goal[], find: Find): Pr
       if (changes.every(({ ref, from }) => (place.known.get(ref) ?? null) === from)) throw error
     }
   }
-  throw conflict('pointer_contended', 'somebody else keeps moving the same pointer; let one service alone publish under a scenario name')
+  throw conflict('pointer_contended', 'another service keeps moving the same pointer; let one service alone publish under a scenario name')
 }
 
 class OutOfReach extends Error {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countSpawns, fresh, gitSays, open, publish, refsOf } from '../testing.ts'
+import { countSpawns, fresh, gitSays, open, publish, refsOf } from '../testing/repositories.ts'
 import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
 
 const REF = scenarioRef('s')
@@ -43,7 +43,7 @@ describe('pointing', () => {
     })
   })
 
-  it('after somebody else moved the pointer keeps what they put there', async () => {
+  it('after another process moved the pointer keeps what it was moved to', async () => {
     const { path, store } = await fresh()
     const first = await publish(store, { a: '1' })
     await store.point('s', first)
@@ -58,7 +58,7 @@ describe('pointing', () => {
     })
   })
 
-  it('after somebody else removed the pointer, or made it first, sets it all the same', async () => {
+  it('after another process removed the pointer, or made it first, sets it all the same', async () => {
     const { path, store } = await fresh()
     const first = await publish(store, { a: '1' })
     await store.point('s', first)
@@ -83,7 +83,7 @@ describe('pointing', () => {
     expect(new Set(Object.values(refsOf(path)))).toEqual(new Set(seen))
   })
 
-  it('is a conflict when somebody else moves the pointer each time, and other pointers move meanwhile', async () => {
+  it('is a conflict when another process moves the pointer each time, and other pointers move meanwhile', async () => {
     const { path, store } = await fresh()
     const [first, one, two] = [await publish(store, {}), await publish(store, { a: '1' }), await publish(store, { a: '2' })]
     await store.point('s', first)
@@ -122,7 +122,7 @@ describe('holding', () => {
   })
 })
 
-/** Whoever moves this ref finds that somebody else has just moved it to the other of two values. */
+/** A move of this ref finds that it was just moved to the other of two values. */
 function meddle(repository: string, ref: string, [one, two]: readonly [string, string]): void {
   const file = join(repository, ref)
   const script = `#!/bin/sh

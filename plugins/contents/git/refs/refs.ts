@@ -3,6 +3,7 @@
  * so a thousand scenarios publishing at once cost a handful of processes, and a move to where the ref is already costs none.
  */
 import { conflict } from '../../../../src/contract/index.ts'
+import { Lane } from '../../../../src/kit/index.ts'
 import { settleGoals } from './goals.ts'
 import type { Find, Goal } from './goals.ts'
 import type { LocalRefs } from './local-refs.ts'
@@ -17,7 +18,7 @@ type Gathering = Map<string, Move>
 export class Refs {
   readonly #local: LocalRefs
   readonly #find: Find
-  #tail: Promise<void> = Promise.resolve()
+  readonly #lane = new Lane()
   #gathering: Gathering | null = null
 
   constructor(local: LocalRefs, find: Find) {
@@ -37,28 +38,22 @@ export class Refs {
     this.#gathering = null
     const from = scenarioRef(scenario)
     const to = archivedRef(scenario, as)
-    await this.#turn(() => this.#rename(from, to))
+    await this.#lane.run(() => this.#rename(from, to))
     return to
   }
 
   async idle(): Promise<void> {
-    await this.#tail
+    await this.#lane.run(() => Promise.resolve())
   }
 
   #gather(): Gathering {
     const gathering: Gathering = new Map()
     this.#gathering = gathering
-    void this.#turn(async () => {
+    void this.#lane.run(async () => {
       if (this.#gathering === gathering) this.#gathering = null
       await this.#apply([...gathering.values()])
     })
     return gathering
-  }
-
-  #turn(task: () => Promise<void>): Promise<void> {
-    const turn = this.#tail.then(task)
-    this.#tail = turn.catch(() => undefined)
-    return turn
   }
 
   async #apply(moves: readonly Move[]): Promise<void> {

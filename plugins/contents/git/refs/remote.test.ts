@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../../conformance/contents.ts'
 import type { ContentStore } from '../../../../src/contract/index.ts'
 import git from '../index.ts'
-import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from '../testing.ts'
+import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from '../testing/repositories.ts'
 import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
 
 const REF = scenarioRef('s')
@@ -15,8 +15,7 @@ const BEHIND = { kind: 'unavailable', code: 'remote_behind' }
 
 describe('publishing', () => {
   it('a pointer and a hold reach the remote with everything they name', async () => {
-    const remote = freshRemote()
-    const store = await openAt(remote, freshCache())
+    const { remote, store } = await freshPair()
     const head = await publish(store, { 'a/b': '1' })
     const held = await publish(store, { 'a/b': '2' }, head)
     await Promise.all([store.point('s', head), store.hold(held)])
@@ -26,8 +25,7 @@ describe('publishing', () => {
   })
 
   it('many at once are few pushes, and repeating them costs no process', async () => {
-    const remote = freshRemote()
-    const store = await openAt(remote, freshCache())
+    const { remote, store } = await freshPair()
     const release = await publish(store, {})
     const all = async (): Promise<void> =>
       void (await Promise.all(Array.from({ length: 250 }, (_, index) => store.point(`s${index}`, release))))
@@ -37,8 +35,7 @@ describe('publishing', () => {
   })
 
   it('another service finds the releases when it opens, and builds on them', async () => {
-    const remote = freshRemote()
-    const one = await openAt(remote, freshCache())
+    const { remote, store: one } = await freshPair()
     const first = await publish(one, { 'a/b': '1' })
     await one.point('s', first)
     const two = await openAt(remote, freshCache())
@@ -80,8 +77,7 @@ describe('publishing', () => {
 })
 
 it('a remote that holds releases of the system reef is not opened, and none of its refs is moved', async () => {
-  const remote = freshRemote()
-  const store = await openAt(remote, freshCache())
+  const { remote, store } = await freshPair()
   const release = await publish(store, {})
   await store.point('s', release)
   gitSays(remote, 'update-ref', 'refs/reef/base', release.release_id)
@@ -91,8 +87,7 @@ it('a remote that holds releases of the system reef is not opened, and none of i
 })
 
 it('refs of an earlier version in a remote stay there, and the releases they name are found', async () => {
-  const [remote, elsewhere] = [freshRemote(), freshCache()]
-  const other = await openAt(remote, elsewhere)
+  const { remote, store: other } = await freshPair()
   const release = await publish(other, { a: 'elsewhere' })
   await other.point('s', release)
   gitSays(remote, 'update-ref', 'refs/reef/scenarios/cw', release.release_id)
@@ -105,8 +100,7 @@ it('refs of an earlier version in a remote stay there, and the releases they nam
 
 describe('a remote that fails', () => {
   it('keeps no pointer from moving here, and gets everything it missed with the next one', async () => {
-    const [remote, cache] = [freshRemote(), freshCache()]
-    const store = await openAt(remote, cache)
+    const { remote, cache, store } = await freshPair()
     const first = await publish(store, { a: '1' })
     await store.point('s', first)
     const back = takeAway(remote)
@@ -124,8 +118,7 @@ describe('a remote that fails', () => {
   })
 
   it('is not asked for each of many pointers that wait for it', async () => {
-    const remote = freshRemote()
-    const store = await openAt(remote, freshCache())
+    const { remote, store } = await freshPair()
     const release = await publish(store, {})
     const back = takeAway(remote)
     const points = Array.from({ length: 500 }, (_, index) => store.point(`s${index}`, release))
@@ -140,8 +133,7 @@ describe('a remote that fails', () => {
   })
 
   it('gets what it missed when the service starts again', async () => {
-    const [remote, cache] = [freshRemote(), freshCache()]
-    const store = await openAt(remote, cache)
+    const { remote, cache, store } = await freshPair()
     const back = takeAway(remote)
     const release = await publish(store, { a: '1' })
     await expect(store.point('s', release)).rejects.toMatchObject(BEHIND)
@@ -152,8 +144,7 @@ describe('a remote that fails', () => {
   })
 
   it('and refuses one ref of several takes the others', async () => {
-    const remote = freshRemote()
-    const store = await openAt(remote, freshCache())
+    const { remote, store } = await freshPair()
     hook(remote, 'update', `[ "$1" != '${REF}' ]`)
     const release = await publish(store, { a: '1' })
     const bad = expect(store.point('s', release)).rejects.toMatchObject(BEHIND)
@@ -183,8 +174,7 @@ describe('a remote that fails', () => {
 
 describe('what a remote does not do', () => {
   it('archiving is refused before anything changes', async () => {
-    const [remote, cache] = [freshRemote(), freshCache()]
-    const store = await openAt(remote, cache)
+    const { remote, cache, store } = await freshPair()
     await store.point('s', await publish(store, {}))
     const before = [refsOf(remote), refsOf(repositoryIn(cache))]
     await expect(store.archive('s', '1')).rejects.toMatchObject({ kind: 'unsupported', code: 'remote_repository' })
@@ -192,14 +182,10 @@ describe('what a remote does not do', () => {
   })
 
   it('large files stay on the machine that took them', async () => {
-    const [remote, cache] = [freshRemote(), freshCache()]
-    const store = await openAt(remote, cache)
+    const { remote, cache, store } = await freshPair()
     writeFileSync(join(cache, 'model.bin'), 'weights')
-    const release = await store.seal(await store.write({ kind: 'checkpoint', path: join(cache, 'model.bin') }), null, {
-      step: 0,
-      operation: 'create',
-      at: 0,
-    })
+    const contentId = await store.write({ kind: 'checkpoint', path: join(cache, 'model.bin') })
+    const release = await store.seal(contentId, null, { step: 0, operation: 'create', at: 0 })
     await store.point('s', release)
     const elsewhere = await openAt(remote, freshCache())
     expect((await elsewhere.read(release.content_id))['model.bin']).toContain('oid sha256:')
@@ -216,10 +202,8 @@ describe('what a remote does not do', () => {
   )
 
   it('a URL without a folder to keep it in is refused', async () => {
-    await expect(git.plugin.make({ repository: 'ssh://git@host/x.git' })).rejects.toMatchObject({
-      code: 'bad_repository',
-      message: /cache/,
-    })
+    const refusal = { code: 'bad_repository', message: /cache/ }
+    await expect(git.plugin.make({ repository: 'ssh://git@host/x.git' })).rejects.toMatchObject(refusal)
   })
 })
 
@@ -254,6 +238,12 @@ function freshRemote(): string {
 }
 
 const freshCache = (): string => dirname(freshPath())
+
+/** A store and the remote that follows it. */
+async function freshPair(): Promise<{ remote: string; cache: string; store: ContentStore }> {
+  const [remote, cache] = [freshRemote(), freshCache()]
+  return { remote, cache, store: await openAt(remote, cache) }
+}
 
 const openAt = async (remote: string, cache: string): Promise<ContentStore> =>
   git.plugin.make({ repository: remote.startsWith('/') ? pathToFileURL(remote).href : remote, cache })

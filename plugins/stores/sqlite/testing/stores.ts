@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
-import { create } from '../../../conformance/store-samples.ts'
-import type { ScenarioStore, Store } from '../../../src/contract/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { openStore, type StoreOptions } from './store.ts'
+import { create } from '../../../../conformance/store-samples.ts'
+import type { ScenarioStore, Store } from '../../../../src/contract/index.ts'
+import { temporaryFolder } from '../../../../test/support/folder.ts'
+import { openStore, type StoreOptions } from '../store.ts'
 
-export const CAPACITY_BYTES = 1024 * 1024
+const CAPACITY_BYTES = 1024 * 1024
 
 export const fileIn = (directory: string): string => join(directory, 'records.sqlite3')
 

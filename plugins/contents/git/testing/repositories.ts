@@ -1,20 +1,15 @@
 /** Verbs for the tests of this folder: a repository of the test's own, and what git itself says about it. */
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import type { ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
-import git from './index.ts'
+import type { ContentStore, Files, Release, SealMark } from '../../../../src/contract/index.ts'
+import { temporaryFolder } from '../../../../test/support/folder.ts'
+import git from '../index.ts'
 
 const MARK: SealMark = { step: 1, operation: 'train', at: 1_763_180_000 }
 
-export function freshPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'contents-git-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'artifacts.git')
-}
+export const freshPath = (): string => join(temporaryFolder(), 'artifacts.git')
 
 export async function open(repository: string): Promise<ContentStore> {
   return git.plugin.make({ repository })
