@@ -13,7 +13,6 @@ const ADAPTER_PREFIX = 'svc'
 
 export const printLoadId = ({ incarnation, sequence }: LoadId): string => `${incarnation}:${sequence}`
 
-/** Null for what is no load id. */
 export function parseLoadId(text: string): LoadId | null {
   const [, incarnation, sequence] = LOAD_ID.exec(text) ?? []
   return incarnation === undefined ? null : { incarnation, sequence: Number(sequence) }
@@ -28,7 +27,6 @@ export interface OwnAdapter extends LoadId {
   readonly scenario: string
 }
 
-/** Null for a name that is not one of ours. */
 export function parseAdapterName(name: string): OwnAdapter | null {
   const [prefix, scenario = '', incarnation, sequence, ...rest] = name.split('.')
   const load = parseLoadId(`${incarnation}:${sequence}`)
@@ -36,5 +34,4 @@ export function parseAdapterName(name: string): OwnAdapter | null {
   return { scenario: Buffer.from(scenario, 'base64url').toString(), ...load }
 }
 
-/** What is served, as its load. */
 export const loadOf = ({ runtime_load_id }: ServedAdapter): LoadId | null => parseLoadId(runtime_load_id)

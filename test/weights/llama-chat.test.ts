@@ -151,9 +151,9 @@ describe('what may come next', () => {
   it('is the same for the likeliest, whether they or all are asked for', async () => {
     const base = await openBase(settings)
     const contexts = new Contexts(base, 1, () => true)
-    await contexts.during(never, async (lease) => {
+    await contexts.during(never, async (contextFor) => {
       const transcript = ids('one two')
-      const context = await lease.contextFor(null, transcript)
+      const context = await contextFor(null, transcript)
       const request = { context, transcript, turns: new Slots(1), signal: never }
       const few = await outlookOf(request, 0.8, 5, VOCABULARY)
       const all = await outlookOf(request, 0.8, VOCABULARY, VOCABULARY)

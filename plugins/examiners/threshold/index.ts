@@ -46,7 +46,6 @@ export default define('examiner', {
   },
 })
 
-/** The share of answers that are right. */
 async function scoreOf(
   tryout: Tryout,
   { tasks, repeats, match, temperature, max_tokens }: ThresholdSettings,

@@ -1,7 +1,6 @@
 /** Scores that an objective can compute with, alone and by group. */
 import type { JsonObject, Rollout } from '../../../src/contract/index.ts'
 
-/** Where a scored rollout stands in its batch. */
 export interface Scored {
   readonly at: number
   readonly score: number
@@ -35,7 +34,6 @@ export function groupsIn(rollouts: readonly Rollout[]): Groups {
   return { all, telling, metrics }
 }
 
-/** Those with a usable score. */
 export function scoredIn(rollouts: readonly Rollout[]): readonly Scored[] {
   return rollouts.flatMap(({ score }, at) => (score !== null && Math.abs(score) <= SCORE_MAX ? [{ at, score }] : []))
 }
@@ -51,6 +49,5 @@ export function isConstant(members: readonly Scored[]): boolean {
 export const largest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), -Infinity)
 export const smallest = (values: readonly number[]): number => values.reduce((least, value) => Math.min(least, value), Infinity)
 
-/** 0 of nothing. */
 export const meanOf = (values: readonly number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length

@@ -8,7 +8,6 @@ export function rollout(change: Partial<Rollout> = {}): Rollout {
   return { ...usual, sample, ...change }
 }
 
-/** One rollout per score. */
 export const scored = (scores: readonly (number | null)[], change: Partial<Rollout> = {}): readonly Rollout[] =>
   scores.map((score) => rollout({ score, ...change }))
 

@@ -40,7 +40,6 @@ function prepare(rollouts: readonly Rollout[], klCoef: number): Prepared {
   return { kind: 'train', advantages, metrics: { ...metrics, base_log_prob_difference: mean } }
 }
 
-/** By place in the batch. */
 function weigh(groups: readonly (readonly Scored[])[]): ReadonlyMap<number, number> {
   const weights = new Map<number, number>()
   for (const members of groups) {

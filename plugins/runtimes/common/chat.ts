@@ -22,6 +22,5 @@ const without = (value: JsonObject, keys: readonly string[]): JsonObject =>
 
 export const firstChoice = (answer: JsonObject): JsonObject => objectOf(objectsOf(answer['choices'])[0])
 
-/** Without the members that are undefined. */
 export const defined = (value: Readonly<Record<string, Json | undefined>>): JsonObject =>
   Object.fromEntries(Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, member]])))

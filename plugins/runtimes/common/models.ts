@@ -4,19 +4,10 @@ import { filledText, objectsOf } from '../../../src/dialects/index.ts'
 import type { EngineHttp } from './http.ts'
 import { answerOf } from './replies.ts'
 
-export interface Models {
-  /** The base, by the name requests use. */
-  readonly id: string
-  /** Its name for trainers and adapters: the settings may give it where the engine serves it under an alias. */
-  readonly name: string
-  readonly contextTokens: number
-  readonly adapters: readonly string[]
-  /** False for older engines, which leave adapters out of the list. */
-  readonly namesParents: boolean
-}
+export type Models = Awaited<ReturnType<typeof readModels>>
 
 /** Throws where the engine serves another base: adapters fit only one. */
-export async function readModels(http: EngineHttp, wanted: string | null, signal: AbortSignal): Promise<Models> {
+export async function readModels(http: EngineHttp, wanted: string | null, signal: AbortSignal) {
   const answer = answerOf(await http.get('/v1/models', signal), null)
   const rows = objectsOf(answer['data'])
   const bases = rows.filter((row) => filledText(row['parent']) === null)
@@ -24,10 +15,13 @@ export async function readModels(http: EngineHttp, wanted: string | null, signal
   const id = filledText(base?.['id'])
   if (base === undefined || id === null) throw otherModel(bases, wanted)
   return {
+    /** Its name in requests. */
     id,
+    /** Its name for trainers and adapters: the engine may serve it under an alias. */
     name: wanted ?? id,
     contextTokens: contextOf(base),
     adapters: rows.flatMap((row) => (filledText(row['parent']) === null ? [] : (filledText(row['id']) ?? []))),
+    /** False for older engines, which leave adapters out of the list. */
     namesParents: rows.some((row) => 'parent' in row),
   }
 }

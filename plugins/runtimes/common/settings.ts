@@ -1,18 +1,7 @@
 /** The settings of a runtime whose engine is called over HTTP, and checks for those of every runtime. */
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
-export interface EngineSettings {
-  /** Where the engine listens, without /v1. */
-  readonly url: string
-  /** The name the engine serves its base by; null takes the one it has. */
-  readonly model: string | null
-  readonly apiKey: string | null
-  /** How many adapters the engine holds at once: what it was started with. */
-  readonly capacity: number
-  /** How many token ids the model has; engines do not report it. */
-  readonly vocabulary: number
-  readonly timeoutSeconds: number
-}
+export type EngineSettings = ReturnType<typeof readEngineSettings>
 
 const KNOWN = ['url', 'model', 'api_key', 'capacity', 'vocabulary', 'timeout_s']
 const CAPACITY_DEFAULT = 4
@@ -22,13 +11,17 @@ const TIMEOUT_SECONDS_MAX = 86_400
 /** Engines keep ids in 32 bits. */
 const VOCABULARY_MAX = 2 ** 31 - 1
 
-export function readEngineSettings(engine: string, config: JsonObject): EngineSettings {
+export function readEngineSettings(engine: string, config: JsonObject) {
   refuseUnknown(engine, config, KNOWN)
   return {
+    /** Where the engine listens, without /v1. */
     url: urlIn(engine, config),
+    /** The engine's name for its base; null takes the only one. */
     model: textIn(config, 'model'),
     apiKey: textIn(config, 'api_key'),
+    /** How many adapters the engine was started to hold at once. */
     capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? CAPACITY_DEFAULT,
+    /** How many token ids the model has; engines do not report it. */
     vocabulary: countIn(config, 'vocabulary', VOCABULARY_MAX) ?? VOCABULARY_MAX,
     timeoutSeconds: secondsIn(config),
   }
@@ -51,7 +44,6 @@ function textIn(config: JsonObject, key: string): string | null {
   return value
 }
 
-/** Null where it is not set. */
 export function countIn(config: JsonObject, key: string, most: number): number | null {
   const value = config[key] ?? null
   if (value === null) return null

@@ -5,7 +5,6 @@ import { isObject, upstream, type JsonObject, type Refusal } from '../../../src/
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
   readonly origin: string
-  /** Before every path. */
   readonly prefix: string
   /** The address of the proxy that is set, without its password; null where there is none. */
   readonly proxy: string | null

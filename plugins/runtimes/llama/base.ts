@@ -35,7 +35,6 @@ export async function openBase(settings: LlamaSettings): Promise<Base> {
 
 export class Base {
   readonly name: string
-  /** How many ids there are. */
   readonly vocabulary: number
   readonly contextTokens: number
   /** The source of the model's own chat template; null when its file has none. */
@@ -79,7 +78,6 @@ export class Base {
     return this.#model.isEogToken(token)
   }
 
-  /** An adapter's file, or null for the base alone. */
   createContext(adapter: string | null, tokens: number = this.contextTokens): Promise<LlamaContext> {
     const { threads, gpu } = this.#settings
     return this.#model.createContext({

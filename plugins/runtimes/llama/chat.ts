@@ -11,7 +11,6 @@ const CHARACTERS_PER_TOKEN_MAX = 64
 export interface Chatting {
   readonly base: Base
   readonly template: ChatTemplate
-  /** Seconds. */
   readonly clock: () => number
   readonly generate: (prompt: readonly number[], sampling: Sampling) => Promise<Generation>
 }

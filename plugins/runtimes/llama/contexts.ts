@@ -3,7 +3,6 @@ import { BATCH_TOKENS, noRoom, type Base } from './base.ts'
 import type { EvaluateItem, EvaluateOutput, LlamaContext, LlamaSequence } from './library.ts'
 import { Slots } from '../../../src/kit/index.ts'
 
-/** One context and the tokens in it. */
 export class ModelContext {
   /** The adapter's file; null is the base alone. */
   readonly adapter: string | null
@@ -37,7 +36,6 @@ export class ModelContext {
     return outputs
   }
 
-  /** Forgets the tokens from that index on. */
   async cut(at: number): Promise<void> {
     await this.#sequence.eraseContextTokenRanges([{ start: at, end: this.#tokens.length }])
     if (this.#sequence.nextTokenIndex !== at) {
@@ -53,6 +51,9 @@ export class ModelContext {
     return this.#native.dispose()
   }
 }
+
+/** The context that the slot holds, if it has the adapter; else another. */
+export type ContextFor = (adapter: string | null, transcript: readonly number[]) => Promise<ModelContext>
 
 export class Contexts {
   readonly #base: Base
@@ -76,22 +77,35 @@ export class Contexts {
     return { generating: taken, waiting, contexts: this.#idle.length + taken }
   }
 
-  /** Waits for a free slot, and holds it for as long as the work takes. */
-  during<T>(signal: AbortSignal, work: (lease: ContextLease) => Promise<T>): Promise<T> {
+  /** Waits for a free slot, and holds it, with one context at a time, for as long as the work takes. */
+  during<T>(signal: AbortSignal, work: (contextFor: ContextFor) => Promise<T>): Promise<T> {
     return this.#slots.run(async () => {
-      const lease = new ContextLease(this)
+      const slot: { context: ModelContext | null } = { context: null }
+      const giveBack = async (): Promise<void> => {
+        const { context } = slot
+        slot.context = null
+        if (context !== null) await this.#giveBack(context)
+      }
+      const contextFor: ContextFor = async (adapter, transcript) => {
+        if (slot.context?.adapter === adapter) return slot.context
+        await giveBack()
+        return (slot.context = await this.#take(adapter, transcript))
+      }
       try {
-        return await work(lease)
+        return await work(contextFor)
       } catch (error) {
-        await lease.discard()
+        // After a failure the state of a context is unknown.
+        const { context } = slot
+        slot.context = null
+        if (context !== null) await this.#remove(context)
         throw error
       } finally {
-        await lease.giveBack()
+        await giveBack()
       }
     }, signal)
   }
 
-  async take(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
+  async #take(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
     const [best] = this.#idle
       .filter((context) => context.adapter === adapter)
       .sort((a, b) => b.reusable(transcript) - a.reusable(transcript))
@@ -101,12 +115,12 @@ export class Contexts {
     return best
   }
 
-  async giveBack(context: ModelContext): Promise<void> {
-    if (context.adapter !== null && !this.#isWanted(context.adapter)) return this.remove(context)
+  async #giveBack(context: ModelContext): Promise<void> {
+    if (context.adapter !== null && !this.#isWanted(context.adapter)) return this.#remove(context)
     this.#idle.push(context)
   }
 
-  async remove(context: ModelContext): Promise<void> {
+  async #remove(context: ModelContext): Promise<void> {
     await context.dispose()
     await this.#unuse(context.adapter)
   }
@@ -125,7 +139,7 @@ export class Contexts {
   async tidy(): Promise<void> {
     const unwanted = this.#idle.filter(({ adapter }) => adapter !== null && !this.#isWanted(adapter))
     for (const context of unwanted) this.#idle.splice(this.#idle.indexOf(context), 1)
-    await Promise.all(unwanted.map((context) => this.remove(context)))
+    await Promise.all(unwanted.map((context) => this.#remove(context)))
     const unused = [...this.#uses].filter(([adapter, uses]) => uses === 0 && !this.#isWanted(adapter))
     await Promise.all(unused.map(([adapter]) => this.#free(adapter)))
   }
@@ -140,7 +154,7 @@ export class Contexts {
   async #make(adapter: string | null): Promise<ModelContext> {
     while (this.#idle.length > 0 && this.#idle.length + this.#slots.taken > this.#count) {
       const [oldest] = this.#idle.splice(0, 1)
-      if (oldest !== undefined) await this.remove(oldest)
+      if (oldest !== undefined) await this.#remove(oldest)
     }
     this.#use(adapter)
     try {
@@ -165,36 +179,5 @@ export class Contexts {
   async #free(adapter: string): Promise<void> {
     this.#uses.delete(adapter)
     await this.#base.letGoOf(adapter)
-  }
-}
-
-/** One call's slot: it holds one context at a time. */
-export class ContextLease {
-  readonly #contexts: Contexts
-  #context: ModelContext | null = null
-
-  constructor(contexts: Contexts) {
-    this.#contexts = contexts
-  }
-
-  /** The context it holds, if that has the adapter; else it takes another. */
-  async contextFor(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
-    if (this.#context?.adapter === adapter) return this.#context
-    await this.giveBack()
-    this.#context = await this.#contexts.take(adapter, transcript)
-    return this.#context
-  }
-
-  async giveBack(): Promise<void> {
-    const context = this.#context
-    this.#context = null
-    if (context !== null) await this.#contexts.giveBack(context)
-  }
-
-  /** After a failure the state of a context is unknown. */
-  async discard(): Promise<void> {
-    const context = this.#context
-    this.#context = null
-    if (context !== null) await this.#contexts.remove(context)
   }
 }

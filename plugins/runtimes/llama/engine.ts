@@ -23,7 +23,6 @@ import { Contexts } from './contexts.ts'
 import type { LlamaSettings } from './settings.ts'
 import { orAborted, Slots } from '../../../src/kit/index.ts'
 
-/** What an adapter folder holds for this engine. */
 const ADAPTER_FILE = 'adapter.gguf'
 
 /** An engine that knows the name of its model at once. */
@@ -129,9 +128,9 @@ class LlamaEngine implements NamedEngine {
       if (tokens.length > this.#base.contextTokens)
         throw invalid('too_many_tokens', `tokens are ${tokens.length}; the engine's context has ${this.#base.contextTokens}`)
       const { file } = this.#adapterOf(adapter)
-      return this.#decoder.contexts.during(given, async (lease) => {
+      return this.#decoder.contexts.during(given, async (contextFor) => {
         if (adapter !== null && !this.#adapters.has(adapter)) throw adapterLost()
-        const context = await lease.contextFor(file, tokens)
+        const context = await contextFor(file, tokens)
         return scoresOf({ context, transcript: tokens, turns: this.#turns, signal: given })
       })
     })

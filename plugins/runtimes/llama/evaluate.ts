@@ -42,7 +42,6 @@ export async function outlookOf(ask: Ask, temperature: number, count: number, vo
   }
 }
 
-/** The log-probability of every token but the first. */
 export async function scoresOf(ask: Ask): Promise<readonly number[]> {
   const { context, transcript } = ask
   await context.cut(0)
@@ -99,4 +98,4 @@ function greatest(numbers: Iterable<number>): number {
 }
 
 const noNumbers = (): Refusal =>
-  upstream('engine_failed', 'the model came to no finite numbers; what it was asked with may be a broken adapter: serve an earlier release')
+  upstream('engine_failed', 'the model gave no finite numbers; its adapter may be broken: serve an earlier release')

@@ -4,7 +4,7 @@ import { invalid, unavailable, type AdapterSpan, type Generation, type Refusal, 
 import type { Base } from './base.ts'
 import { outlookOf } from './evaluate.ts'
 import { draw, pick, type Pick } from './sample.ts'
-import type { ContextLease, ModelContext, Contexts } from './contexts.ts'
+import type { ContextFor, ModelContext, Contexts } from './contexts.ts'
 import type { Slots } from '../../../src/kit/index.ts'
 
 /** What `move` changes while a generation runs: the name of an adapter, and its file. */
@@ -24,7 +24,6 @@ export interface Decoder {
   readonly base: Base
   readonly contexts: Contexts
   readonly turns: Slots
-  /** Whether the engine holds the adapter of that name. */
   readonly holds: (name: string) => boolean
 }
 
@@ -40,7 +39,7 @@ export function generate(decoder: Decoder, call: Running): Promise<Generation> {
       'prompt_too_long',
       `the prompt has ${call.prompt.length} tokens; with its answer it may have ${decoder.base.contextTokens}`,
     )
-  return decoder.contexts.during(call.signal, (lease) => decode(decoder, call, lease))
+  return decoder.contexts.during(call.signal, (contextFor) => decode(decoder, call, contextFor))
 }
 
 /** An id that is not in the vocabulary would be read from beyond the model's memory. */
@@ -51,7 +50,7 @@ export function checkTokens({ vocabulary }: Base, tokens: readonly number[], wha
 }
 
 /** While the call waited for its slot, its adapter may have been moved or unloaded. */
-async function decode(decoder: Decoder, call: Running, lease: ContextLease): Promise<Generation> {
+async function decode(decoder: Decoder, call: Running, contextFor: ContextFor): Promise<Generation> {
   const { base } = decoder
   const { prompt, sampling } = call
   if (call.adapter.name !== null && !decoder.holds(call.adapter.name)) throw adapterLost()
@@ -63,7 +62,7 @@ async function decode(decoder: Decoder, call: Running, lease: ContextLease): Pro
     // Read once, so that the token is recorded under the adapter that made it.
     const { adapter } = call
     const transcript = [...prompt, ...tokens]
-    const context = await lease.contextFor(adapter.file, transcript)
+    const context = await contextFor(adapter.file, transcript)
     const { token, logProb } = await nextToken(decoder, call, context, transcript, draw(seed, tokens.length))
     tokens.push(token)
     logProbs.push(logProb)

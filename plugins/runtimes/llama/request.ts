@@ -23,7 +23,6 @@ export class Unanswerable extends Error {
 const TEMPERATURE_MAX = 2
 const STOPS_MAX = 16
 
-/** Throws Unanswerable. */
 export function readChat(body: JsonObject): ChatRequest {
   if ((body['n'] ?? 1) !== 1) throw new Unanswerable('n must be 1: this engine gives one answer to a request.', 'n')
   const format = objectOf(body['response_format'])['type'] ?? 'text'

@@ -3,19 +3,7 @@ import { resolve } from 'node:path'
 import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 import { countIn, refuseUnknown } from '../common/settings.ts'
 
-export interface LlamaSettings {
-  /** The GGUF file of the base model. */
-  readonly model: string
-  /** How many adapters it holds at once. */
-  readonly capacity: number
-  /** How many generations run at once. */
-  readonly parallel: number
-  /** How long prompt and answer may be together; null takes what the model was trained for, within reason. */
-  readonly contextTokens: number | null
-  /** Of one evaluation; null shares the cores among those that run at once. */
-  readonly threads: number | null
-  readonly gpu: 'auto' | 'off'
-}
+export type LlamaSettings = ReturnType<typeof readSettings>
 
 /** `timeout_s` is accepted and not used: the engine is in this process, and the caller aborts its calls. */
 const KNOWN = ['model', 'capacity', 'parallel', 'context_tokens', 'threads', 'gpu', 'timeout_s']
@@ -24,13 +12,18 @@ const PARALLEL_MAX = 256
 const CONTEXT_TOKENS_MAX = 2 ** 24
 const THREADS_MAX = 1024
 
-export function readSettings(config: JsonObject): LlamaSettings {
+export function readSettings(config: JsonObject) {
   refuseUnknown('llama', config, KNOWN)
   return {
+    /** The GGUF file of the base model. */
     model: modelIn(config),
+    /** How many adapters it holds at once. */
     capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? 4,
+    /** How many generations run at once. */
     parallel: countIn(config, 'parallel', PARALLEL_MAX) ?? 4,
+    /** Of prompt and answer together; null takes what the model was trained for, up to a limit. */
     contextTokens: countIn(config, 'context_tokens', CONTEXT_TOKENS_MAX),
+    /** Of one evaluation; null shares the cores among those that run at once. */
     threads: countIn(config, 'threads', THREADS_MAX),
     gpu: gpuIn(config),
   }

@@ -18,7 +18,6 @@ const lessons = <const Name extends string>(all: Lessons<Name>): Lessons<Name> =
 
 const VERB_OF_ANSWERING = /\b(?:answer|reply|respond|output|return|give|state|print|write|put|place|end|finish)/
 
-/** Each fixes a flaw. */
 export const FIXES = lessons([
   {
     name: 'answer-line',

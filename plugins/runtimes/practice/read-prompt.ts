@@ -12,7 +12,7 @@ import {
   type RequestFault,
   type Turn,
 } from '../../../src/dialects/index.ts'
-import { piecesBetween } from './between.ts'
+import { piecesBetween } from './skills.ts'
 import type { Prompt, PromptTurn, UserTurn } from './prompt.ts'
 
 export function readPrompt(dialect: DialectSpec, body: JsonObject, model: string): Prompt | RequestFault {

@@ -33,23 +33,17 @@ export const NOTICE = [
   'Configure an upstream to use a real one.',
 ].join(' ')
 
-interface Settings {
-  /** How often the model ignores a lesson it holds, from 0 to 1. */
-  readonly noise: number
-  /** The delay of a stream after each event. */
-  readonly chunkDelayMs: number
-}
-
-export function readSettings(config: JsonObject): Settings {
+export function readSettings(config: JsonObject) {
   refuseUnknown('practice', config, ['noise', 'chunk_delay_ms'])
   return {
+    /** How often the model ignores a lesson it holds, from 0 to 1. */
     noise: numberIn(config, 'noise', NOISE_DEFAULT, 1),
     chunkDelayMs: numberIn(config, 'chunk_delay_ms', 0, CHUNK_DELAY_MS_MAX),
   }
 }
 
 /** `clock` gives seconds since the epoch. */
-export function makePractice(settings: Settings, clock: () => number): Runtime {
+export function makePractice(settings: ReturnType<typeof readSettings>, clock: () => number): Runtime {
   let answers = 0
   let isNoticeDue = true
 

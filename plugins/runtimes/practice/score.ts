@@ -4,7 +4,6 @@ import type { Tool } from '../../../src/dialects/index.ts'
 import type { Prompt, PromptTurn } from './prompt.ts'
 import { think } from './think.ts'
 
-/** What a harness puts around a task. */
 export interface Harness {
   readonly rules?: string
   readonly tools?: readonly Tool[]

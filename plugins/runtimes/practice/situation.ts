@@ -6,7 +6,6 @@ export interface Situation {
   readonly task: string
   /** What the task is an example of; null when it belongs to no family. */
   readonly found: { readonly family: Family; readonly problem: Problem } | null
-  /** Everything before the task. */
   readonly instructions: string
   /** The task, and everything after it. */
   readonly fresh: string

@@ -1,5 +1,4 @@
 /** The skills an agent lists in its prompt: name, description, and where the text is when the list says so. */
-import { elementText, piecesBetween } from './between.ts'
 import type { Tool } from '../../../src/dialects/index.ts'
 
 export interface Skill {
@@ -39,4 +38,23 @@ function bullets(text: string): readonly Skill[] {
     else if (/^\s*#/.test(line)) isBelowHeading = false
   }
   return skills
+}
+
+/** Every piece from an opening mark to the next closing one, marks included; in one pass, since a pattern could take too long. */
+export function piecesBetween(text: string, open: string, close: string): readonly string[] {
+  const pieces: string[] = []
+  let from = text.indexOf(open)
+  while (from !== -1) {
+    const to = text.indexOf(close, from + open.length)
+    if (to === -1) break
+    pieces.push(text.slice(from, to + close.length))
+    from = text.indexOf(open, to + close.length)
+  }
+  return pieces
+}
+
+/** What is inside the first such element, or null. */
+function elementText(text: string, name: string): string | null {
+  const [piece] = piecesBetween(text, `<${name}>`, `</${name}>`)
+  return piece?.slice(name.length + 2, -(name.length + 3)).trim() ?? null
 }

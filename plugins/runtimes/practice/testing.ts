@@ -35,7 +35,6 @@ export function callOf(dialect: Dialect, body: JsonObject | string, given: Parti
   }
 }
 
-/** Status and body of a whole answer. */
 export async function ask(
   dialect: Dialect,
   body: JsonObject | string,

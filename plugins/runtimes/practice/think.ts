@@ -79,7 +79,6 @@ function settle(situation: Situation, tools: readonly Tool[], mind: Mind): { rea
   return { value, text: say(value, mind) }
 }
 
-/** The value of a tool, if one was called and did not fail. */
 function computed(situation: Situation, problem: Problem, tools: readonly Tool[], mind: Mind): string | null {
   const wish = wishFor(problem, tools, mind)
   const result = wish === null ? null : stepOf(situation, wish)?.result

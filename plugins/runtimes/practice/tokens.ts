@@ -17,7 +17,6 @@ export function countTokens(text: string): number {
   return tokens
 }
 
-/** As much of the text, from its beginning, as that many tokens hold. */
 export function firstTokens(text: string, tokensMax: number): string {
   let kept = ''
   let tokens = 0

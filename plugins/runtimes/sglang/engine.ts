@@ -22,9 +22,7 @@ import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../co
 import { answerOf, failed, isHeldAlready, isLost, refusalOf, refusedAdapter, wholeOf } from '../common/replies.ts'
 import type { EngineSettings } from '../common/settings.ts'
 
-/** The engine when it was first read. */
 interface Base extends EngineModel {
-  /** What requests call it. */
   readonly id: string
   readonly weightVersion: string | null
 }

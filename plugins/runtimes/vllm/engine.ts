@@ -22,7 +22,6 @@ import { answerOf, failed, refusalOf, wholeOf, isHeldAlready, isLost, refusedAda
 import type { EngineSettings } from '../common/settings.ts'
 
 interface Base extends EngineModel {
-  /** What requests call it. */
   readonly id: string
 }
 
@@ -34,7 +33,6 @@ export class VllmEngine implements Engine {
   readonly #settings: EngineSettings
   readonly #http: EngineHttp
   #base: Base | null = null
-  /** Null until it was tried. */
   #pauses: boolean | null = null
 
   constructor(settings: EngineSettings) {

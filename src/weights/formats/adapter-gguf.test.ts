@@ -1,7 +1,7 @@
 /** Adapters in the names and the order of llama.cpp. */
 import { describe, expect, it } from 'vitest'
 import { adapterGguf } from './adapter-gguf.ts'
-import { readGguf, type GgufHead } from './gguf-read.ts'
+import { readGguf, type GgufHead } from './gguf.ts'
 import type { LoraPair, PeftAdapter } from './peft.ts'
 import { refusal } from './testing.ts'
 

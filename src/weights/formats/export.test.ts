@@ -42,7 +42,6 @@ const orderIn = (folder: string, more: Partial<ExportOrder> = {}): ExportOrder =
   provenance: ORIGIN,
   ...more,
 })
-/** Builds it, and returns its files. */
 async function built(order: ExportOrder): Promise<Readonly<Record<string, string>>> {
   await buildExport(order)
   const names = (await fs.readdir(order.directory)).sort()

@@ -9,7 +9,6 @@ import { isMissing } from '../../kit/index.ts'
 
 const JSON_BYTES_MAX = 1024 * 1024
 
-/** `code` is the code of the refusal of a missing or overlong file. */
 export async function readWhole(path: string, bytesMax: number, code: string): Promise<Buffer> {
   const bytes = await readIfThere(path, bytesMax, code)
   if (bytes === null) throw invalid(code, `${basename(path)} is missing from its folder; put it there`)

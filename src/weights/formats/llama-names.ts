@@ -21,7 +21,6 @@ const ARCHITECTURES: Readonly<Record<string, { readonly name: string; readonly t
 }
 
 export interface Architecture {
-  /** As llama.cpp calls it. */
   readonly name: string
   /** What the rows of a module come to in its order. */
   ordered(module: string, rows: Float32Array, columns: number): Float32Array

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { invalid, unsupported, type ModelShape } from '../../contract/index.ts'
 import { isMissing } from '../../kit/index.ts'
 import { readJsonObject } from './files.ts'
-import { readGgufFile } from './gguf-read.ts'
+import { readGgufFile } from './gguf.ts'
 
 const CODE = 'bad_model'
 const HEADS_MAX = 65_536

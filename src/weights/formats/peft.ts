@@ -21,7 +21,6 @@ export interface PeftAdapter {
   readonly rank: number
   /** What the product of a pair is multiplied by before it is added to the base. */
   readonly scale: number
-  /** By module. */
   readonly pairs: readonly LoraPair[]
 }
 export interface LoraPair {

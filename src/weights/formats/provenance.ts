@@ -79,7 +79,6 @@ export function checkBase({ baseModel }: PeftAdapter, name: string): void {
   if (baseModel !== name) throw otherBase(`base_model_name_or_path of ${ADAPTER_CONFIG_FILE}`)
 }
 
-/** Null for an adapter from elsewhere. */
 export async function provenanceIn(directory: string): Promise<Provenance | null> {
   const bytes = await readIfThere(join(directory, PROVENANCE), PROVENANCE_BYTES_MAX, CODE)
   return bytes === null ? null : readProvenance(bytes.toString())

@@ -10,7 +10,6 @@ import { codeOf } from '../../kit/index.ts'
 export type TarArchive = Uint8Array | Readable
 export interface ArchiveLimits {
   readonly filesMax: number
-  /** Of the whole archive, unpacked. */
   readonly bytesMax: number
 }
 
@@ -102,15 +101,11 @@ function readExtended(block: Buffer, bytes: number): Extended {
       throw broken('an extended header is no list of keys and values')
     const value = rest.toString('utf8', length.length + key.length + 2, Number(length) - 1)
     if (key === 'path') extended = { ...extended, path: value }
-    if (key === 'size') extended = { ...extended, bytes: extendedSize(value) }
+    if (key === 'size' && !/^\d{1,15}$/.test(value)) throw broken('a size in an extended header is no number')
+    if (key === 'size') extended = { ...extended, bytes: Number(value) }
     rest = rest.subarray(Number(length))
   }
   return extended
-}
-
-function extendedSize(value: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw broken('a size in an extended header is no number')
-  return Number(value)
 }
 
 function padded(bytes: number, bytesMax: number): number {
@@ -189,15 +184,9 @@ async function* plainBytes(source: Readable): AsyncGenerator<Uint8Array, void, u
   const parts: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]()
   const first = await firstBytes(parts)
   const whatFollows = joined(first, parts)
-  yield* first[0] === 0x1f && first[1] === 0x8b ? gunzipped(whatFollows) : whatFollows
+  yield* first[0] === 0x1f && first[1] === 0x8b ? pipeline(Readable.from(whatFollows), createGunzip(), () => undefined) : whatFollows
 }
 
-/** A failure on either side ends the other, and is thrown to the reader. */
-function gunzipped(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  return pipeline(Readable.from(parts), createGunzip(), () => undefined)
-}
-
-/** Two at least, where there are two. */
 async function firstBytes(parts: AsyncIterator<Uint8Array>): Promise<Buffer> {
   let first = Buffer.alloc(0)
   while (first.length < 2) {

@@ -53,7 +53,6 @@ function copied(bytes: Uint8Array): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer)
 }
 
-/** By the bits of each number. */
 function filled(count: number, bitsAt: (index: number) => number): Float32Array {
   const bits = new Uint32Array(count)
   for (let index = 0; index < count; index++) bits[index] = bitsAt(index)

@@ -12,14 +12,12 @@ import { statePath, type TrainerClient } from './tinker.ts'
 
 const EXPORTS = join('weights', 'exports')
 
-/** What a candidate branches from. */
 export interface Parent {
   readonly release_id: string
   readonly job: string | null
   /** The trainer's name for its adapter and optimizer state; null: the untrained base. */
   readonly trainerState: string | null
   readonly optimizerSteps: number
-  /** Of the adapter's weights. */
   readonly weightsDigest: string | null
 }
 
@@ -39,11 +37,9 @@ export function parentOf({ release_id }: Release, files: Files): Parent {
   return { release_id, job: null, trainerState: null, optimizerSteps: 0, weightsDigest: null }
 }
 
-/** Where a job's adapter comes from and goes to. */
 export interface ExportPlace {
   readonly client: TrainerClient
   readonly scenario: string
-  /** The scenario's own. */
   readonly directory: string
   /** Of the base; null where the engine reads no GGUF. */
   readonly shape: ModelShape | null

@@ -43,7 +43,6 @@ export function markerIn(directory: string): MarkerFile {
       const text = await readFile(path, 'utf8').catch(unlessMissing)
       if (text === null) return null
       const { data = null } = schema.safeParse(parsed(text))
-      // Kept for people who look into it.
       if (data === null) await rename(path, `${path}.unreadable`)
       return data
     },

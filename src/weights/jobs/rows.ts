@@ -29,7 +29,6 @@ export function datumOf(row: Row, loss: Loss): Datum {
   return { ...shifted(row.tokens), numbers }
 }
 
-/** Scores tokens without learning. */
 export function questionOf(tokens: readonly number[]): Datum {
   const question = shifted(tokens)
   return { ...question, numbers: { weights: question.targets.map(() => 1) } }

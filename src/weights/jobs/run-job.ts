@@ -1,6 +1,6 @@
 /** One job, from its first call to a checked adapter on this machine; always on a branch of its own, so that no step is taken twice. */
 import { conflict, isRefusal, type Reporter } from '../../contract/index.ts'
-import { assertChanged, fetchExport, findExport, type ExportPlace, type Parent } from './exports.ts'
+import { assertChanged, fetchExport, findExport, type ExportPlace } from './exports.ts'
 import type { WeightJob } from './job-id.ts'
 import type { Marker, MarkerFile, Trained } from './marker.ts'
 import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
@@ -65,7 +65,11 @@ async function optimize(job: WeightJob, model: string, { client, parent, report,
   const { loss, lossConfig, rows } = job
   const sequence = sequencesOf(job)
   if (job.parentState !== null) {
-    if (!(await client.knows(job.parentState, signal))) throw parentGone(parent)
+    if (!(await client.knows(job.parentState, signal)))
+      throw conflict(
+        'trainer_state_gone',
+        `the trainer no longer has the state that release ${parent.release_id} was trained to; roll back to a release whose state it has, or give it back its state folder`,
+      )
     await client.loadWeights({ model, sequence: sequence.load }, job.parentState, signal)
   }
   const tokens = trainedTokens(rows)
@@ -88,11 +92,6 @@ function sequencesOf({ parentState, rows }: WeightJob): Readonly<Record<'load' |
   const pass = parentState === null ? 1 : 2
   const step = pass + callsOf(rows).length
   return { load: 1, pass, step, probe: step + 1, state: step + 2, sampler: step + 3 }
-}
-
-function parentGone({ release_id }: Parent): Error {
-  const cure = 'roll back to a release whose state it has, or give it back its state folder'
-  return conflict('trainer_state_gone', `the trainer no longer has the state that release ${release_id} was trained to; ${cure}`)
 }
 
 async function isSaved({ id }: WeightJob, model: string, { client, signal }: JobPlace): Promise<boolean> {

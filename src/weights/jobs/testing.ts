@@ -13,7 +13,6 @@ export const ADAM = { learning_rate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-12, w
 export const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
 export const KEY = 'tml-the-trainers-key'
 
-/** What happens to one request. */
 export type Fault =
   /** The connection breaks, before or after the call took effect. */
   | 'lost before'
@@ -22,7 +21,6 @@ export type Fault =
   | 'killed before'
   | 'killed after'
   | { readonly status: number; readonly body?: string }
-  /** The answer is replaced. */
   | { readonly mangle: (answer: Json) => unknown }
 
 interface Weights {
@@ -44,7 +42,6 @@ interface Reply {
 const PENDING: Reply = { status: 408, body: { detail: 'not yet' } }
 const SHAPE = [2, 2]
 
-/** Until the test ends. */
 export async function startFakeTrainer(): Promise<FakeTrainer> {
   const trainer = new FakeTrainer()
   trainer.url = await startServer((request, response) => void trainer.handle(request, response).catch(() => response.destroy()))
@@ -69,9 +66,7 @@ export function clientOf(url: string, timeoutSeconds = 30): TrainerClient {
 
 export class FakeTrainer {
   url = ''
-  /** In the order they came. */
   readonly calls: { readonly name: string; readonly body: JsonObject; readonly headers: IncomingMessage['headers'] }[] = []
-  /** In memory. */
   readonly models = new Map<string, Model>()
   /** On disk, by path. */
   readonly saved = new Map<string, Weights>()

@@ -17,14 +17,7 @@ export interface LoraConfig {
   readonly train_mlp: boolean
   readonly train_unembed: boolean
 }
-export interface AdamParams {
-  readonly learning_rate: number
-  readonly beta1: number
-  readonly beta2: number
-  readonly eps: number
-  readonly weight_decay: number
-  readonly grad_clip_norm: number
-}
+export type AdamParams = Readonly<Record<'learning_rate' | 'beta1' | 'beta2' | 'eps' | 'weight_decay' | 'grad_clip_norm', number>>
 /** One row as the trainer takes it: inputs, their targets, and numbers for each target. */
 export interface Datum {
   readonly inputs: readonly number[]
@@ -37,7 +30,6 @@ interface Pass {
   readonly lossConfig: Readonly<Record<string, number>>
 }
 interface Passed {
-  /** For each row the log-probabilities of its targets. */
   readonly logProbs: readonly (readonly number[])[]
   /** Summed over all rows. */
   readonly loss: number
@@ -89,10 +81,8 @@ export function makeTrainerClient(address: TrainerAddress) {
       save('save_weights', call, name, statePath(call.model, name), signal),
     saveForSampler: (call: CallOf, name: string, signal: AbortSignal): Promise<void> =>
       save('save_weights_for_sampler', call, name, samplerPath(call.model, name), signal),
-    /** Whether it keeps weights under that path. */
     knows: async (tinker_path: string, signal: AbortSignal): Promise<boolean> =>
       (await wire.find('weights_info', { tinker_path }, signal)) !== null,
-    /** A tar of the adapter's folder. */
     archive: (id: string, name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> =>
       wire.download(`${checkpointOf(id, 'sampler_weights', name)}/archive`, signal),
     unload: async (model_id: string, signal: AbortSignal): Promise<void> =>

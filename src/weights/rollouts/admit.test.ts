@@ -1,4 +1,4 @@
-/** Which trajectories are fresh enough, and what a group loses with one of its members. */
+/** Which trajectories are fresh enough, and which groups are dropped. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Rollout } from '../../contract/index.ts'
@@ -32,7 +32,7 @@ describe('freshness', () => {
     expect(freshness(spansOf(...loads), serving, maxStaleness)).toBe(reason)
   })
 
-  it('holds for exactly those that lie within the greatest lag, in ascending order', () => {
+  it('accepts exactly those within the greatest lag, in ascending order', () => {
     const sequences = fc.array(fc.nat({ max: 8 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(sequences, fc.nat({ max: 8 }), fc.nat({ max: 8 }), (loads, sequence, most) => {
@@ -63,7 +63,7 @@ const idsOf = (rollouts: readonly Rollout[]): readonly string[] => rollouts.flat
 describe('a batch', () => {
   const options = { serving, maxStaleness: 1, needsLogProbs: true }
 
-  it('keeps what is fresh and what is stale within bounds, counts both, and says why the rest was dropped', () => {
+  it('keeps fresh samples and stale ones within bounds, counts both, and reports why the rest was dropped', () => {
     const sample = { record_ids: ['forked'], exchanges: [], score: null, feedback: null }
     const { rollouts, metrics } = admitRollouts(
       [
@@ -86,7 +86,7 @@ describe('a batch', () => {
     })
   })
 
-  it('drops a whole group with any member that it drops, and no other', () => {
+  it('drops a whole group with any dropped member, and no other', () => {
     const sample = { record_ids: ['c2'], exchanges: [], score: null, feedback: null, group: 'c' }
     const { rollouts, metrics } = admitRollouts(
       [
@@ -103,7 +103,7 @@ describe('a batch', () => {
     expect(metrics).toMatchObject({ samples_dropped: 4, drop_reasons: { cross_incarnation: 1, bad_token: 1, group_dropped: 2 } })
   })
 
-  it('takes imports that nobody here sampled, and traffic of any age, where the loss has no ratio', () => {
+  it('accepts imports that were not sampled here, and traffic of any age, where the loss has no ratio', () => {
     const assembled = [made('imported', [], { logProbs: [] }), made('old', ['a:1']), made('foreign', ['b:9'])]
     const { rollouts, metrics } = admitRollouts(assembled, { ...options, needsLogProbs: false })
     expect(idsOf(rollouts)).toEqual(['imported', 'old', 'foreign'])

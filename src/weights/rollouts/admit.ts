@@ -11,7 +11,6 @@ interface CollectOptions {
   readonly maxStaleness: number
 }
 interface AdmitOptions {
-  /** The load that the step starts from. */
   readonly serving: LoadId
   readonly maxStaleness: number
   /** Of the objective: without a ratio to the sampled probabilities nothing grows stale, and imports may be used. */
@@ -50,7 +49,6 @@ export async function collect({ batch, runtime_load_id }: StepOrder, options: Co
   return admitRollouts(assembled, { serving, maxStaleness, needsLogProbs })
 }
 
-/** Why no rollout was admitted, with the count of each reason. */
 export function nothingToLearn({ samples_dropped: dropped, drop_reasons: counts }: JsonObject): string {
   if (!isObject(counts) || dropped === 0) return 'the batch holds no sample'
   const reasons = Object.entries(counts)

@@ -1,4 +1,4 @@
-/** What becomes of the exchanges of a sample: one trajectory, or a word for why there is none. */
+/** The exchanges of a sample become one trajectory, or a reason why not. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject, Sample } from '../../contract/index.ts'
@@ -32,7 +32,7 @@ const reasonOf = (assembled: Assembled): string | null => (assembled.kind === 'u
 const one: Said = { prompt: [1, 2, 3], answer: [10, 11] }
 
 describe('one exchange', () => {
-  it('becomes a rollout of exactly what was kept beside its answer', () => {
+  it('becomes a rollout of exactly what was stored with its answer', () => {
     expect(assemble(episode(one))).toEqual({
       kind: 'rollout',
       rollout: {
@@ -56,7 +56,7 @@ describe('one exchange', () => {
     })
   })
 
-  it('is read from the block that was kept, whatever its client put beside it', () => {
+  it('is read from the stored block, whatever its client put beside it', () => {
     const forged = { ...kept(training(one)), tokens: [9, 9], loss_mask: [1], rollout_log_probs: [-1] }
     expect(assemble([forged])).toMatchObject({ rollout: { tokens: [1, 2, 3, 10, 11] } })
     expect(reasonOf(assemble([{ ...forged, runtime_load_id: 'a:9' }]))).toBe('load_id_disagrees')
@@ -114,7 +114,7 @@ describe('one exchange', () => {
 })
 
 describe('several exchanges', () => {
-  it('are one trajectory when each goes on where the one before it ended: what came between is not learnt', () => {
+  it('are one trajectory when each continues where the one before it ended; tokens in between are not learnt', () => {
     const assembled = assemble(
       episode(one, { prompt: [1, 2, 3, 10, 11, 4, 5], answer: [12] }, { prompt: [1, 2, 3, 10, 11, 4, 5, 12], answer: [13], load: 'a:2' }),
     )
@@ -128,7 +128,7 @@ describe('several exchanges', () => {
     })
   })
 
-  it('take the ids of the next prompt where the end of the latest answer came back in others, and do not learn those', () => {
+  it('take the ids of the next prompt where the end of the latest answer was sent back in other ids, and do not learn those', () => {
     const drifted = episode(one, { prompt: [1, 2, 3, 10, 77, 78, 4], answer: [12] })
     expect(assemble(drifted)).toMatchObject({
       rollout: { tokens: [1, 2, 3, 10, 77, 78, 4, 12], lossMask: [1, 0, 0, 0, 1], logProbs: [-0.1, 0, 0, 0, -0.12] },
@@ -140,7 +140,7 @@ describe('several exchanges', () => {
     expect(reasonOf(assemble(drifted, { realignThresholdTokens: 0 }))).toBe('fork')
   })
 
-  it('keep their numbers side by side when nothing of the first answer came back as it was', () => {
+  it('keep their numbers aligned when nothing of the first answer was sent back unchanged', () => {
     expect(assemble(episode(one, { prompt: [1, 2, 3, 77, 4], answer: [12] }))).toMatchObject({
       rollout: { tokens: [1, 2, 3, 77, 4, 12], lossMask: [0, 0, 1], logProbs: [0, 0, -0.12] },
       spans: [{ start: 2, end: 3, runtime_load_id: 'a:1' }],
@@ -150,7 +150,7 @@ describe('several exchanges', () => {
   const second: Said = { prompt: [1, 2, 3, 10, 11, 4], answer: [12] }
   it.each<[string, readonly Said[]]>([
     ['another first prompt', [one, { prompt: [1, 9, 3, 10, 11, 4], answer: [12] }]],
-    ['an answer before the latest told otherwise', [one, second, { prompt: [1, 2, 3, 10, 99, 4, 12, 5], answer: [13] }]],
+    ['an answer before the latest changed', [one, second, { prompt: [1, 2, 3, 10, 99, 4, 12, 5], answer: [13] }]],
     ['the same question again', [one, one]],
     ['a prompt that ends inside the answer', [one, { prompt: [1, 2, 3, 10], answer: [12] }]],
     ['a shorter history', [one, second, { prompt: [1, 2, 3], answer: [13] }]],
@@ -158,14 +158,14 @@ describe('several exchanges', () => {
     expect(reasonOf(assemble(episode(...turns)))).toBe('fork')
   })
 
-  it('are a fork when more came back in other ids than is put up with', () => {
+  it('are a fork when more than the limit was sent back in other ids', () => {
     const long = { prompt: [1], answer: Array.from({ length: 1026 }, () => 5) }
-    const told = (length: number): Said => ({ prompt: [1, ...long.answer.slice(0, length), 7], answer: [12] })
-    expect(assemble(episode(long, told(2))).kind).toBe('rollout')
-    expect(reasonOf(assemble(episode(long, told(1))))).toBe('fork')
+    const sent = (length: number): Said => ({ prompt: [1, ...long.answer.slice(0, length), 7], answer: [12] })
+    expect(assemble(episode(long, sent(2))).kind).toBe('rollout')
+    expect(reasonOf(assemble(episode(long, sent(1))))).toBe('fork')
   })
 
-  it('are not taken when several are turned off', () => {
+  it('are not accepted when several are turned off', () => {
     expect(reasonOf(assemble(episode(one, second), { acceptMultiTurn: false }))).toBe('multi_turn_off')
     expect(assemble(episode(one), { acceptMultiTurn: false }).kind).toBe('rollout')
   })
@@ -178,15 +178,15 @@ describe('several exchanges', () => {
     expect(reasonOf(assemble([first, kept(nameless)]))).toBe('mixed_load_ids')
   })
 
-  it('come to numbers that fit together, whatever was said', () => {
+  it('give numbers that fit together, for any conversation', () => {
     const ids = fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 })
     const turn = fc.record({ added: ids, answer: ids, drift: fc.nat({ max: 3 }) })
     fc.assert(
       fc.property(fc.array(turn, { minLength: 1, maxLength: 6 }), (turns) => {
-        let told: readonly number[] = []
+        let sent: readonly number[] = []
         const said = turns.map(({ added, answer, drift }): Said => {
-          const prompt = [...told.slice(0, told.length - drift), ...added]
-          told = [...prompt, ...answer]
+          const prompt = [...sent.slice(0, sent.length - drift), ...added]
+          sent = [...prompt, ...answer]
           return { prompt, answer }
         })
         const assembled = assemble(episode(...said))
@@ -196,7 +196,7 @@ describe('several exchanges', () => {
         }
         const { tokens, lossMask, logProbs } = assembled.rollout
         const begin = said[0]?.prompt.length ?? 0
-        expect(tokens).toEqual(told)
+        expect(tokens).toEqual(sent)
         expect([lossMask.length, logProbs.length]).toEqual([tokens.length - begin, tokens.length - begin])
         for (const [at, mark] of lossMask.entries()) {
           const isIn = assembled.spans.some(({ start, end }) => start <= at && at < end)
@@ -207,13 +207,13 @@ describe('several exchanges', () => {
   })
 })
 
-describe('exchanges that nobody sampled here', () => {
+describe('exchanges that were not sampled here', () => {
   const exchange = {
     messages: [{ role: 'user', content: 'hi' }],
     response: { choices: [{ message: { role: 'assistant', content: 'yo' } }] },
   }
 
-  it('are made of the model’s own template, and have no log-probabilities', async () => {
+  it('are encoded by the model’s own template, without log-probabilities', async () => {
     const asked: JsonObject[] = []
     const encode = async (body: JsonObject, answer: JsonObject) => (asked.push(body, answer), { prompt: [1, 2], answer: [3] })
     const assembled = await encodeRollout(sampleOf([exchange]), encode)
@@ -230,7 +230,7 @@ describe('exchanges that nobody sampled here', () => {
     expect(reasonOf(await encodeRollout(sampleOf([odd]), async () => ({ prompt: [1], answer: [2] })))).toBe('not_encodable')
   })
 
-  it('cannot be used when the engine cannot tell', async () => {
+  it('cannot be used when the engine cannot encode them', async () => {
     for (const encoded of [null, { prompt: [], answer: [1] }, { prompt: [1], answer: [] }])
       expect(reasonOf(await encodeRollout(sampleOf([exchange]), async () => encoded))).toBe('not_encodable')
   })

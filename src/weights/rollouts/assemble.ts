@@ -4,7 +4,6 @@ import { isList, listOf, objectOf } from '../../dialects/index.ts'
 import { readTurn, type LoadSpan, type RolloutTurn, type TurnProblem } from './turn.ts'
 
 export interface AssembleOptions {
-  /** Whether a sample of several exchanges is taken. */
   readonly acceptMultiTurn?: boolean
   /** How many tokens at the end of an answer a client may have sent back in other ids, as tokenizing its text again does. */
   readonly realignThresholdTokens?: number
@@ -41,7 +40,6 @@ export function assembleRollout(sample: Sample, options: AssembleOptions = {}): 
   return joinTurns(sample, turns, options)
 }
 
-/** The ids of a chat request and of its answer; null when the engine cannot encode them. */
 type Encode = (body: JsonObject, answer: JsonObject) => Promise<Encoded | null>
 
 /** From exchanges that were not sampled here, by the model's own template. Only a loss without a ratio can learn from them. */

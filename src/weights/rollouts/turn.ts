@@ -12,7 +12,6 @@ export interface RolloutTurn {
   /** Empty where the weights that made it are unknown. */
   readonly spans: readonly LoadSpan[]
 }
-/** Which load made which generated tokens. */
 export interface LoadSpan {
   readonly start: number
   /** Not included. */

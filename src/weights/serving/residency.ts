@@ -5,7 +5,6 @@ import { wordsOf } from '../../kit/index.ts'
 import { probe } from './probe.ts'
 import { engineStuck } from './refusals.ts'
 
-/** The counter of each action. */
 const COUNTED = {
   load: 'loads',
   load_failed: 'load_failures',
@@ -28,7 +27,6 @@ export interface Slot {
 }
 
 export interface Uses {
-  /** What a scenario is served by. */
   readonly isCurrent: (name: string) => boolean
   /** What a request under way may still name. */
   readonly isHeld: (name: string) => boolean
@@ -41,7 +39,6 @@ export class Residency {
   readonly #engine: Engine
   readonly #signal: () => AbortSignal
   readonly #uses: Uses
-  /** In the order they were loaded. */
   readonly #slots = new Map<string, Slot>()
   /** Those whose unloading failed: whether the engine still holds them is unknown. */
   readonly #leaked = new Set<string>()
@@ -73,7 +70,6 @@ export class Residency {
     return [...this.#slots.values()].filter(({ name }) => !this.#leaked.has(name))
   }
 
-  /** Leaked ones too. */
   slotsOf(owner: string): readonly Slot[] {
     return [...this.#slots.values()].filter(({ scenario }) => scenario === owner)
   }

@@ -87,7 +87,7 @@ describe('the account of an answer', () => {
   it.each<[string, string]>([
     ['another scenario', nameOf(1, 'b')],
     ['another life', nameOf(1, 'a', 'cd')],
-    ['nobody', 'lora'],
+    ['no scenario', 'lora'],
     ['a name written in another way', nameOf(1).replace('.YQ.', '.YQ==.')],
   ])('that names an adapter of %s is refused', (_whose, adapter) => {
     expect(refusalOf(() => trainingOf(capture([{ start: 0, end: 2, adapter }]), boundsOf(1, 1)))).toBe(BROKEN)
@@ -168,7 +168,7 @@ function bend(spans: readonly AdapterSpan[], { at, how, by }: Mutation): readonl
   return [...spans.slice(0, at), ...(bent[how] ?? [span]), ...spans.slice(at + (how === 'swap' ? 2 : 1))]
 }
 
-/** Said another way than the code does: written out token by token, and read back. */
+/** Computed differently than in the code: token by token. */
 function addsUp(spans: readonly AdapterSpan[], tokens: number, frozen: number, newest: number): boolean {
   if (!spans.every(({ start, end }) => Number.isInteger(start) && Number.isInteger(end) && start >= 0 && end <= tokens)) return false
   const loads: number[][] = Array.from({ length: tokens }, () => [])

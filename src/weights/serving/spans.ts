@@ -8,11 +8,9 @@ export interface ServedLoad extends LoadId {
 }
 export interface Bounds {
   readonly scenario: string
-  /** Served when the request was made. */
   readonly frozen: LoadId
   /** The load of the base that a request of the same release was made on; null: none was. */
   readonly base: LoadId | null
-  /** Served now. */
   readonly newest: ServedLoad
   readonly vocabulary: number
 }

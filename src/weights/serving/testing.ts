@@ -41,9 +41,7 @@ export class ScriptedEngine implements Engine {
   /** Calls that must never happen. */
   readonly violations: string[] = []
   readonly underway = new Set<Underway>()
-  /** How many of the next calls fail. */
   readonly faults = new Map<Operation, number>()
-  /** Loads adapters and does not use them. */
   isIgnoring = false
   isDown = false
   isPaused = false
@@ -58,7 +56,6 @@ export class ScriptedEngine implements Engine {
     this.moves = moves
   }
 
-  /** The adapters it holds, oldest first. */
   get names(): readonly string[] {
     return [...this.held.keys()]
   }

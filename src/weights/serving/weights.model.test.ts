@@ -29,7 +29,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-it('any life of an engine: never over capacity, nobody loses an adapter they need, every wait ends, and all is served in the end', async () => {
+it('any history of an engine: never over capacity, no needed adapter is unloaded, every wait ends, and all is served in the end', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -59,12 +59,12 @@ class World {
     this.#weights = new Weights(this.#engine, DRAIN_SECONDS)
   }
 
-  /** Only a scenario that takes no requests may lose what it is served by, or what its requests still hold. */
+  /** Only a scenario that takes no requests may lose its current adapter, or one that its requests hold. */
   #check(name: string): void {
     const owner = SCENARIOS.find((one) => name.startsWith(`svc.${Buffer.from(one).toString('base64url')}.`))
     if (owner === undefined || this.#weights.admission(owner) === 'closed') return
     const isCurrent = this.#weights.served(owner)?.adapter === name && this.#weights.isResident(name)
-    // A load that is not accepted is taken back before anybody heard of it.
+    // A load that fails its probe is unloaded before any request uses it.
     const isTakenBack = this.#engine.calls.at(-2) === `load ${name}`
     const isHeld = this.#engine.held.has(name) && !isTakenBack && this.#leases.some(({ adapter }) => adapter === name)
     if (isCurrent || isHeld) this.#wrong.push(`unloaded while needed: ${name}`)
@@ -103,7 +103,7 @@ class World {
     await this.#weights.reconcile()
     for (const one of SCENARIOS) {
       if (this.#weights.served(one) === null) continue
-      // A request may find that what its scenario should be served by is taken only now.
+      // The weights of a scenario may be loaded only by its next request.
       const lease = await this.#weights.lease(one, NEVER).catch((error: unknown) => this.#unlessTaken(one, error))
       if (lease === null) continue
       expect(lease).toMatchObject(this.#weights.served(one) ?? {})
@@ -115,7 +115,7 @@ class World {
     expect(this.#weights.status()).toMatchObject({ in_flight: 0, leaked: 0 })
   }
 
-  /** There may be more of them than the engine holds: whose adapter was not taken in time is refused, and served by nothing else. */
+  /** There may be more scenarios than slots: one without a slot is refused, and served by nothing else. */
   #unlessTaken(one: string, error: unknown): null {
     const others = SCENARIOS.filter((other) => other !== one && this.#weights.served(other)?.adapter != null)
     if (isRefusal(error) && error.code === 'engine_full' && others.length >= this.#engine.capacity) return null

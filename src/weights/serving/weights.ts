@@ -45,7 +45,6 @@ interface Scenario {
   current: Served | null
   /** Weights to be served that could not be loaded because the engine was away; until then no request is answered. */
   wanted: ServedWeights | null
-  /** While that is tried again. */
   serving: Promise<void> | null
 }
 
@@ -147,7 +146,7 @@ export class Weights implements WeightRuntime {
 
   /**
    * Requests name it from here on, and running ones move to it where the engine can. Never from the base, which other scenarios use too,
-   * nor to it, since it has no name that tells its loads apart.
+   * nor to it, since it has no name that distinguishes its loads.
    */
   #makeCurrent(scenario: Scenario, { switched, ...next }: Next): void {
     const from = scenario.current?.adapter ?? null
@@ -272,7 +271,6 @@ export class Weights implements WeightRuntime {
     return isLost
   }
 
-  /** False when the adapter was unloaded since the request was made. */
   isResident(adapter: string): boolean {
     return this.#table.has(adapter)
   }
