@@ -64,7 +64,7 @@ interface RuntimeParts {
 
 async function infer(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAnswer> {
   try {
-    return await untilGone(answer(parts, call), call.signal)
+    return await untilGone(answerCall(parts, call), call.signal)
   } catch (error) {
     if (call.signal.aborted) throw upstream('call_aborted', 'the call was given up before the model answered', { cause: error })
     if (parts.weights.noteFailure(error)) return { kind: 'interrupted' }
@@ -74,7 +74,7 @@ async function infer(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAns
   }
 }
 
-async function answer(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAnswer> {
+async function answerCall(parts: RuntimeParts, call: RuntimeCall): Promise<RuntimeAnswer> {
   const { adapter, body } = readBody(call)
   const dialect = dialects[call.dialect]
   const model = dialect.modelIn(call.path, body) || (await parts.modelName(call.signal))
