@@ -25,7 +25,6 @@ const HELP = `Usage: npm run learn:weights -- [options]
   --rounds N, --group N  how many groups of how many answers (8 of 32)
   --learning-rate X, --rank N   of the adapters`
 
-const PROMPT = 'Pick a colour.'
 const WANTED = 'blue'
 
 interface Round {
@@ -79,7 +78,7 @@ function named(name: string, value: string | undefined): readonly string[] {
 async function play({ world }: TrainingWorld, round: number): Promise<Round> {
   const seeds = Array.from({ length: Number(options.group) }, (_, index) => round * 1000 + index)
   const begun = performance.now()
-  const reward = await playGroup(world, 'colours', `round-${round}`, { prompt: PROMPT, seeds, score })
+  const reward = await playGroup(world, 'colours', `round-${round}`, { seeds, score })
   const answered = performance.now()
   const row = await rowAt(world, 'colours', round)
   const stepSeconds = row['artifact_ref'] === null ? null : (performance.now() - answered) / 1000

@@ -17,20 +17,12 @@ export function placeIn(directory: string): Place {
 }
 
 /** A service that is starting or running. */
-export interface Child {
-  /** Null when it ended before it was ready. */
-  readonly address: Promise<string | null>
-  /** Its exit code; null when a signal ended it. */
-  readonly ended: Promise<number | null>
-  stop(): void
-  /** At once: the service alone, as when it runs out of memory, or with every git it started, as when its container or machine goes. */
-  kill(who: Victim): void
-}
+export type Child = ReturnType<typeof startChild>
 export type Victim = 'service' | 'family'
 
 export interface Start {
   readonly settings: Settings
-  /** The file it runs; the service as it is unless told otherwise. */
+  /** The file it runs; by default the service as it is. */
   readonly entry?: string
   readonly environment?: Readonly<Record<string, string>>
   /** It said something beside its address. */
@@ -42,7 +34,7 @@ const SERVICE = fileURLToPath(new URL('service.ts', import.meta.url))
 /** Most of a start is compiling. What one has compiled serves the next, so that kills meet the work and not the compiler. */
 const COMPILED = join(tmpdir(), 'svc-crash-compiled')
 
-export function startChild(place: Place, { settings, entry = SERVICE, environment = {}, onSaid = () => undefined }: Start): Child {
+export function startChild(place: Place, { settings, entry = SERVICE, environment = {}, onSaid = () => undefined }: Start) {
   const log = openSync(place.log, 'a')
   // A process group of its own, so that it can be killed with its children and without us.
   const child = spawn(process.execPath, [entry, ...argumentsOf(settings)], {
@@ -59,10 +51,13 @@ export function startChild(place: Place, { settings, entry = SERVICE, environmen
     return typeof code === 'number' ? code : null
   })
   return {
+    /** Null when it ended before it was ready. */
     address: Promise.race([addressOf(child, onSaid), ended.then(() => null)]),
+    /** Its exit code; null when a signal ended it. */
     ended,
     stop: () => void child.kill('SIGTERM'),
-    kill: (who) => (who === 'family' ? killAll() : void child.kill('SIGKILL')),
+    /** At once: the service alone, as when it runs out of memory, or with every git it started, as when its container or machine goes. */
+    kill: (who: Victim) => (who === 'family' ? killAll() : void child.kill('SIGKILL')),
   }
 }
 

@@ -5,24 +5,17 @@ import { promisify } from 'node:util'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
 import type { Place } from './child.ts'
 
-export interface Remains {
-  /** One line per damaged record. */
-  readonly damage: readonly string[]
-  /** What git found wrong, if anything. */
-  readonly fsck: readonly string[]
-  /** Lines of the log about these events. */
-  readonly logged: readonly string[]
-}
-
-export async function examine(place: Place, events: readonly string[]): Promise<Remains> {
+export async function examine(place: Place, events: readonly string[]) {
   const store = await sqlite.plugin.make({ directory: place.records })
   const damage = await store.verify(() => undefined)
   await store.close()
   const fsck = await checkRepository(place)
   const lines = readFileSync(place.log, 'utf8').split('\n')
   return {
+    /** One line per damaged record. */
     damage: damage.map(({ scenario, agent_record_id: id, problem }) => `${scenario} ${id}: ${problem}`),
     fsck: fsck === '' ? [] : [`git fsck: ${fsck}`],
+    /** Lines of the log about these events. */
     logged: lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`))),
   }
 }

@@ -86,19 +86,25 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 }
 
 /** One service for all tests of a file or a group: started before the first of them, closed after the last. */
-export function sharedWorld(options: WorldOptions = {}): World {
-  let current: World | null = null
+export const sharedWorld = (options: WorldOptions = {}): World => shared(() => world(options))
+
+/** Opened before the first test of a file or a group, closed after the last. */
+export function shared<T extends { close(): Promise<unknown> }>(open: () => Promise<T>, timeoutMs?: number): T {
+  let current: T | null = null
   beforeAll(async () => {
-    current = await world(options)
-  })
+    current = await open()
+  }, timeoutMs)
   afterAll(() => current?.close())
-  const notStarted: World = Object.create(null)
-  return new Proxy(notStarted, {
-    get(_, name) {
-      if (current === null) throw new Error('the service of these tests starts with the first of them')
-      return Reflect.get(current, name)
-    },
+  return lazily(() => {
+    if (current === null) throw new Error('the service of these tests starts with the first of them')
+    return current
   })
+}
+
+/** Reads every property of the object that there is at that time. */
+export function lazily<T extends object>(now: () => T): T {
+  const nothing: T = Object.create(null)
+  return new Proxy(nothing, { get: (_, name) => Reflect.get(now(), name) })
 }
 
 /** A service for one test, closed when the test is over, however it ends. */

@@ -1,53 +1,45 @@
 /** Invalid external input: each is refused with its reason, serving continues, and nothing is trained twice. */
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { expectRefusal } from '../spec/support/refusal.ts'
 import { importInference, recordIds, rowsOf, textAt } from '../spec/support/helpers.ts'
-import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
+import { memberOf } from '../spec/support/trainee.ts'
+import type { Settings } from '../support/settings.ts'
 import { fillDisk, mountDisk } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
-import type { Answer } from '../support/world.ts'
-import { GROUP, openRestartableTrainingWorld, PROMPT, teach, type RestartableTrainingWorld } from './support/restartable-training-world.ts'
-import { rowAt } from './support/training-world.ts'
-import { spoken, voiceOf } from './support/spoken.ts'
+import { pupil, sharedTraining } from './support/pupil.ts'
+import { startRestartableTrainer } from './support/trainer-proxy.ts'
+import { openTrainingWorldWith } from './support/training-world.ts'
 
 const STARTING_MILLISECONDS = 300_000
 /** Long enough for a trainer that is away to be noticed on a machine that is busy with other tests. */
 const STEP_SECONDS = 6
 
-let training: RestartableTrainingWorld
-let s: Trainee
+const GROUP = 4
+const open = (settings: Settings = {}) => openTrainingWorldWith(startRestartableTrainer, { 'training.group_size': GROUP, ...settings })
+const { training, world } = sharedTraining(open)
+const s = pupil(world, 'pupil')
 beforeAll(async () => {
-  training = await openRestartableTrainingWorld()
-  s = trainee(training.world, 'pupil')
-  await learn(1)
-  await learn(2)
+  for (const step of [1, 2]) {
+    await s.teach(step, GROUP)
+    await s.row(step)
+  }
 }, STARTING_MILLISECONDS)
-afterAll(() => training.close())
-
-async function learn(step: number): Promise<JsonObject> {
-  await teach(training.world, s.name, step)
-  return rowAt(training.world, s.name, step)
-}
 
 const metricsOf = (row: JsonObject): JsonObject => memberOf(row, 'metrics')
 const errorIn = (row: JsonObject): string => textAt(metricsOf(row), 'error')
 /** How often the optimizer stepped on the way to what the row published, by the trainer's own count. */
 const stepsIn = (row: JsonObject): number => Number(memberOf(metricsOf(row), 'trainer')['optimizer_steps'])
 const releaseAt = async (step: number): Promise<JsonObject> => (await s.releases()).find((row) => row['step'] === step) ?? {}
-const chat = (more: JsonObject): Promise<Answer> => {
-  const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 8, ...more }
-  return training.world.post('/v1/chat/completions', body, { 'x-svc-scenario': s.name })
-}
 
 /** The work is refused or fails; requests during and after it are answered as before. */
 async function servingStays(work: () => Promise<void>): Promise<void> {
-  const [voice, head] = [await voiceOf(training.world, s.name, PROMPT), await s.head()]
+  const [voice, head] = [await s.voice(), await s.head()]
   await work()
   expect(await s.head()).toEqual(head)
-  expect(await voiceOf(training.world, s.name, PROMPT)).toEqual(voice)
+  expect(await s.voice()).toEqual(voice)
 }
 
 describe('a request', () => {
@@ -59,9 +51,9 @@ describe('a request', () => {
   ])(
     'that asks for %s is refused with 400, and nothing is kept of it [decisions.lora-path] [inference.rule-4]',
     async (_what, more, code) => {
-      const before = await recordIds(training.world, s.name)
-      expectRefusal(await chat(more), 400, code)
-      expect(await recordIds(training.world, s.name)).toEqual(before)
+      const before = await recordIds(world, s.name)
+      expectRefusal(await s.chat(more), 400, code)
+      expect(await recordIds(world, s.name)).toEqual(before)
     },
   )
 })
@@ -80,7 +72,7 @@ describe('an import', () => {
     const next = Number((await s.rows()).at(-1)?.['step']) + 1
     await servingStays(async () => {
       await importGroup(what, change)
-      const row = await rowAt(training.world, s.name, next)
+      const row = await s.row(next)
       expect(metricsOf(row)).toMatchObject({
         samples_fresh: 0,
         samples_dropped: GROUP,
@@ -88,8 +80,8 @@ describe('an import', () => {
       })
     })
     const steps = Math.max(...(await s.rows()).map(stepsIn).filter(Number.isFinite))
-    await teach(training.world, s.name, next + 1)
-    expect(stepsIn(await rowAt(training.world, s.name, next + 1))).toBe(steps + 1)
+    await s.teach(next + 1, GROUP)
+    expect(stepsIn(await s.row(next + 1))).toBe(steps + 1)
   })
 })
 
@@ -97,11 +89,11 @@ const lacking = (values: unknown): readonly number[] => (Array.isArray(values) ?
 
 /** A group as another service would bring it: all of it as it was said here, but for the first, which is changed. */
 async function importGroup(group: string, change: (fields: JsonObject) => JsonObject): Promise<void> {
-  const said = await spoken(training.world, s.name, PROMPT, [1, 2, 3, 4])
+  const said = await s.spoken([1, 2, 3, 4])
   for (const [at, { tokens, logProbs, loadId }] of said.entries()) {
     const fields = { tokens, loss_mask: logProbs.map(() => 1), rollout_log_probs: logProbs, runtime_load_id: loadId }
     const id = `${group}-${at}`.replaceAll(' ', '-')
-    await importInference(training.world, s.name, id, { ...fields, ...(at === 0 ? change(fields) : {}) })
+    await importInference(world, s.name, id, { ...fields, ...(at === 0 ? change(fields) : {}) })
     await s.report({ score: at, references: [id], metadata: { comparison_set: group } })
   }
 }
@@ -109,7 +101,7 @@ async function importGroup(group: string, change: (fields: JsonObject) => JsonOb
 describe('an adapter', () => {
   it('whose bytes changed on the disk is not rolled back to, and what is served stays', async () => {
     const release = await releaseAt(1)
-    const [file = ''] = globSync(join(training.world.directory, 'artifacts.git', 'svc-unpacked', textAt(release, 'content_id'), '*.gguf'))
+    const [file = ''] = globSync(join(world.directory, 'artifacts.git', 'svc-unpacked', textAt(release, 'content_id'), '*.gguf'))
     const bytes = readFileSync(file)
     await servingStays(async () => {
       writeFileSync(file, bytes.with(bytes.length - 40, (bytes.at(-40) ?? 0) ^ 0xff))
@@ -123,17 +115,17 @@ describe('an adapter', () => {
   it('of another base is not rolled back to: neither of another name nor of other bytes', async () => {
     const release = textAt(await releaseAt(2), 'release_id')
     const usual = join(training.model, 'model.gguf')
-    const other = join(training.world.directory, 'other.gguf')
+    const other = join(world.directory, 'other.gguf')
     copyFileSync(usual, other)
     writeFileSync(other, ' ', { flag: 'a' })
     for (const settings of [{ 'inference.engine.model': other }, { 'training.base_model': 'another' }]) {
-      await training.world.restart(settings)
+      await world.restart(settings)
       await servingStays(async () => {
         const refused = await s.move('rollback', release)
         expectRefusal(refused, 409, 'bad_adapter')
         expect(refused.text).toContain('another base model')
       })
-      await training.world.restart({ 'inference.engine.model': usual, 'training.base_model': 'tiny' })
+      await world.restart({ 'inference.engine.model': usual, 'training.base_model': 'tiny' })
     }
   })
 })
@@ -141,16 +133,16 @@ describe('an adapter', () => {
 describe('a base that the trainer does not know', () => {
   it('fails the step with the reason, consumes nothing, and is trained once it is named right', async () => {
     const before = await s.rows()
-    await training.world.restart({ 'training.base_model': 'unknown' })
+    await world.restart({ 'training.base_model': 'unknown' })
     await servingStays(async () => {
-      await teach(training.world, s.name, 200)
+      await s.teach(200, GROUP)
       await until(async () => (await s.rows()).length > before.length)
     })
     const failed = (await s.rows()).at(-1) ?? {}
     expect(errorIn(failed)).toMatch(/create_model.*base_model is not one of this trainer's/)
     expect(failed['consumed_ids']).toEqual([])
     expect((await s.errors()).join()).toContain('create_model')
-    await training.world.restart({ 'training.base_model': 'tiny' })
+    await world.restart({ 'training.base_model': 'tiny' })
     await until(async () =>
       (await s.rows()).some((row) => Number(row['step']) > Number(failed['step']) && metricsOf(row)['selected'] === true),
     )
@@ -163,45 +155,45 @@ describe('a base that the trainer does not know', () => {
 const optimizerSteps = (rows: readonly JsonObject[]): number => Math.max(...rows.map(stepsIn).filter(Number.isFinite))
 
 describe('a trainer', () => {
-  it('that dies in the middle of a step and comes back is given it again, and the chain is one step longer, not two', async () => {
+  it('that dies in the middle of a step and comes back gets it again, and the chain is one step longer, not two', async () => {
     const { step } = (await s.rows()).at(-1) ?? {}
     const before = optimizerSteps(await s.rows())
-    const saving = training.door.held('save_weights')
-    await teach(training.world, s.name, 300)
+    const saving = training.trainer.held('save_weights')
+    await s.teach(300, GROUP)
     const goOn = await saving
-    await training.killTrainer()
+    await training.trainer.kill()
     goOn()
     await until(async () => (await s.errors()).some((line) => line.includes('could not be reached')))
-    expect((await chat({})).status).toBe(200)
-    await training.startTrainer()
-    const row = await rowAt(training.world, s.name, Number(step) + 1)
+    expect((await s.chat({})).status).toBe(200)
+    await training.trainer.start()
+    const row = await s.row(Number(step) + 1)
     expect(stepsIn(row)).toBe(before + 1)
     expect(await s.errors()).toEqual([])
   })
 
-  it('that is told nothing more of a step forgets its model when the scenario is deleted [delete.rule-5]', async () => {
-    await training.world.restart({ 'training.step_timeout_s': STEP_SECONDS })
-    const leaver = trainee(training.world, 'leaver')
-    const stepping = training.door.held('optim_step')
-    await teach(training.world, leaver.name, 1)
+  it('that gets no further calls of a step forgets its model when the scenario is deleted [delete.rule-5]', async () => {
+    await world.restart({ 'training.step_timeout_s': STEP_SECONDS })
+    const leaver = pupil(world, 'leaver')
+    const stepping = training.trainer.held('optim_step')
+    await leaver.teach(1, GROUP)
     const goOn = await stepping
     expectRefusal(await leaver.remove(), 409, 'job_out')
-    expect(errorIn(await rowAt(training.world, leaver.name, 1))).toContain(`${STEP_SECONDS} s`)
-    const before = training.door.calls.length
+    expect(errorIn(await leaver.row(1))).toContain(`${STEP_SECONDS} s`)
+    const before = training.trainer.calls.length
     await until(async () => (await leaver.remove()).status === 200)
-    expect(training.door.calls.slice(before)).toContain('unload_model')
+    expect(training.trainer.calls.slice(before)).toContain('unload_model')
     goOn()
   })
 
   it('that does not come back takes nothing from requests, says why it waits, and holds its scenario until the step ends [delete.rule-3] [errors.409-delete] [status.weights]', async () => {
-    await training.killTrainer()
+    await training.trainer.kill()
     const { step } = (await s.rows()).at(-1) ?? {}
     await servingStays(async () => {
-      await teach(training.world, s.name, 400)
+      await s.teach(400, GROUP)
       await until(async () => (await s.errors()).some((line) => line.includes('could not be reached')))
-      expect((await training.world.get('/svc/status')).json['training_job']).toMatchObject({ owner: s.name })
+      expect((await world.get('/svc/status')).json['training_job']).toMatchObject({ owner: s.name })
       expectRefusal(await s.remove(), 409, 'job_out')
-      const row = await rowAt(training.world, s.name, Number(step) + 1)
+      const row = await s.row(Number(step) + 1)
       expect(row['consumed_ids']).toEqual([])
       expect(errorIn(row)).toContain(`${STEP_SECONDS} s`)
     })
@@ -210,27 +202,27 @@ describe('a trainer', () => {
   })
 })
 
-const trainees = async (): Promise<readonly unknown[]> => rowsOf(await training.world.get('/svc/scenarios'), 'scenarios')
+const trainees = async (): Promise<readonly unknown[]> => rowsOf(await world.get('/svc/scenarios'), 'scenarios')
 
 describe('a disk that is full when an adapter comes from the trainer', () => {
   it(
     'fails the step with the cure, keeps what was trained at the trainer, and publishes it when there is room',
     async () => {
       const disk = mountDisk('size=24m')
-      const full = await openRestartableTrainingWorld({ 'storage.agent_record_dir': join(disk, 'records') })
+      const full = await open({ 'storage.agent_record_dir': join(disk, 'records') })
       onTestFinished(() => full.close())
-      const pupil = trainee(full.world, 'pupil')
-      const coming = full.door.held('archive')
-      await teach(full.world, pupil.name, 1)
+      const learner = pupil(full.world, 'pupil')
+      const coming = full.trainer.held('archive')
+      await learner.teach(1, GROUP)
       const goOn = await coming
       const free = fillDisk(disk)
       goOn()
-      await until(async () => (await pupil.errors()).some((line) => /free (some )?space/.test(line)))
-      expect(await pupil.status()).toMatchObject({ adapter_runtime_load_id: null, scenario_step: 0 })
+      await until(async () => (await learner.errors()).some((line) => /free (some )?space/.test(line)))
+      expect(await learner.status()).toMatchObject({ adapter_runtime_load_id: null, scenario_step: 0 })
       free()
-      await until(async () => (await pupil.rows()).some((row) => stepsIn(row) === 1))
-      expect(await pupil.errors()).toEqual([])
-      expect(full.door.calls.filter((call) => call === 'optim_step')).toHaveLength(1)
+      await until(async () => (await learner.rows()).some((row) => stepsIn(row) === 1))
+      expect(await learner.errors()).toEqual([])
+      expect(full.trainer.calls.filter((call) => call === 'optim_step')).toHaveLength(1)
     },
     STARTING_MILLISECONDS,
   )

@@ -1,27 +1,22 @@
 /** One scenario of weights and a harness: each improved by its own trainer, served together, and rolled back together. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
-import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
+import { memberOf } from '../spec/support/trainee.ts'
 import { sharedFolder } from '../support/folder.ts'
 import { until } from '../support/wait.ts'
-import { openTrainingWorld, playGroup, say, type TrainingWorld } from './support/training-world.ts'
-import { seedsFrom, voiceOf, type Spoken } from './support/spoken.ts'
+import { pupil, sharedTraining } from './support/pupil.ts'
+import { openTrainingWorld, PROMPT, say } from './support/training-world.ts'
 
-const PROMPT = 'Pick a colour.'
 const GROUP = 8
 const COMMIT = /^[0-9a-f]{40}$/
 const PROPOSER = join(import.meta.dirname, '..', 'fixtures', 'evolution', 'word-proposer.ts')
 const ADAPTER = join(import.meta.dirname, '..', 'fixtures', 'weights', 'asking-adapter.ts')
 const folder = sharedFolder()
 
-let training: TrainingWorld
-let s: Trainee
-/** An answer that the base would not prefer. */
-let wanted: string
-beforeAll(async () => {
-  training = await openTrainingWorld({
+const { world } = sharedTraining(() =>
+  openTrainingWorld({
     recipe: 'weights-and-harness',
     'training.group_size': GROUP,
     'training.learning_rate': 0.01,
@@ -33,20 +28,22 @@ beforeAll(async () => {
     'evolution.proposer': PROPOSER,
     'evolution.proposals_dir': join(folder, 'proposals'),
     'evolution.step_record_dir': join(folder, 'steps'),
-  })
-  s = trainee(training.world, 'both')
-  const { text: likeliest } = await say(training.world, 'nobody', PROMPT, { temperature: 0 })
+  }),
+)
+const s = pupil(world, 'both')
+/** An answer that the base would not prefer. */
+let wanted: string
+beforeAll(async () => {
+  const { text: likeliest } = await say(world, 'untrained', { temperature: 0 })
   wanted = likeliest === 'blue' ? 'green' : 'blue'
-  await training.world.restart({
+  await world.restart({
     'evolution.tasks': JSON.stringify([{ name: 'colour', prompt: 'Tell me the time?', answer: wanted }]),
   })
 })
-afterAll(() => training.close())
 
 const partsOf = (row: JsonObject): JsonObject => memberOf(row, 'components')
 const idOf = (row: JsonObject): string => textAt(row, 'release_id')
-const filesOf = async (): Promise<JsonObject> => memberOf((await training.world.get('/svc/harness', named(s.name))).json, 'files')
-const voice = (): Promise<readonly Pick<Spoken, 'tokens' | 'logProbs'>[]> => voiceOf(training.world, s.name, PROMPT)
+const filesOf = async (): Promise<JsonObject> => memberOf((await world.get('/svc/harness', named(s.name))).json, 'files')
 
 const publishedBy = async (component: string): Promise<number> =>
   (await s.releases()).filter((row) => row['component'] === component && row['result'] === 'published').length
@@ -54,17 +51,13 @@ const publishedBy = async (component: string): Promise<number> =>
 /** Trains the weights towards the wanted answer; over when they are published. */
 async function reward(group: number): Promise<void> {
   const before = await publishedBy('weights')
-  await playGroup(training.world, s.name, String(group), {
-    prompt: PROMPT,
-    seeds: seedsFrom(group * 1000, GROUP),
-    score: (texts, index) => (texts[index] === wanted ? 1 : 0) + index / 1000,
-  })
+  await s.teach(group, GROUP, wanted)
   await until(async () => (await publishedBy('weights')) > before)
 }
 
 /** Requests a harness change and returns its row. */
 async function suggest(feedback: string): Promise<JsonObject> {
-  const { receipt } = await say(training.world, s.name, PROMPT)
+  const { receipt } = await s.say()
   const report = textAt((await s.report({ references: [receipt], score: 0, feedback })).json, 'agent_record_id')
   const { step } = await s.consumer(report)
   return (await s.releases()).find((row) => row['step'] === step) ?? {}
@@ -72,9 +65,9 @@ async function suggest(feedback: string): Promise<JsonObject> {
 
 /** What is likeliest said by the served release, or to a candidate of one component. */
 async function greedy(component?: string): Promise<string> {
-  if (component === undefined) return (await say(training.world, s.name, PROMPT, { temperature: 0 })).text
+  if (component === undefined) return (await s.say({ temperature: 0 })).text
   const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 12, temperature: 0 }
-  const { text } = await training.world.post(`/svc/scenarios/${s.name}/components/${component}/evaluation/v1/chat/completions`, body)
+  const { text } = await world.post(`/svc/scenarios/${s.name}/components/${component}/evaluation/v1/chat/completions`, body)
   return String(JSON.parse(text).choices[0].message.content).trim()
 }
 
@@ -98,18 +91,18 @@ describe('a release of weights and a harness', () => {
     expect(partsOf(head)['harness']).toBe(partsOf(created)['harness'])
     expect(partsOf(head)['weights']).not.toBe(partsOf(created)['weights'])
     expect((await s.releases()).map(idOf)).toEqual(expect.not.arrayContaining([expect.not.stringMatching(COMMIT)]))
-    const { status, headers } = await training.world.get('/svc/harness', named(s.name))
+    const { status, headers } = await world.get('/svc/harness', named(s.name))
     expect([status, headers['x-svc-release-id']]).toEqual([200, idOf(created)])
   })
 
   it('whose harness learns is measured on the weights that are served, and keeps them [release.components] [evaluation.component-hooks]', async () => {
-    const [before, said] = [await s.head(), await voice()]
+    const [before, said] = [await s.head(), await s.voice()]
     expect(await suggest(PROMPT)).toMatchObject({ component: 'harness', result: 'published', metrics: { wins: 1, losses: 0 } })
     const head = await s.head()
     expect(partsOf(head)['weights']).toBe(partsOf(before)['weights'])
     expect(partsOf(head)['harness']).not.toBe(partsOf(before)['harness'])
     expect(await filesOf()).toMatchObject({ 'RULES.md': expect.stringContaining(PROMPT) })
-    expect(await voice()).toEqual(said)
+    expect(await s.voice()).toEqual(said)
   })
 
   it('is asked by a candidate of the harness with its weights, and by one of the weights without [evaluation.component-hooks]', async () => {
@@ -126,14 +119,14 @@ describe('what clients see', () => {
       ['train', 'harness'],
     ])
     await reward(100)
-    const { headers } = await training.world.post(
+    const { headers } = await world.post(
       '/v1/chat/completions',
       { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 1 },
       { ...named(s.name), 'x-svc-tag-release': idOf(listed[0] ?? {}) },
     )
     expect(headers['x-svc-release-id']).toBe(idOf(listed[1] ?? {}))
     // Weights act inside the service: whatever a client has installed, they are what answered.
-    const kept = await training.world.get(`/svc/scenarios/${s.name}/records/${String(headers['x-svc-agent-record-id'])}`)
+    const kept = await world.get(`/svc/scenarios/${s.name}/records/${String(headers['x-svc-agent-record-id'])}`)
     expect(kept.json['artifact_ref']).toBe(idOf(await s.head()))
   })
 
@@ -149,12 +142,12 @@ describe('what clients see', () => {
 
 describe('a rollback', () => {
   it('brings both back: the harness as it was, and the weights loaded again, token by token [movement.rollback] [release.components]', async () => {
-    const [target, files, said] = [await s.head(), await filesOf(), await voice()]
+    const [target, files, said] = [await s.head(), await filesOf(), await s.voice()]
     await reward(200)
-    expect(await voice()).not.toEqual(said)
+    expect(await s.voice()).not.toEqual(said)
     expect((await s.move('rollback', idOf(target))).status).toBe(200)
     expect(partsOf(await s.head())).toEqual(partsOf(target))
-    expect([await filesOf(), await voice()]).toEqual([files, said])
+    expect([await filesOf(), await s.voice()]).toEqual([files, said])
   })
 
   it('to the start asks the base alone, with the harness there was', async () => {

@@ -1,15 +1,14 @@
 /** Ways to learn other than grouped reports: imported chats, a teacher, a running baseline; and an examiner that keeps what is worse from being served. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { named, rowsOf, textAt } from '../spec/support/helpers.ts'
-import { memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
+import { memberOf } from '../spec/support/trainee.ts'
 import type { Settings } from '../support/settings.ts'
-import { openTrainingWorld, rowAt, type TrainingWorld } from './support/training-world.ts'
-import { driftOf, seedsFrom, shareOf, spoken, voiceOf } from './support/spoken.ts'
+import { driftOf, pupil, sharedTraining, type Pupil } from './support/pupil.ts'
+import { openTrainingWorld, PROMPT, seedsFrom } from './support/training-world.ts'
 
-const PROMPT = 'Pick a colour.'
 const BATCH = 8
 /** So many answers of the student make a step. */
 const WORDS = 32
@@ -17,9 +16,8 @@ const BATCHES: Settings = { 'pipeline.task2batch.config.batch_size': BATCH, 'tra
 const OF_RECORDS: Settings = { ...BATCHES, 'data.batch_policy': 'records' }
 const IMITATE: Settings = { ...OF_RECORDS, 'training.objective': 'sft' }
 
-let training: TrainingWorld
-beforeAll(async () => {
-  training = await openTrainingWorld(
+const { training, world } = sharedTraining(() =>
+  openTrainingWorld(
     { 'inference.engine.capacity': 16 },
     {
       recipes: {
@@ -44,31 +42,29 @@ beforeAll(async () => {
         },
       },
     },
-  )
-})
-afterAll(() => training.close())
+  ),
+)
 
-async function scenario(recipe: string, release?: string): Promise<Trainee> {
+async function scenario(recipe: string, release?: string): Promise<Pupil> {
   const name = `${recipe}-${randomUUID()}`
-  const created = await training.world.post('/svc/scenarios', { name, recipe, ...(release !== undefined && { release_id: release }) })
+  const created = await world.post('/svc/scenarios', { name, recipe, ...(release !== undefined && { release_id: release }) })
   expect(created.status).toBe(201)
-  return trainee(training.world, name)
+  return pupil(world, name)
 }
 
-const headOf = async (s: Trainee): Promise<string> => textAt(await s.head(), 'release_id')
+const headOf = async (s: Pupil): Promise<string> => textAt(await s.head(), 'release_id')
 
 /** Asked in a scenario of its own that learns from reports alone, so that asking teaches nothing. */
-async function asked<T>(release: string, ask: (scenario: string) => Promise<T>): Promise<T> {
+async function asked<T>(release: string, ask: (scenario: Pupil) => Promise<T>): Promise<T> {
   const s = await scenario('outdo', release)
-  const answer = await ask(s.name)
+  const answer = await ask(s)
   await s.remove()
   return answer
 }
-const share = (release: string, answer: string): Promise<number> => asked(release, (name) => shareOf(training.world, name, PROMPT, answer))
-const voice = (release: string) => asked(release, (name) => voiceOf(training.world, name, PROMPT))
+const share = async (release: string, answer: string): Promise<number> => (await asked(release, (s) => s.shares(answer)))[0] ?? Number.NaN
 
 /** One batch of chats in which somebody else gave that answer. No ids, no log-probabilities: text alone. */
-async function importChats(s: Trainee, batch: number, answer: string): Promise<readonly string[]> {
+async function importChats(s: Pupil, batch: number, answer: string): Promise<readonly string[]> {
   const records = Array.from({ length: BATCH }, (_, index) => ({
     agent_record_id: `${answer}-${batch}-${index}`,
     request_type: 'inference',
@@ -78,13 +74,13 @@ async function importChats(s: Trainee, batch: number, answer: string): Promise<r
       response: { choices: [{ index: 0, message: { role: 'assistant', content: answer }, finish_reason: 'stop' }] },
     },
   }))
-  const answered = await training.world.post('/svc/records/batch', { records }, named(s.name))
+  const answered = await world.post('/svc/records/batch', { records }, named(s.name))
   return rowsOf(answered, 'records').map((receipt) => textAt(receipt, 'agent_record_id'))
 }
 
-async function imitate(s: Trainee, batch: number, answer: string): Promise<JsonObject> {
+async function imitate(s: Pupil, batch: number, answer: string): Promise<JsonObject> {
   await importChats(s, batch, answer)
-  return rowAt(training.world, s.name, batch)
+  return s.row(batch)
 }
 
 const trained = z.object({ metrics: z.object({ loss: z.number(), tokens_trained: z.number() }) })
@@ -94,7 +90,7 @@ describe('imported chats without ids or log-probabilities', () => {
     const s = await scenario('imitate')
     const before = await share(await headOf(s), 'gold')
     const ids = await importChats(s, 1, 'gold')
-    const first = await rowAt(training.world, s.name, 1)
+    const first = await s.row(1)
     expect(first['consumed_ids']).toEqual([...ids].sort())
     const { metrics } = trained.parse(first)
     // Four letters and the end of the turn: the answer as the model itself would have ended it.
@@ -107,10 +103,10 @@ describe('imported chats without ids or log-probabilities', () => {
   it('name no release, and get no ids of their own', async () => {
     const s = await scenario('imitate')
     const [id] = await importChats(s, 1, 'gold')
-    const { json } = await training.world.get(`/svc/scenarios/${s.name}/records/${id}`)
+    const { json } = await world.get(`/svc/scenarios/${s.name}/records/${id}`)
     expect(json['artifact_ref']).toBeNull()
     expect(memberOf(memberOf(json, 'payload'), 'response')).not.toHaveProperty('training')
-    await rowAt(training.world, s.name, 1)
+    await s.row(1)
   })
 })
 
@@ -122,8 +118,8 @@ describe('a teacher', () => {
     const s = await scenario('follow', await headOf(imitator))
     const away = await share(await headOf(s), 'gold')
     for (let step = 1; step <= 4; step += 1) {
-      const said = await spoken(training.world, s.name, PROMPT, seedsFrom(step * 1000, WORDS))
-      const { metrics } = await rowAt(training.world, s.name, step)
+      const said = await s.spoken(seedsFrom(step * 1000, WORDS))
+      const { metrics } = await s.row(step)
       expect(metrics).toMatchObject({ training_method: 'distill', samples_fresh: WORDS })
       // The teacher is the base: what it makes of these very words is what the student was weighed by.
       if (step === 1) expect(memberOf({ metrics }, 'metrics')['teacher_distance']).toBeCloseTo(await driftOf(training, said), 4)
@@ -138,9 +134,9 @@ describe('single scores', () => {
     const s = await scenario('outdo')
     const before = await share(await headOf(s), 'green')
     for (let step = 1; step <= 4; step += 1) {
-      const said = await spoken(training.world, s.name, PROMPT, seedsFrom(step * 1000, BATCH))
+      const said = await s.spoken(seedsFrom(step * 1000, BATCH))
       for (const { receipt, text } of said) await s.report({ references: [receipt], score: text === 'green' ? 1 : 0 })
-      const { metrics } = await rowAt(training.world, s.name, step)
+      const { metrics } = await s.row(step)
       expect(metrics).toMatchObject({ training_method: 'baseline', baseline: expect.any(Number) })
     }
     expect(await share(await headOf(s), 'green')).toBeGreaterThan(before + 0.2)
@@ -151,13 +147,13 @@ describe('an examiner with a floor', () => {
   it('rejects a candidate below it, with what it was measured by in the row; what is served stays', async () => {
     const s = await scenario('careful')
     const head = await s.head()
-    const before = await voice(textAt(head, 'release_id'))
+    const before = await asked(textAt(head, 'release_id'), (other) => other.voice())
     await imitate(s, 1, 'green')
     const selection = { candidate_score: 0, evaluation_task_count: 1 }
     expect(await s.release()).toMatchObject({ result: 'rejected', metrics: { selected: false, selection } })
     expect(await s.head()).toEqual(head)
     expect(await s.status()).toMatchObject({ adapter_runtime_load_id: null })
-    expect((await spoken(training.world, s.name, PROMPT, [0]))[0]).toMatchObject({
+    expect((await s.spoken([0]))[0]).toMatchObject({
       tokens: before[0]?.tokens,
       logProbs: before[0]?.logProbs,
     })
@@ -166,7 +162,7 @@ describe('an examiner with a floor', () => {
   it('publishes one that reaches it', async () => {
     const s = await scenario('careful')
     await importChats(s, 1, 'gold')
-    await rowAt(training.world, s.name, 1)
+    await s.row(1)
     expect(await s.release()).toMatchObject({ result: 'published', metrics: { selected: true, selection: { candidate_score: 1 } } })
   })
 })

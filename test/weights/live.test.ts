@@ -1,53 +1,41 @@
 /** Publications between checkpoints live in the engine and in the scenario's own folder: they serve, outlive a restart, and cannot be rolled back to. */
 import { globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectRefusal } from '../spec/support/refusal.ts'
 import { textAt } from '../spec/support/helpers.ts'
-import { gateIn, memberOf, trainee, type Trainee } from '../spec/support/trainee.ts'
-import { openTrainingWorld, playGroup, rowAt, type TrainingWorld } from './support/training-world.ts'
-import { seedsFrom, spoken, voiceOf } from './support/spoken.ts'
+import { gateIn, memberOf } from '../spec/support/trainee.ts'
+import { pupil, sharedTraining } from './support/pupil.ts'
+import { openTrainingWorld } from './support/training-world.ts'
 
-const PROMPT = 'Pick a colour.'
 const GROUP = 6
 const COMMIT = /^[0-9a-f]{40}$/
 const EXAMINER = join(import.meta.dirname, 'support', 'gated-examiner.ts')
 
-let training: TrainingWorld
-let s: Trainee
-beforeAll(async () => {
-  training = await openTrainingWorld({ 'training.checkpoint_every': 3, 'training.group_size': GROUP, 'training.learning_rate': 0.01 })
-  s = trainee(training.world, 'live')
-})
-afterAll(() => training.close())
+const { world } = sharedTraining(() =>
+  openTrainingWorld({ 'training.checkpoint_every': 3, 'training.group_size': GROUP, 'training.learning_rate': 0.01 }),
+)
+const s = pupil(world, 'live')
 
 /** The chain's life, as the load ids name it. */
 const incarnation = async (): Promise<string> => textAt(await s.status(), 'current_runtime_load_id').split(':')[0] ?? ''
 
-/** One group with scores that differ, whatever was said. */
-const report = (group: number): Promise<number> =>
-  playGroup(training.world, s.name, String(group), {
-    prompt: PROMPT,
-    seeds: seedsFrom(group * 1000, GROUP),
-    score: (texts, index) => (texts[index] === 'blue' ? 1 : 0) + index / 100,
-  })
-
 async function learn(step: number): Promise<void> {
-  await report(step)
-  await rowAt(training.world, s.name, step)
+  await s.teach(step, GROUP)
+  await s.row(step)
 }
 
 describe('between checkpoints', () => {
   it('a release is named by its load and its step, and serves [release.live-ids] [status.weights]', async () => {
-    const base = await voiceOf(training.world, s.name, PROMPT)
+    const base = await s.voice()
     await learn(1)
     const life = await incarnation()
     const head = await s.head()
     expect(head).toMatchObject({ release_id: `live:${life}:1:1`, content_id: `weights:${life}:1`, restorable: false, result: 'published' })
     expect(await s.status()).toMatchObject({ current_runtime_load_id: `${life}:1`, adapter_runtime_load_id: `${life}:1` })
-    const [answer] = await spoken(training.world, s.name, PROMPT, [7])
+    const [answer] = await s.spoken([7])
     expect(answer).toMatchObject({ release: head['release_id'], loadId: `${life}:1` })
-    expect(await voiceOf(training.world, s.name, PROMPT)).not.toEqual(base)
+    expect(await s.voice()).not.toEqual(base)
   })
 
   it('each is on the one before it, and the last of the three is a commit [release.live-ids]', async () => {
@@ -78,14 +66,10 @@ describe('between checkpoints', () => {
 describe('after a restart', () => {
   it('the same live weights are served from the folder of the scenario, under the same load [release.live-ids]', async () => {
     await learn(4)
-    const [head, voice, { current_runtime_load_id: load }] = [
-      await s.head(),
-      await voiceOf(training.world, s.name, PROMPT),
-      await s.status(),
-    ]
+    const [head, voice, { current_runtime_load_id: load }] = [await s.head(), await s.voice(), await s.status()]
     expect(head['release_id']).toMatch(/^live:/)
-    await training.world.restart()
-    expect(await voiceOf(training.world, s.name, PROMPT)).toEqual(voice)
+    await world.restart()
+    expect(await s.voice()).toEqual(voice)
     expect(await s.head()).toEqual(head)
     expect(await s.status()).toMatchObject({ current_runtime_load_id: load })
   })
@@ -94,13 +78,13 @@ describe('after a restart', () => {
     const [live, checkpoint] = await s.releases()
     const step = Number(live?.['step'])
     await s.move('rollback', textAt(checkpoint ?? {}, 'release_id'))
-    const voice = await voiceOf(training.world, s.name, PROMPT)
+    const voice = await s.voice()
     await learn(step + 2)
     expect((await s.head())['release_id']).toMatch(/^live:/)
-    for (const folder of globSync(join(training.world.directory, 'records', 'scenarios', '*', 'weights', 'exports')))
+    for (const folder of globSync(join(world.directory, 'records', 'scenarios', '*', 'weights', 'exports')))
       rmSync(folder, { recursive: true })
-    await training.world.restart()
-    expect(await voiceOf(training.world, s.name, PROMPT)).toEqual(voice)
+    await world.restart()
+    expect(await s.voice()).toEqual(voice)
     const head = await s.head()
     expect(head).toMatchObject({
       operation: 'rollback',
@@ -115,23 +99,23 @@ describe('after a restart', () => {
 
 describe('the status', () => {
   it('names the job that is out and whose it is, and the scenario cannot be deleted meanwhile [status.weights] [delete.rule-3]', async () => {
-    const gate = gateIn(training.world)
-    await training.world.restart({ 'training.examiner': EXAMINER, 'training.examiner_config.gate': gate.path })
+    const gate = gateIn(world)
+    await world.restart({ 'training.examiner': EXAMINER, 'training.examiner_config.gate': gate.path })
     const { step } = await s.release()
-    await report(100)
+    await s.teach(100, GROUP)
     await gate.reached()
-    const { training_job: job } = (await training.world.get('/svc/status')).json
+    const { training_job: job } = (await world.get('/svc/status')).json
     expect(job).toEqual({ status: 'CHECKPOINT', training_job_id: expect.stringMatching(/^[0-9a-f]{64}$/), owner: s.name })
     expectRefusal(await s.remove(), 409, 'job_out')
     await gate.open()
-    const row = await rowAt(training.world, s.name, Number(step) + 1)
+    const row = await s.row(Number(step) + 1)
     expect(memberOf(row, 'metrics')['training_job_id']).toBe(memberOf({ job }, 'job')['training_job_id'])
-    expect((await training.world.get('/svc/status')).json['training_job']).toBeNull()
+    expect((await world.get('/svc/status')).json['training_job']).toBeNull()
   })
 
   it('shows which adapters the engine holds for whom [status.weights]', async () => {
     const load = textAt(await s.status(), 'current_runtime_load_id')
-    const { adapters } = memberOf((await training.world.get('/svc/status')).json, 'serving')
+    const { adapters } = memberOf((await world.get('/svc/status')).json, 'serving')
     const own = memberOf(memberOf(adapters, 'scenarios'), s.name)
     expect(own).toMatchObject({ current: { runtime_load_id: load, adapter: expect.any(String) }, resident: expect.arrayContaining([load]) })
     expect(adapters).toMatchObject({ capacity: 4, leaked: 0, in_flight: 0, counters: { load_failures: 0 } })

@@ -71,11 +71,11 @@ function snapshot(
 }
 const changed = (step: number, change: Partial<Row>): readonly Row[] =>
   ROWS.map((row) => (row.step === step ? rowOf({ ...row, ...change }) : row))
+const rulesOf = (book: Book, seen: Snapshot): readonly string[] => judge(book, seen).map(({ rule }) => rule)
 /** Judged without an earlier reading of the rows, so that only the rule in question speaks. */
-const broken = (change: Partial<Seen>, ledgers = {}): readonly string[] =>
-  judge(story([]), snapshot(change, ledgers)).map(({ rule }) => rule)
+const broken = (change: Partial<Seen>, ledgers = {}): readonly string[] => rulesOf(story([]), snapshot(change, ledgers))
 /** Judged against an earlier reading of all rows. */
-const again = (rows: readonly Row[]): readonly string[] => judge(story(), snapshot({ rows })).map(({ rule }) => rule)
+const again = (rows: readonly Row[]): readonly string[] => rulesOf(story(), snapshot({ rows }))
 const unrested = (change: Partial<Seen>, held?: readonly string[]): readonly string[] =>
   judgeRest(snapshot(change, {}, held)).map(({ rule }) => rule)
 
@@ -109,112 +109,104 @@ describe('what the oracle accepts', () => {
     const all = { scenarios: [seen], held: new Set<string>(), ledgers: new Map(Object.entries(lines)) }
     expect(judge(book, all)).toEqual([])
     const spoiled = new Map(Object.entries({ ...lines, 'c2/alpha': [] }))
-    expect(judge(book, { ...all, ledgers: spoiled }).map(({ rule }) => rule)).toEqual(['ledger'])
+    expect(rulesOf(book, { ...all, ledgers: spoiled })).toEqual(['ledger'])
   })
 })
 
 describe('what the oracle reports at any moment', () => {
-  it('a record consumed twice by one trainer, and an instruction consumed by two', () => {
-    expect(broken({ rows: changed(4, { consumed: ['t2', 'x1'] }) })).toEqual(['consumed twice'])
-    expect(broken({ rows: changed(4, { component: 'beta', consumed: ['t2', 't1'] }) })).toEqual(['consumed twice'])
+  const request = ['request t1']
+  const more = [...LEARNED, ...request, 'unit x4 p4']
+  it.each<[string, () => readonly string[], readonly string[]]>([
+    ['a record consumed twice by one trainer', () => broken({ rows: changed(4, { consumed: ['t2', 'x1'] }) }), ['consumed twice']],
+    [
+      'an instruction consumed by two',
+      () => broken({ rows: changed(4, { component: 'beta', consumed: ['t2', 't1'] }) }),
+      ['consumed twice'],
+    ],
+    ['a step that consumed what is not stored', () => broken({ rows: changed(4, { consumed: ['t2', 'stranger'] }) }), ['from nowhere']],
+    [
+      'an acknowledged instruction that is gone',
+      () => broken({ records: RECORDS.filter(({ id }) => id !== 't2') }),
+      ['lost', 'from nowhere'],
+    ],
+    ['a row that changed', () => again(changed(4, { result: 'skipped' })), ['row changed']],
+    ['a row that is gone', () => again(ROWS.slice(0, 5)), ['row changed']],
+    ['a gap in the steps', () => broken({ rows: changed(5, { step: 6 }) }), ['gap']],
+    ['a ledger that lacks an instruction', () => broken({}, { r2: LEARNED, r3: LEARNED }), ['ledger', 'ledger']],
+    [
+      'a ledger that lacks a unit',
+      () => broken({}, { r1: ['unit x1 p1'], r2: ['unit x1 p1', ...request], r3: ['unit x1 p1', ...request] }),
+      ['ledger', 'ledger'],
+    ],
+    ['a ledger that holds what was not consumed', () => broken({}, { r2: more, r3: more }), ['ledger', 'ledger']],
+    ["a ledger that does not go on from its parent's", () => broken({}, { r2: request, r3: request }), ['ledger']],
+    ['a promote that serves something else than its target', () => broken({}, { r3: LEARNED }), ['ledger']],
+    ['a rollback that serves something else than its target', () => broken({}, { r5: LEARNED }), ['ledger']],
+    [
+      'a report that was used up and that no step learned from',
+      () => broken({ rows: changed(2, { consumed: ['t1', 'p3', 'p4'] }) }),
+      ['ledger'],
+    ],
+    ['a scenario that is gone', () => rulesOf(story(), { ...snapshot(), scenarios: [] }), ['scenario']],
+    ['a scenario that no client made', () => rulesOf(new Book(), snapshot()), ['scenario']],
+  ])('%s', (_what, found, rules) => {
+    expect(found()).toEqual(rules)
   })
 
-  it('a step that consumed what is not stored, or what was refused', () => {
-    expect(broken({ rows: changed(4, { consumed: ['t2', 'stranger'] }) })).toEqual(['from nowhere'])
+  it('a step that consumed what was refused', () => {
     const book = story([])
     const sent = book.life(NAME).sent.get('t2')
     if (sent !== undefined) sent.fate = 'refused'
-    expect(judge(book, snapshot()).map(({ rule }) => rule)).toEqual(['from nowhere'])
-  })
-
-  it('an acknowledged instruction that is gone, with the row that names it', () => {
-    expect(broken({ records: RECORDS.filter(({ id }) => id !== 't2') })).toEqual(['lost', 'from nowhere'])
+    expect(rulesOf(book, snapshot())).toEqual(['from nowhere'])
   })
 
   it('a promote that was answered and is not in the chain', () => {
     expect(broken({ rows: changed(3, { target: 'r1' }), current: [3] })).toContain('lost')
   })
 
-  it('a row that changed, and one that is gone', () => {
-    expect(again(changed(4, { result: 'skipped' }))).toEqual(['row changed'])
-    expect(again(ROWS.slice(0, 5))).toEqual(['row changed'])
-  })
-
-  it('a gap in the steps, and a chain without its creation', () => {
-    expect(broken({ rows: ROWS.map((row) => (row.step === 5 ? rowOf({ ...row, step: 6 }) : row)) })).toEqual(['gap'])
+  it('a chain without its creation', () => {
     expect(broken({ rows: changed(0, { operation: 'train', consumed: ['x4', 'p4'] }) })).toContain('gap')
   })
 
   it('a release that cannot be read', () => {
     const all = snapshot()
     const ledgers = new Map([...all.ledgers].filter(([key]) => key !== ledgerKey('r3', '')))
-    expect(judge(story(), { ...all, ledgers }).map(({ rule }) => rule)).toEqual(['unreadable'])
-  })
-
-  it('a ledger that lacks what was consumed, holds what was not, or does not go on from its parent', () => {
-    expect(broken({}, { r2: LEARNED, r3: LEARNED })).toEqual(['ledger', 'ledger'])
-    expect(broken({}, { r1: ['unit x1 p1'], r2: ['unit x1 p1', 'request t1'], r3: ['unit x1 p1', 'request t1'] })).toEqual([
-      'ledger',
-      'ledger',
-    ])
-    expect(broken({}, { r2: [...LEARNED, 'request t1', 'unit x4 p4'], r3: [...LEARNED, 'request t1', 'unit x4 p4'] })).toEqual([
-      'ledger',
-      'ledger',
-    ])
-    expect(broken({}, { r2: ['request t1'], r3: ['request t1'] })).toEqual(['ledger'])
-  })
-
-  it('a promote or a rollback that serves something else than its target', () => {
-    expect(broken({}, { r3: LEARNED })).toEqual(['ledger'])
-    expect(broken({}, { r5: LEARNED })).toEqual(['ledger'])
-  })
-
-  it('a report that was used up and that no step learned from', () => {
-    expect(broken({ rows: changed(2, { consumed: ['t1', 'p3', 'p4'] }) })).toEqual(['ledger'])
-  })
-
-  it('a scenario that is gone, and one that no client made', () => {
-    expect(judge(story(), { ...snapshot(), scenarios: [] }).map(({ rule }) => rule)).toEqual(['scenario'])
-    expect(judge(new Book(), snapshot()).map(({ rule }) => rule)).toEqual(['scenario'])
+    expect(rulesOf(story(), { ...all, ledgers })).toEqual(['unreadable'])
   })
 
   it('an answer that no client may get', () => {
     const book = story()
     book.surprises.push('a promote was answered with 500')
-    expect(judge(book, snapshot()).map(({ rule }) => rule)).toEqual(['answer'])
+    expect(rulesOf(book, snapshot())).toEqual(['answer'])
   })
 })
 
 describe('what the oracle reports at rest', () => {
-  it('an instruction that no step took, a full batch that no step took, and a scenario that is not loaded', () => {
-    expect(unrested({ records: [...RECORDS, instruction('t3')] })).toEqual(['unfinished'])
-    expect(unrested({ records: [...RECORDS, report('p5', 'x5')] })).toEqual(['unfinished'])
-    expect(unrested({ mode: null })).toEqual(['unfinished'])
+  it.each<[string, Partial<Seen>, string]>([
+    ['an instruction that no step took', { records: [...RECORDS, instruction('t3')] }, 'unfinished'],
+    ['a full batch that no step took', { records: [...RECORDS, report('p5', 'x5')] }, 'unfinished'],
+    ['a scenario that is not loaded', { mode: null }, 'unfinished'],
+    ['a head that shows another step than the rows', { head: 'r3' }, 'head'],
+    ['a catalog that shows another step than the rows', { current: [3] }, 'head'],
+    ['a catalog that shows two steps', { current: [3, 5] }, 'head'],
+    ['a status that shows another step than the rows', { statusStep: 4 }, 'head'],
+    ['a pointer that stayed behind', { pointer: 'r3' }, 'pointer'],
+  ])('%s', (_what, change, rule) => {
+    expect(unrested(change)).toEqual([rule])
   })
 
-  it('a head, a catalog or a status that shows another step than the rows', () => {
-    expect(unrested({ head: 'r3' })).toEqual(['head'])
-    expect(unrested({ current: [3] })).toEqual(['head'])
-    expect(unrested({ current: [3, 5] })).toEqual(['head'])
-    expect(unrested({ statusStep: 4 })).toEqual(['head'])
-  })
-
-  it('a pointer that stayed behind, and a held release without a ref until it is promoted', () => {
-    expect(unrested({ pointer: 'r3' })).toEqual(['pointer'])
+  it('a held release without a ref until it is promoted', () => {
     expect(unrested({}, [])).toEqual([])
-    const rows = changed(3, { operation: 'rollback', target: 'r1' })
-    expect(unrested({ rows }, [])).toEqual(['hold'])
+    expect(unrested({ rows: changed(3, { operation: 'rollback', target: 'r1' }) }, [])).toEqual(['hold'])
   })
 })
 
-describe('a creation or a removal without an answer', () => {
-  it('is what the list says it is', () => {
-    const book = story()
-    book.life(NAME).fate = 'removing'
-    book.settle([NAME])
-    expect(judge(book, snapshot())).toEqual([])
-    book.life(NAME).fate = 'removing'
-    book.settle([])
-    expect(judge(book, { ...snapshot(), scenarios: [] })).toEqual([])
-  })
+it('a creation or a removal without an answer is what the list says it is', () => {
+  const book = story()
+  book.life(NAME).fate = 'removing'
+  book.settle([NAME])
+  expect(judge(book, snapshot())).toEqual([])
+  book.life(NAME).fate = 'removing'
+  book.settle([])
+  expect(judge(book, { ...snapshot(), scenarios: [] })).toEqual([])
 })

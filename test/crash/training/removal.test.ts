@@ -1,4 +1,4 @@
-/** A scenario that is removed while its worker waits for a turn: nobody tries to go on with it. */
+/** A scenario that is removed while its worker waits for a turn: no worker goes on with it. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ import { send, type Answer } from '../../support/world.ts'
 
 const RECIPE = fileURLToPath(new URL('../../fixtures/training/ledger.ts', import.meta.url))
 
-it('is not loaded again by a worker that comes to rest meanwhile, and the log tells of no trouble', async () => {
+it('is not loaded again by a worker that rests meanwhile, and the log shows no trouble', async () => {
   const folder = temporaryFolder()
   const [arrived, passing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const slow = define('store', {
@@ -30,9 +30,9 @@ it('is not loaded again by a worker that comes to rest meanwhile, and the log te
     },
   })
   const settings = { ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:1'), recipe: RECIPE, 'svc.training_threads': 1 }
-  const told: JsonObject[] = []
+  const logged: JsonObject[] = []
   const service = await startService(await loadArguments(argumentsOf(settings)), {
-    log: { write: (_level, event, fields) => told.push({ event, ...fields }), flush: () => undefined },
+    log: { write: (_level, event, fields) => logged.push({ event, ...fields }), flush: () => undefined },
     plugins: { ...builtins, store: { sqlite: () => Promise.resolve({ default: slow }) } },
   })
   onTestFinished(() => service.close())
@@ -54,7 +54,7 @@ it('is not loaded again by a worker that comes to rest meanwhile, and the log te
   // Whatever waited behind the removal has had its turn once the name is used again.
   expect((await send(address, 'POST', '/svc/scenarios', { body: { name: 'leaving' } })).status).toBe(201)
   writeFileSync(gate, '')
-  expect(told.filter(({ event }) => event === 'background_error')).toEqual([])
+  expect(logged.filter(({ event }) => event === 'background_error')).toEqual([])
 })
 
 async function report(address: string, scenario: string, references: readonly string[], feedback: string): Promise<Answer> {

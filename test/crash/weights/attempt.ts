@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { listIn, textIn } from '../http.ts'
 import type { JsonObject } from '../../../src/contract/index.ts'
-import { landed, report, say, until, type Said } from './client.ts'
+import { LAST_INDEX, LAST_ROUND, landed, PARENT_STEP, report, say, until, type Recording, type Said } from './client.ts'
 import { readLeft, type Left } from './left.ts'
 import type { Point } from './points.ts'
-import { LAST_INDEX, LAST_ROUND, PARENT_STEP, type Recording } from './recording.ts'
 import { Trio, type Victim } from './trio.ts'
 
 export interface Attack {
@@ -65,7 +64,7 @@ async function beginAndKill(trio: Trio, recording: Recording, { who, point, afte
   await Promise.race([reached, inVain(point)])
   if (afterMs !== null) await sleep(afterMs)
   await trio.kill(who)
-  // The others go on at once, and meet nobody where it was.
+  // The others go on at once, and find no process where it was.
   trio.letGoOn()
   await begun
   await trio.start(who)
@@ -73,7 +72,7 @@ async function beginAndKill(trio: Trio, recording: Recording, { who, point, afte
 
 async function inVain(point: Point): Promise<never> {
   await sleep(REACHED_MS_MAX, undefined, { ref: false })
-  throw new Error(`the job never came to ${point}`)
+  throw new Error(`the job never reached ${point}`)
 }
 
 /** A client that is turned away tries again. */

@@ -10,8 +10,7 @@ import { PROVENANCE, readProvenance } from '../../../src/weights/formats/provena
 import { ADAPTER_WEIGHTS } from '../../../src/weights/formats/peft.ts'
 import { examine } from '../examine.ts'
 import { textIn } from '../http.ts'
-import { SCENARIO } from './client.ts'
-import { PARENT_STEP } from './recording.ts'
+import { PARENT_STEP, SCENARIO } from './client.ts'
 import type { Trio } from './trio.ts'
 
 export interface Left {

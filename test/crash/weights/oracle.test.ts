@@ -1,4 +1,4 @@
-/** The oracle of the weight ordeal can fail: each way in which a job may break its promises, told to it, is reported. */
+/** The oracle of the weight ordeal can fail: each way in which a job may break its promises is reported. */
 import { describe, expect, it } from 'vitest'
 import type { Attack, Outcome } from './attempt.ts'
 import type { Adapter, Row } from './left.ts'
@@ -43,7 +43,7 @@ describe('what the oracle reports', () => {
     ['a batch that was published twice', { rows: [ROW, { ...ROW, step: 3 }] }, /published 2 times/],
     ['a failure that left a row', { rows: [{ ...ROW, outcome: 'failed', consumed: [] }, ROW] }, /a row of its own: train, failed/],
     ['a record that was consumed twice', { rows: [{ ...ROW, consumed: [...BATCH, 'report'] }] }, /report was consumed 2 times/],
-    ['a record that was consumed by nobody', { rows: [{ ...ROW, consumed: ['report'] }] }, /exchange was consumed 0 times/],
+    ['a record that was consumed by no step', { rows: [{ ...ROW, consumed: ['report'] }] }, /exchange was consumed 0 times/],
     ['a record of another batch', { rows: [{ ...ROW, consumed: [...BATCH, 'other'] }] }, /other was consumed and is not/],
     ['a record that still waits', { pending: ['report'] }, /report still waits/],
     ['a release without weights', { adapter: null }, /no release was trained/],
@@ -58,8 +58,8 @@ describe('what the oracle reports', () => {
     ['a candidate left in the engine', { adapters: ['folder.2', 'candidate-job'] }, /holds candidate-job/],
     ['damage to what is stored', { damage: ['learner report: other bytes'] }, /other bytes/],
     ['a service that does not stop', { exitCode: null }, /ended with null/],
-  ])('%s', (_, change, told) => {
-    expect(broken(change).join('\n')).toMatch(told)
+  ])('%s', (_, change, words) => {
+    expect(broken(change).join('\n')).toMatch(words)
   })
 
   it('a job that was trained three times', () => {

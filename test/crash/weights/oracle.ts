@@ -47,7 +47,7 @@ function judgeService(outcome: Outcome, { undisturbed }: Expected): readonly str
   return [
     ...(answer === undisturbed.answer ? [] : ['the model answers otherwise than after the undisturbed run']),
     ...(answeredBy === undisturbed.answeredBy ? [] : [`the load ${answeredBy} answers instead of ${undisturbed.answeredBy}`]),
-    ...stray.map((name) => `the engine holds ${name}, which nobody is served by`),
+    ...stray.map((name) => `the engine holds ${name}, which serves no scenario`),
     ...damage,
     ...(exitCode === 0 ? [] : [`the service ended with ${exitCode} when asked to stop`]),
   ]

@@ -1,4 +1,4 @@
-/** The points of a weight job at which somebody is killed: a process that passes one says so, and waits there while it is told to. */
+/** The points of a weight job at which a process is killed: a process that passes one prints it, and waits there while it is held. */
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -16,7 +16,7 @@ export const POINTS = [
   'examined',
   /** The engine is in the middle of loading the candidate, which no row names. */
   'trying',
-  /** The row is durable; no engine was told. */
+  /** The row is durable; no engine was called. */
   'row',
   /** The engine is in the middle of loading what the row published. */
   'loading',

@@ -12,18 +12,18 @@ import { reach, type Point } from './points.ts'
 
 const MARKER = /\/weights\/job\.json$/
 
-tellMarkers()
-const store = define('store', { make: async (config) => tellingStore(await sqlite.plugin.make(config)) })
+reportMarkers()
+const store = define('store', { make: async (config) => reportingStore(await sqlite.plugin.make(config)) })
 const service = await startService(await loadArguments(process.argv.slice(2)), {
   plugins: { ...builtins, store: { sqlite: () => Promise.resolve({ default: store }) } },
 })
 process.once('SIGTERM', () => void service.close())
 process.stdout.write(`${service.address}\n`)
-// Whoever is killed keeps nothing it compiled, unless it does so now.
+// A killed process keeps nothing it compiled, unless it does so now.
 flushCompileCache()
 
 /** The marker is read before anything of a job is done, and is what it says from the moment it has its name. */
-function tellMarkers(): void {
+function reportMarkers(): void {
   const { readFile, rename } = promises
   Object.assign(promises, {
     async readFile(...args: Parameters<typeof readFile>) {
@@ -51,7 +51,7 @@ function pointOf(written: unknown): Point | null {
   return model_id === undefined ? 'session' : 'model'
 }
 
-function tellingStore(inner: Store): Store {
+function reportingStore(inner: Store): Store {
   return wrapStore(inner, {
     scenario(name) {
       const scenario = inner.scenario(name)

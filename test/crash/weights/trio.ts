@@ -84,7 +84,7 @@ export class Trio {
     this.#onPoint = listen
   }
 
-  /** Whoever reaches that point waits there until they are let go on. */
+  /** A process that reaches that point waits there until it is let go on. */
   holdAt(point: Point): void {
     writeFileSync(this.#order, point)
   }
@@ -185,7 +185,7 @@ export class Trio {
   }
 }
 
-/** One that nobody listens on, and that was not given before. */
+/** A port that nothing listens on, and that was not given before. */
 async function ownPort(): Promise<number> {
   const port = next
   next = port >= MOST ? LEAST : port + 1

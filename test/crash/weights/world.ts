@@ -7,7 +7,7 @@ import { randomOf } from '../random.ts'
 import { attempt, nameOf, type Attack, type Outcome } from './attempt.ts'
 import { judge, type Expected } from './oracle.ts'
 import { POINTS, type Point } from './points.ts'
-import { record, type Recording } from './recording.ts'
+import { record, type Recording } from './client.ts'
 import { VICTIMS, type Victim } from './trio.ts'
 
 /** Few cores are needed by each: much of a run is waiting for what was killed. */
@@ -99,7 +99,7 @@ class WeightTrial implements Trial {
 
 interface Result {
   readonly attack: Attack
-  /** Null when it never came to rest. */
+  /** Null when it never rested. */
   readonly outcome: Outcome | null
   readonly broken: readonly string[]
 }

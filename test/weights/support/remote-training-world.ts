@@ -4,25 +4,16 @@ import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
 import { readSettings } from '../../../plugins/runtimes/llama/settings.ts'
 import type { Settings } from '../../support/settings.ts'
 import { llamaDecoder } from '../engines/llama-decoder.ts'
-import type { EngineServer } from '../engines/server.ts'
 import { startSglang } from '../engines/sglang-server.ts'
 import { startVllm } from '../engines/vllm-server.ts'
 import { VOCABULARY, withLlama } from './llama.ts'
-import { openTrainingWorld, type TrainingWorld } from './training-world.ts'
+import { openTrainingWorld } from './training-world.ts'
 import { tinyModel } from './tiny-model.ts'
-
-export interface RemoteTrainingWorld extends TrainingWorld {
-  readonly engine: EngineServer
-}
 
 /** The decoder's capacity must not be the limit. */
 const DECODER_CAPACITY = 64
 
-export async function openRemoteTrainingWorld(
-  kind: 'sglang' | 'vllm',
-  capacity: number,
-  settings: Settings = {},
-): Promise<RemoteTrainingWorld> {
+export async function openRemoteTrainingWorld(kind: 'sglang' | 'vllm', capacity: number, settings: Settings) {
   withLlama()
   const model = join(await tinyModel(), 'model.gguf')
   const decoding = await openLlamaEngine(readSettings({ model, capacity: DECODER_CAPACITY }))

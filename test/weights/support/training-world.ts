@@ -3,18 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../../src/contract/index.ts'
+import { trainee } from '../../spec/support/trainee.ts'
 import type { Settings } from '../../support/settings.ts'
-import { until } from '../../support/wait.ts'
 import { world, type World } from '../../support/world.ts'
 import { withLlama } from './llama.ts'
 import { tinyModel } from './tiny-model.ts'
-import { startTrainer, type TrainerProcess } from './trainer-process.ts'
-
-export interface TrainingWorld {
-  readonly world: World
-  readonly trainer: TrainerProcess
-  close(): Promise<void>
-}
+import { startTrainer, type TrainerOptions } from './trainer-process.ts'
 
 /** Training settings for tests: large steps for a small model. */
 export const QUICKLY: Settings = {
@@ -34,12 +28,26 @@ export interface TrainingWorldOptions {
   readonly recipes?: Readonly<Record<string, Settings>>
 }
 
-export async function openTrainingWorld(settings: Settings = {}, options: TrainingWorldOptions = {}): Promise<TrainingWorld> {
+export interface TrainingWorld {
+  readonly world: World
+  readonly trainer: { readonly url: string; stop(): Promise<void> }
+  close(): Promise<void>
+}
+
+export const openTrainingWorld = (settings: Settings = {}, options: TrainingWorldOptions = {}) =>
+  openTrainingWorldWith(startTrainer, settings, options)
+
+/** With a trainer that is started in another way. */
+export async function openTrainingWorldWith<T extends TrainingWorld['trainer']>(
+  start: (options: TrainerOptions) => Promise<T>,
+  settings: Settings,
+  options: TrainingWorldOptions = {},
+) {
   const { device = 'cpu', recipes = {} } = options
   withLlama()
   const model = await tinyModel(...(options.model ?? []))
   const state = await mkdtemp(join(tmpdir(), 'svc-trainer-'))
-  const trainer = await startTrainer({ state, models: { tiny: model }, device })
+  const trainer = await start({ state, models: { tiny: model }, device })
   const opened = await world({
     backend: 'sqlite',
     settings: {
@@ -51,6 +59,8 @@ export async function openTrainingWorld(settings: Settings = {}, options: Traini
   })
   return {
     world: opened,
+    /** The folder of the base model. */
+    model,
     trainer,
     async close() {
       await opened.close()
@@ -69,52 +79,40 @@ function taught(usual: Settings, recipes: Readonly<Record<string, Settings>>): S
   return { recipe: first, ...Object.fromEntries(own) }
 }
 
-export interface Said {
-  readonly receipt: string
-  readonly text: string
+/** The question of all weight tests. */
+export const PROMPT = 'Pick a colour.'
+
+/** A chat with the tiny model, whatever the answer. */
+export function chat(at: World, scenario: string, more: JsonObject = {}) {
+  const body = { model: 'tiny', messages: [{ role: 'user', content: PROMPT }], max_tokens: 12, ...more }
+  return at.post('/v1/chat/completions', body, { 'x-svc-scenario': scenario })
 }
 
-export async function say(at: World, scenario: string, prompt: string, more: JsonObject = {}): Promise<Said> {
-  const body = { model: 'tiny', messages: [{ role: 'user', content: prompt }], max_tokens: 12, temperature: 1, ...more }
-  const answer = await at.post('/v1/chat/completions', body, { 'x-svc-scenario': scenario })
+export async function say(at: World, scenario: string, more: JsonObject = {}) {
+  const answer = await chat(at, scenario, { temperature: 1, ...more })
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
   const [choice] = JSON.parse(answer.text).choices
   return { receipt: String(answer.headers['x-svc-agent-record-id']), text: String(choice.message.content).trim() }
 }
 
-/** Requests and scores one group of answers to the same question; returns the scores. */
-export async function playGroup(
-  at: World,
-  scenario: string,
-  group: string,
-  question: {
-    readonly prompt: string
-    readonly seeds: readonly number[]
-    readonly score: (texts: readonly string[], index: number) => number
-  },
-): Promise<number> {
-  const { prompt, seeds, score } = question
-  const said = await Promise.all(seeds.map((seed) => say(at, scenario, prompt, { seed })))
+export const seedsFrom = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, index) => first + index)
+
+export interface Question {
+  readonly seeds: readonly number[]
+  readonly score: (texts: readonly string[], index: number) => number
+}
+
+/** Requests and scores one group of answers; returns the share of those with a score. */
+export async function playGroup(at: World, scenario: string, group: string, { seeds, score }: Question): Promise<number> {
+  const said = await Promise.all(seeds.map((seed) => say(at, scenario, { seed })))
   const texts = said.map(({ text }) => text)
   for (const [index, { receipt }] of said.entries()) {
     const report = { score: score(texts, index), references: [receipt], metadata: { comparison_set: group } }
-    const answer = await at.post('/svc/report', report, { 'x-svc-scenario': scenario })
+    const answer = await trainee(at, scenario).report(report)
     if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`)
   }
   return texts.filter((_, index) => score(texts, index) > 0).length / texts.length
 }
 
-async function commitsOf(at: World, scenario: string): Promise<readonly JsonObject[]> {
-  const { commits } = JSON.parse((await at.get(`/svc/scenarios/${scenario}/commits`)).text)
-  return commits
-}
-
 /** Waits for the row of that step. */
-export async function rowAt(at: World, scenario: string, step: number): Promise<JsonObject> {
-  let row: JsonObject | undefined
-  await until(async () => {
-    row = (await commitsOf(at, scenario)).find((commit) => commit['step'] === step)
-    return row !== undefined
-  })
-  return row ?? {}
-}
+export const rowAt = (at: World, scenario: string, step: number): Promise<JsonObject> => trainee(at, scenario).row(step)
