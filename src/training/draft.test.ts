@@ -25,6 +25,8 @@ const asked = (more: Partial<Circumstances> = {}) =>
   around({ ...more, reserved: { batch: { id: 'b', samples: [sample], request }, problem: null } })
 const requestOf = (result: Settled | StepFailure) => draftOf(result, asked()).metrics['training_request']
 
+const noReply = { proposal_notes: { failure: 'no reply' } }
+
 describe('a verdict', () => {
   it.each<[Settled, string, string | null, JsonObject]>([
     [{ kind: 'publish', content }, 'published', 'kept', {}],
@@ -34,22 +36,11 @@ describe('a verdict', () => {
     [{ kind: 'reject', metrics: { error: 'beside' } }, 'rejected', null, { error: 'beside' }],
     [{ kind: 'skip', reason: 'x', metrics: { error: 'broke' } }, 'failed', null, { skipped: 'x', error: 'broke' }],
     [{ kind: 'skip', reason: 'x', metrics: { error: ' ' } }, 'skipped', null, { skipped: 'x', error: ' ' }],
-    [
-      { kind: 'skip', reason: 'x', metrics: { proposal_notes: { failure: 'no reply' } } },
-      'failed',
-      null,
-      { skipped: 'x', proposal_notes: { failure: 'no reply' } },
-    ],
+    [{ kind: 'skip', reason: 'x', metrics: noReply }, 'failed', null, { skipped: 'x', ...noReply }],
   ])('%j is %s and consumes its batch', (result, outcome, kept, metrics) => {
-    expect(draftOf(result, around())).toEqual({
-      component: '',
-      outcome,
-      content: kept,
-      live: null,
-      consumed_ids: ['x', 'report'],
-      metrics,
-      state: { settled_through: 2, set_aside: {}, trainer: { kept: true } },
-    })
+    const state = { settled_through: 2, set_aside: {}, trainer: { kept: true } }
+    const draft = { component: '', outcome, content: kept, live: null, consumed_ids: ['x', 'report'], metrics, state }
+    expect(draftOf(result, around())).toEqual(draft)
   })
 
   it('keeps the state it left, and no reason to skip in its metrics outlasts its own', () => {
@@ -57,13 +48,12 @@ describe('a verdict', () => {
     expect(draftOf({ kind: 'skip', reason: 'mine', metrics: { skipped: 'other' } }, around()).metrics['skipped']).toBe('mine')
   })
 
-  it.each<[string, JsonObject]>([
-    ['empty', { proposal_notes: {} }],
-    ['null', { proposal_notes: null }],
-    ['absent', {}],
-  ])('whose notes are %s has none', (_case, metrics) => {
-    expect(draftOf({ kind: 'reject', metrics }, around()).metrics).toEqual({})
-  })
+  it.each<JsonObject>([{ proposal_notes: {} }, { proposal_notes: null }, {}])(
+    'whose notes are empty, null or absent has none: %j',
+    (metrics) => {
+      expect(draftOf({ kind: 'reject', metrics }, around()).metrics).toEqual({})
+    },
+  )
 })
 
 const askedFor = (requires: TrainRequest['requires']): Circumstances =>
@@ -79,12 +69,10 @@ describe('a release that asks for something of a person’s machine', () => {
   })
 
   it('is published where a check is the name of a variable, or there is none', () => {
-    for (const item of [
-      { name: 'KEY', kind: 'env', check: 'OTHER' },
-      { name: 'radio', kind: 'permission' },
-    ] as const)
-      expect(draftOf({ kind: 'publish', content }, askedFor([item]))).toMatchObject({ outcome: 'published' })
-    expect(draftOf({ kind: 'publish', content, requires: [command] }, around())).toMatchObject({ outcome: 'published' })
+    const published = { outcome: 'published' }
+    expect(draftOf({ kind: 'publish', content }, askedFor([{ name: 'KEY', kind: 'env', check: 'OTHER' }]))).toMatchObject(published)
+    expect(draftOf({ kind: 'publish', content }, askedFor([{ name: 'radio', kind: 'permission' }]))).toMatchObject(published)
+    expect(draftOf({ kind: 'publish', content, requires: [command] }, around())).toMatchObject(published)
   })
 
   it('is what it was where nothing is published', () => {
@@ -106,8 +94,8 @@ describe('a failure', () => {
   })
 
   it('keeps the metrics of the method, except the names reserved by the service', () => {
-    const told = new StepFailure('it broke', { metrics: { failed_stage: 'evaluating', skipped: 'other', error: 'other' } })
-    expect(draftOf(told, around()).metrics).toEqual({ failed_stage: 'evaluating', skipped: 'step failed', error: 'it broke' })
+    const measured = new StepFailure('it broke', { metrics: { failed_stage: 'evaluating', skipped: 'other', error: 'other' } })
+    expect(draftOf(measured, around()).metrics).toEqual({ failed_stage: 'evaluating', skipped: 'step failed', error: 'it broke' })
   })
 
   it('on traffic that comes too often gives its batch up', () => {
@@ -119,7 +107,7 @@ describe('a failure', () => {
     })
   })
 
-  it('on an instruction consumes it at once, and nothing that rode beside it', () => {
+  it('on an instruction consumes it at once, and nothing beside it', () => {
     expect(draftOf(failure, asked({ failures: STEP_FAILURES_MAX }))).toMatchObject({
       outcome: 'failed',
       consumed_ids: ['i'],
@@ -159,19 +147,10 @@ describe('the request in a row', () => {
   })
 })
 
-describe('metrics reserved by the service', () => {
-  it("are not the method's to write: neither that a step failed, nor whose request it was, nor where it landed", () => {
-    const forged = {
-      skipped: 'step failed',
-      training_request: { id: 'other' },
-      samples_kept: 3,
-      samples_beside: 3,
-      merged_onto: 'r',
-      'records/evicted_count': 7,
-      mine: 1,
-    }
-    expect(draftOf({ kind: 'publish', content, metrics: forged }, around()).metrics).toEqual({ mine: 1 })
-  })
+it('a method cannot write the metrics of the service: neither that a step failed, nor whose request it was, nor where it landed', () => {
+  const step = { skipped: 'step failed', training_request: { id: 'other' }, merged_onto: 'r' }
+  const counts = { samples_kept: 3, samples_beside: 3, 'records/evicted_count': 7 }
+  expect(draftOf({ kind: 'publish', content, metrics: { ...step, ...counts, mine: 1 } }, around()).metrics).toEqual({ mine: 1 })
 })
 
 describe('a row also records', () => {

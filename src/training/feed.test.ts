@@ -30,6 +30,8 @@ const instruction = (
   payload: Uint8Array | null = json({ text: `t${sequence}`, session: '', release_id: '', requires: [] }),
 ) => record(sequence, { request_type: 'train', payload })
 
+const sound = (batchSize = 1): Processor => reportedProcessor({ name: 'p', batchSize })
+
 /** A store of these, that remembers what it was asked for. */
 function stored(records: readonly PendingRecord[], onRead: (page: PendingPage) => void = () => undefined) {
   const asked: PendingPage[] = []
@@ -43,11 +45,15 @@ function stored(records: readonly PendingRecord[], onRead: (page: PendingPage) =
   return { pending, asked, kept }
 }
 
-const feedOf = (
-  store: ReturnType<typeof stored>,
-  processor: Processor = reportedProcessor({ name: 'p', batchSize: 1 }),
-  memory = memoryOf(undefined),
-) => new Feed({ store, component: 'part', processor, takesInstructions: true }, memory)
+const feedOf = (store: ReturnType<typeof stored>, processor = sound(), memory = memoryOf(undefined)) =>
+  new Feed({ store, component: 'part', processor, takesInstructions: true }, memory)
+
+/** A feed that has read what the mode needs. */
+async function filled(records: readonly PendingRecord[], processor?: Processor): Promise<Feed> {
+  const feed = feedOf(stored(records), processor)
+  await feed.fill('auto')
+  return feed
+}
 
 const unitsOf = (feed: Feed) => feed.waiting().units.samples.map(({ record_ids }) => record_ids.at(-1))
 const asideIn = (feed: Feed) => feed.status()['set_aside']
@@ -117,6 +123,10 @@ describe('a feed', () => {
   })
 })
 
+const fail = (): never => {
+  throw new Error('a secret of the record')
+}
+
 describe('a record that no step can use', () => {
   it.each<[string, PendingRecord]>([
     ['its body was evicted', { ...report(1), payload: null }],
@@ -126,8 +136,7 @@ describe('a record that no step can use', () => {
     ['quotes no receipt', record(1)],
     ['it and what it quotes are too large together', { ...report(1, 'x', { payload: null }), payload: null, too_large: true }],
   ])('is set aside, counted and joins the next row: %s', async (reason, bad) => {
-    const feed = feedOf(stored([bad, report(2)]))
-    await feed.fill('auto')
+    const feed = await filled([bad, report(2)])
     expect(unitsOf(feed)).toEqual(['r2'])
     expect(feed.aside()).toEqual(['r1'])
     expect(asideIn(feed)).toEqual({ [reason]: 1 })
@@ -137,23 +146,15 @@ describe('a record that no step can use', () => {
   })
 
   it('is also one that its processor throws over', async () => {
-    const processor = reportedProcessor({ name: 'p', batchSize: 1 })
-    const broken: Processor = {
-      ...processor,
-      ingest: (one) => {
-        if (one.sequence === 1) throw new Error('a secret of the record')
-        return processor.ingest(one)
-      },
-    }
-    const feed = feedOf(stored([report(1), report(2)]), broken)
-    await feed.fill('auto')
+    const processor = sound()
+    const broken: Processor = { ...processor, ingest: (one) => (one.sequence === 1 ? fail() : processor.ingest(one)) }
+    const feed = await filled([report(1), report(2)], broken)
     expect(unitsOf(feed)).toEqual(['r2'])
     expect(asideIn(feed)).toEqual({ 'the processor failed over it': 1 })
   })
 
   it('is also one whose exchange the row of another used', async () => {
-    const feed = feedOf(stored([report(1, 'x'), report(2, 'x')]))
-    await feed.fill('auto')
+    const feed = await filled([report(1, 'x'), report(2, 'x')])
     await feed.fill('auto')
     feed.settle(['x', 'r1'])
     expect(feed.aside()).toEqual(['r2'])
@@ -162,27 +163,25 @@ describe('a record that no step can use', () => {
 
   it('is counted under its reason as long as there are few, and together with others after that', async () => {
     const count = ASIDE_REASONS_MAX + 3
-    const processor: Processor = { ...reportedProcessor({ name: 'p', batchSize: 1 }), ingest: ({ sequence }) => `reason ${sequence}` }
-    const feed = feedOf(stored(Array.from({ length: count }, (_, at) => report(at + 1))), processor)
-    await feed.fill('auto')
+    const processor: Processor = { ...sound(), ingest: ({ sequence }) => `reason ${sequence}` }
+    const feed = await filled(
+      Array.from({ length: count }, (_, at) => report(at + 1)),
+      processor,
+    )
     const counts = Object.entries(Object(asideIn(feed)))
     expect(counts).toHaveLength(ASIDE_REASONS_MAX + 1)
     expect(counts.at(-1)).toEqual(['other reasons', 3])
   })
 })
 
-const two = () => reportedProcessor({ name: 'p', batchSize: 2 })
-
 describe('what a row remembers', () => {
   it('is everything read, when nothing is held any more', async () => {
-    const feed = feedOf(stored([report(1), report(4)]), two())
-    await feed.fill('auto')
+    const feed = await filled([report(1), report(4)], sound(2))
     expect(feed.memory(['x1', 'r1', 'x4', 'r4'], { mine: 1 })).toEqual({ settled_through: 4, set_aside: {}, trainer: { mine: 1 } })
   })
 
   it('ends before the oldest that is still held, so that a restart reads it again', async () => {
-    const feed = feedOf(stored([report(1), report(2), report(5), report(7)]), two())
-    await feed.fill('auto')
+    const feed = await filled([report(1), report(2), report(5), report(7)], sound(2))
     expect(feed.memory(['x1', 'r1', 'x2', 'r2'], {}).settled_through).toBe(4)
     expect(feed.memory([], {}).settled_through).toBe(0)
     feed.settle(['x1', 'r1', 'x2', 'r2'])
@@ -190,8 +189,7 @@ describe('what a row remembers', () => {
   })
 
   it('holds nothing back for a record that was set aside', async () => {
-    const feed = feedOf(stored([record(1), report(2)]))
-    await feed.fill('auto')
+    const feed = await filled([record(1), report(2)])
     expect(feed.memory(['r1', 'x2', 'r2'], {})).toEqual({ settled_through: 2, set_aside: { 'quotes no receipt': 1 }, trainer: {} })
   })
 })
@@ -203,7 +201,7 @@ describe('a batch of large exchanges', () => {
   const large = Buffer.alloc(BATCH_BYTES_MAX * 0.4)
 
   it.each<[string, Processor, (sequence: number, payload: Uint8Array) => PendingRecord]>([
-    ['reports', reportedProcessor({ name: 'p', batchSize: 10 }), (sequence, payload) => report(sequence, `x${sequence}`, { payload })],
+    ['reports', sound(10), (sequence, payload) => report(sequence, `x${sequence}`, { payload })],
     ['records', recordsProcessor({ name: 'p', batchSize: 10 }), exchange],
   ])('ends before it holds too many bytes, and one that is larger goes alone: %s', async (_what, processor, made) => {
     const payloads = [large, large, large, Buffer.alloc(BATCH_BYTES_MAX + 1), large]
@@ -220,7 +218,6 @@ describe('a batch of large exchanges', () => {
   })
 })
 
-const sound = () => reportedProcessor({ name: 'p', batchSize: 1 })
 const offered = (record_ids: readonly string[]) => ({ record_ids, exchanges: [], score: null, feedback: null })
 
 describe('a processor that does not do as it should', () => {
@@ -231,7 +228,7 @@ describe('a processor that does not do as it should', () => {
       settle: (consumed) => {
         processor.settle(consumed)
         if (consumed.includes('r1')) throw new Error('broken on purpose')
-        return [...consumed, 'r1', 'nobody']
+        return [...consumed, 'r1', 'foreign']
       },
     }
     const feed = feedOf(stored([report(1), report(2), report(3)]), broken)
@@ -246,7 +243,7 @@ describe('a processor that does not do as it should', () => {
   })
 
   it.each([
-    ['what it was not handed', [offered(['nobody'])]],
+    ['what it was not handed', [offered(['foreign'])]],
     ['what is consumed', [offered(['x1', 'r1'])]],
     ['what it does not hold beside what it does', [offered(['x2', 'r2']), offered(['x1', 'r1'])]],
     ['nothing at all', []],

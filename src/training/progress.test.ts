@@ -1,19 +1,14 @@
 /** How far a request is, without a service: by its row, and by the step that holds it. */
 import { describe, expect, it } from 'vitest'
+import { commit } from '../../conformance/store-samples.ts'
 import { ACTIVITY_LINES_SHOWN_MAX, type Commit, type StepOutcome } from '../contract/index.ts'
 import { LiveStep, progressOf } from './progress.ts'
 
 const clock = () => 17.5
 const row = (step: number, id: string, outcome: StepOutcome): Commit => ({
-  step,
-  operation: 'train',
-  recorded_at: 0,
-  release: null,
-  pending: false,
+  ...commit(step, [id]),
   outcome,
-  consumed_ids: [id],
   metrics: { training_request: { id } },
-  state: {},
 })
 const idle = { started_at: null, episodes_total: null, step_record: null, activity: [] }
 
@@ -40,20 +35,14 @@ describe('a request', () => {
     (state) => {
       const step = new LiveStep('i', clock)
       step.line('model', 'asked')
-      expect(progressOf('i', [row(1, 'other', 'failed'), row(2, 'i', state)], [step])).toEqual({
-        request_id: 'i',
-        settled: true,
-        step: 2,
-        state,
-        meaning: null,
-        ...idle,
-      })
+      const settled = { request_id: 'i', settled: true, step: 2, state, meaning: null, ...idle }
+      expect(progressOf('i', [row(1, 'other', 'failed'), row(2, 'i', state)], [step])).toEqual(settled)
     },
   )
 
   it('is not settled by a row that only consumed it: its own names it', () => {
-    expect(progressOf('i', [{ ...row(1, 'i', 'published'), metrics: {} }], [])).toMatchObject({ settled: false })
-    expect(progressOf('i', [{ ...row(1, 'i', 'published'), metrics: { training_request: 'i' } }], [])).toMatchObject({ settled: false })
+    for (const metrics of [{}, { training_request: 'i' }])
+      expect(progressOf('i', [{ ...row(1, 'i', 'published'), metrics }], [])).toMatchObject({ settled: false })
   })
 })
 

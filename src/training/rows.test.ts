@@ -1,24 +1,21 @@
 /** What rows say about their trainer, over small histories. */
 import { describe, expect, it } from 'vitest'
+import { commit } from '../../conformance/store-samples.ts'
 import type { Commit, JsonObject, StepOutcome } from '../contract/index.ts'
 import { exhausted, mayRide, memoryOf, NO_STEPS, restSeconds, SKIPPED, tallied, type TrainerTally } from './rows.ts'
 
 const row = (outcome: StepOutcome, more: Partial<Commit> = {}): Commit => ({
-  step: 1,
-  operation: 'train',
-  recorded_at: 0,
-  release: null,
-  pending: outcome === 'pending',
+  ...commit(1),
   outcome,
-  consumed_ids: [],
-  metrics: {},
-  state: {},
+  pending: outcome === 'pending',
   ...more,
 })
-const tallyOf = (rows: readonly Commit[]): TrainerTally => rows.reduce((tally, each) => tallied(tally, each), NO_STEPS)
+const tallyOf = (rows: readonly Commit[]): TrainerTally => rows.reduce(tallied, NO_STEPS)
 const because = (skipped: string): Commit => row('failed', { metrics: { skipped } })
 const instruction = (outcome: Commit['outcome'], metrics: Commit['metrics'] = {}): Commit =>
   row(outcome, { metrics: { training_request: { id: 'i' }, ...metrics } })
+
+const unable = instruction('failed', { skipped: SKIPPED.instruction })
 
 describe('the memory of a trainer', () => {
   it('is what its latest row left, and empty before the first', () => {
@@ -44,11 +41,7 @@ describe('failures in a row', () => {
     ['a success after two', [because(SKIPPED.step), because(SKIPPED.step), row('published')], 0],
     ['one after a success', [because(SKIPPED.step), row('rejected'), because(SKIPPED.step)], 1],
     ['a batch that was given up', [because(SKIPPED.step), because(SKIPPED.setAside)], 0],
-    [
-      'instructions that failed in between',
-      [because(SKIPPED.step), instruction('failed', { skipped: SKIPPED.instruction }), because(SKIPPED.step)],
-      2,
-    ],
+    ['instructions that failed in between', [because(SKIPPED.step), unable, because(SKIPPED.step)], 2],
     ['instructions that ran alone in between', [because(SKIPPED.step), instruction('published'), because(SKIPPED.step)], 2],
     ['an instruction that took units along', [because(SKIPPED.step), instruction('published', { samples_beside: 1 })], 0],
     ['a method that only says so', [row('published', { metrics: { skipped: SKIPPED.step } })], 0],
@@ -106,18 +99,7 @@ describe('budgets', () => {
   })
 })
 
-describe('a rest', () => {
-  it.each([
-    [0, 0],
-    [1, 1],
-    [2, 4],
-    [3, 16],
-    [4, 64],
-    [5, 256],
-    [6, 900],
-    [7, 900],
-    [100, 900],
-  ])('after %i failures in a row is %i seconds', (failures, seconds) => {
-    expect(restSeconds(failures)).toBe(seconds)
-  })
+const RESTS = { 0: 0, 1: 1, 2: 4, 3: 16, 4: 64, 5: 256, 6: 900, 7: 900, 100: 900 }
+it.each(Object.entries(RESTS))('a rest after %s failures in a row is %i seconds', (failures, seconds) => {
+  expect(restSeconds(Number(failures))).toBe(seconds)
 })

@@ -1,5 +1,6 @@
 /** Whether a result may still land, by what was published since its base. */
 import { expect, it } from 'vitest'
+import { commit } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
 import { standingOf } from './step.ts'
 
@@ -7,15 +8,9 @@ const release = (id: string): Release => ({ release_id: id, parent_release_id: n
 const base = release('base')
 
 const row = (id: string | null, more: Partial<Commit> = {}): Commit => ({
-  step: 0,
-  operation: 'train',
-  recorded_at: 0,
+  ...commit(1),
   release: id === null ? null : release(id),
-  pending: false,
   outcome: id === null ? 'rejected' : 'published',
-  consumed_ids: [],
-  metrics: {},
-  state: {},
   ...more,
 })
 

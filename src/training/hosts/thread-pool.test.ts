@@ -173,7 +173,7 @@ describe('an abort', () => {
 })
 
 describe('closing', () => {
-  it('ends every thread, fails what runs without blaming the trainer, and turns away who waits', async () => {
+  it('ends every thread, fails what runs without blaming the trainer, and turns away what waits', async () => {
     const [threads, host, report] = [new ThreadCount(), threadHost({ threads: 2 }), heard()]
     await oneStep(host, trainerOf('idle'), count)
     const running = oneStep(host, trainerOf('busy'), orderTo('ignoreAbort'), report)

@@ -46,8 +46,7 @@ describe('the weight lane', () => {
   })
 
   it('takes one step at a time across all its hosts, oldest asker first', async () => {
-    const lane = makeWeightLane()
-    const [first, second] = [held(), held()]
+    const [lane, first, second] = [makeWeightLane(), held(), held()]
     const ended: string[] = []
     const one = oneStep(hostOf(first.step, lane).host, trainerOf('one'), order).then(() => ended.push('one'))
     const two = oneStep(hostOf(second.step, lane).host, trainerOf('two'), order).then(() => ended.push('two'))
@@ -60,9 +59,7 @@ describe('the weight lane', () => {
   })
 
   it('lets a waiting trainer give its place up', async () => {
-    const lane = makeWeightLane()
-    const first = held()
-    const stop = new AbortController()
+    const [lane, first, stop] = [makeWeightLane(), held(), new AbortController()]
     const one = oneStep(hostOf(first.step, lane).host, trainerOf('one'), order)
     const { host, opened } = hostOf(first.step, lane)
     const two = oneStep(host, trainerOf('two'), order, heard(), stop.signal)
@@ -96,16 +93,16 @@ describe('the weight lane', () => {
   })
 
   it('fails a step that takes too long, aborts the trainer, and continues without it', async () => {
-    const told: unknown[] = []
+    const reasons: unknown[] = []
     const { host } = hostOf((_order, _report, signal) => {
-      signal.addEventListener('abort', () => told.push(signal.reason))
+      signal.addEventListener('abort', () => reasons.push(signal.reason))
       return new Promise(() => undefined)
     })
     const trainer = trainerOf('one', { limits: { timeoutSeconds: 0.02 } })
     const message = 'took longer than 0.02 s and was ended; raise training.step_timeout_s'
     await expect(oneStep(host, trainer, order)).rejects.toThrow(message)
     await expect(oneStep(host, trainer, order)).rejects.toMatchObject({ name: 'StepFailure' })
-    expect(told).toMatchObject([{ name: 'StepFailure' }, { name: 'StepFailure' }])
+    expect(reasons).toMatchObject([{ name: 'StepFailure' }, { name: 'StepFailure' }])
   })
 
   it('rejects an aborted step at once, and frees the lane when its trainer stopped', async () => {
@@ -114,7 +111,7 @@ describe('the weight lane', () => {
     const { host } = hostOf(async (given, to, signal) => {
       to.line('agent', 'begun')
       const result = await first.step(given, to, signal)
-      to.line('agent', 'nobody listens')
+      to.line('agent', 'too late')
       return result
     }, lane)
     const one = oneStep(host, trainerOf('one'), order, report, stop.signal)
@@ -127,13 +124,13 @@ describe('the weight lane', () => {
     expect(report.said).toEqual([['line', 'agent', 'begun', false]])
   })
 
-  it('turns away who waits and stops what runs when it is closed, without blaming a trainer', async () => {
+  it('turns away what waits and stops what runs when it is closed, without blaming a trainer', async () => {
     const lane = makeWeightLane()
-    const [begun, told] = [Promise.withResolvers<void>(), Promise.withResolvers<StepResult>()]
+    const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<StepResult>()]
     const { host } = hostOf((_order, _report, signal) => {
-      signal.addEventListener('abort', () => told.resolve(rejected))
+      signal.addEventListener('abort', () => aborted.resolve(rejected))
       begun.resolve()
-      return told.promise
+      return aborted.promise
     }, lane)
     const ends = Promise.allSettled([oneStep(host, trainerOf('one'), order), oneStep(host, trainerOf('two'), order)])
     await begun.promise
