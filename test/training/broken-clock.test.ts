@@ -1,41 +1,21 @@
 /** A clock that is set back during a trainer's back-off: the back-off still ends. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { STEP_RETRY_MAX_SECONDS, type Commit, type PendingRecord } from '../../src/contract/index.ts'
+import { report as reportOf } from '../../conformance/processor-samples.ts'
+import { commit } from '../../conformance/store-samples.ts'
+import { STEP_RETRY_MAX_SECONDS, type Commit } from '../../src/contract/index.ts'
+import { trainerOf } from '../fixtures/trainers/orders.ts'
 import { StepFailure } from '../../src/training/hosts/host.ts'
 import { NO_STEPS, reportedProcessor, tallied, Worker, type TrainingContext } from '../../src/training/index.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const START = 100 * DAY_SECONDS
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
-const json = Buffer.from('{}')
-const row = { created_at: 0, artifact_ref: null, score: null, payload: json }
-const report: PendingRecord = {
-  ...row,
-  sequence: 2,
-  agent_record_id: 'r',
-  request_type: 'report',
-  references: ['x'],
-  quoted: [{ ...row, sequence: 1, agent_record_id: 'x', request_type: 'inference', references: [], consumed: false }],
-}
+const report = reportOf('r', ['x'], {}, { sequence: 2 })
 const release = { release_id: 'a', parent_release_id: null, content_id: 'c' }
-const failed: Commit = {
-  step: 1,
-  operation: 'train',
-  recorded_at: START,
-  release: null,
-  pending: false,
-  outcome: 'failed',
-  consumed_ids: [],
-  metrics: { skipped: 'step failed', error: 'no' },
-  state: {},
-}
+const failed: Commit = { ...commit(1), recorded_at: START, outcome: 'failed', metrics: { skipped: 'step failed', error: 'no' } }
 
 interface ScenarioWorld {
   /** Seconds since the epoch, as the machine would say. */
@@ -56,7 +36,7 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
       return commits.length
     },
     released: [],
-    trained: () => commits.reduce((tally, commit) => tallied(tally, commit), NO_STEPS),
+    trained: () => commits.reduce(tallied, NO_STEPS),
     latest: () => commits.at(-1),
     store: {
       pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),
@@ -78,15 +58,7 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
   }
   return new Worker({
     context,
-    address: {
-      scenario: 's',
-      component: '',
-      plugin: { name: '', baseDirectory: '' },
-      config: {},
-      evaluation: { url: '', model: null, api: 'openai', apiKey: null },
-      directory: '',
-      limits: { timeoutSeconds: 1, memoryMib: 64 },
-    },
+    address: trainerOf('s'),
     host: {
       inTurn: (_trainer, _signal, work) =>
         work(() => {

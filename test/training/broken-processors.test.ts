@@ -1,51 +1,15 @@
 /** Faulty processors: every sample is trained on once, and only their own scenario is affected. */
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fresh, memberOf, type Trainee } from '../spec/support/trainee.ts'
+import { describe, expect, it } from 'vitest'
+import { memberOf, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { brokenWorld, type Broken } from './broken-world.ts'
 
-const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
-const RECIPES = [
-  'sound',
-  'settleThrows',
-  'settleKeeps',
-  'settleConsumed',
-  'flapping',
-  'hollow',
-  'foreign',
-  'mixed',
-  'silent',
-  'wordless',
-  'rejecting',
-  'statusThrows',
-  'statusBigInt',
-  'statusCycle',
-] as const
-type Broken = (typeof RECIPES)[number]
-
-let here: World
-/** An unrelated scenario. */
-let neighbour: Trainee
-beforeAll(async () => {
-  const uses = RECIPES.map((name) => [`recipes.${name}.use`, `${BROKEN}#${name}`] as const)
-  here = await world({ backend: 'sqlite', settings: { recipe: 'sound', 'svc.training_threads': 3, ...Object.fromEntries(uses) } })
-  neighbour = await scenarioOf('sound')
-})
-afterAll(() => here.close())
-
-const scenarioOf = (recipe: Broken): Promise<Trainee> => fresh(here, undefined, { recipe })
+const { here, scenarioOf, neighbour, expectOthersTrain } = brokenWorld()
 
 const consumedBy = async (s: Trainee): Promise<readonly string[]> =>
   (await s.rows()).flatMap(({ consumed_ids }) => (Array.isArray(consumed_ids) ? consumed_ids.map(String) : []))
 
-async function expectOthersTrain(): Promise<void> {
-  const [, report] = await neighbour.reported()
-  expect(await neighbour.consumer(report)).toMatchObject({ metrics: { saw: { samples: 1 } } })
-  expect(await neighbour.errors()).toEqual([])
-}
-
-describe('a processor that is told what was consumed', () => {
+describe('a processor that gets the consumed records', () => {
   it.each<[string, Broken]>([
     ['throws', 'settleThrows'],
     ['answers what is consumed already', 'settleConsumed'],
@@ -93,7 +57,7 @@ describe('a processor whose next batch', () => {
     await s.remove()
   })
 
-  it('is ready and the next moment is not holds nobody up, and no report is consumed twice', async () => {
+  it('is ready and the next moment is not holds up no other scenario, and no report is consumed twice', async () => {
     const s = await scenarioOf('flapping')
     for (let round = 0; round < 4; round += 1) {
       await s.reported()
@@ -106,7 +70,7 @@ describe('a processor whose next batch', () => {
     await s.remove()
   })
 
-  it('holds a record nobody stored beside its own consumes its own once, and a second time gives the batch up', async () => {
+  it('holds a record that was never stored beside its own consumes its own once, and a second time gives the batch up', async () => {
     const s = await scenarioOf('mixed')
     const [first, second] = [await s.reported(), await s.reported()]
     expect(await s.consumer(first[1])).toMatchObject({ step: 1, metrics: { saw: { samples: 1 } } })
@@ -136,7 +100,7 @@ describe('a processor whose status', () => {
     ['throws', 'statusThrows'],
     ['holds a number that JSON has no word for', 'statusBigInt'],
     ['holds itself', 'statusCycle'],
-  ])('%s hides nobody else, and its scenario trains', async (_what, recipe) => {
+  ])('%s hides no other scenario, and its own trains', async (_what, recipe) => {
     const s = await scenarioOf(recipe)
     const [, report] = await s.reported()
     await s.consumer(report)

@@ -1,48 +1,16 @@
 /** Recipes that fail to bind, load or close, and trainers that leak secrets: their scenario reports it, and others are served. */
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mood } from '../fixtures/training/broken.ts'
 import { errorOf, named, scenarioNames } from '../spec/support/helpers.ts'
-import { fresh, gateIn, memberOf, PAIR_RECIPE, trainee, type Trainee } from '../spec/support/trainee.ts'
+import { fresh, gateIn, memberOf, trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import type { Answer } from '../support/world.ts'
+import { brokenWorld, type Broken } from './broken-world.ts'
 
-const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
-const RECIPES = [
-  'sound',
-  'bindThrows',
-  'bindRejects',
-  'closeThrows',
-  'loaderThrows',
-  'loaderRefuses',
-  'trainersThrow',
-  'trainersMoody',
-  'unfed',
-  'leaking',
-  'weights',
-] as const
-type Broken = (typeof RECIPES)[number]
-
-let here: World
-/** An unrelated scenario. */
-let neighbour: Trainee
-beforeAll(async () => {
-  const uses = RECIPES.map((name) => [`recipes.${name}.use`, `${BROKEN}#${name}`] as const)
-  const settings = { recipe: 'sound', 'recipes.pair.use': PAIR_RECIPE, 'svc.training_threads': 3, ...Object.fromEntries(uses) }
-  here = await world({ backend: 'sqlite', settings })
-  neighbour = await scenarioOf('sound')
-})
-afterAll(() => here.close())
-
-const scenarioOf = (recipe: Broken): Promise<Trainee> => fresh(here, undefined, { recipe })
+const { here, scenarioOf, neighbour, expectOthersTrain } = brokenWorld()
 
 const chat = { model: 'm', messages: [] }
 const served = (name: string): Promise<Answer> => here.post('/v1/chat/completions', chat, named(name))
-
-async function expectOthersTrain(): Promise<void> {
-  const [, report] = await neighbour.reported()
-  expect(await neighbour.consumer(report)).toMatchObject({ metrics: { saw: { samples: 1 } } })
-}
 
 describe('a scenario whose recipe', () => {
   it.each<[string, Broken, string]>([
@@ -104,7 +72,7 @@ describe('a scenario whose recipe', () => {
 
 describe('what a trainer says as it fails', () => {
   it.each(['path', 'address', 'key'])(
-    'is told in the row, the catalog, the status and the log without a folder or a credential: %s',
+    'is shown in the row, the catalog, the status and the log without a folder or a credential: %s',
     async (what) => {
       const s = await scenarioOf('leaking')
       await s.reported({ feedback: what })
@@ -112,9 +80,9 @@ describe('what a trainer says as it fails', () => {
       await until(async () => (await s.errors()).length > 0)
       const logged = here.log.filter(({ scenario, event }) => event === 'step' && scenario === s.name)
       expect(logged).toHaveLength(1)
-      const told = JSON.stringify([await s.rows(), await s.releases(), await s.status(), await s.errors(), logged])
-      expect(told).not.toContain(here.directory)
-      expect(told).not.toContain('sk-a')
+      const shown = JSON.stringify([await s.rows(), await s.releases(), await s.status(), await s.errors(), logged])
+      expect(shown).not.toContain(here.directory)
+      expect(shown).not.toContain('sk-a')
       await s.remove()
     },
   )

@@ -2,21 +2,16 @@
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX, type JsonObject } from '../../src/contract/index.ts'
 import { POISON } from '../fixtures/training/broken.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
+import { BROKEN } from './broken-world.ts'
 import { ownWorld, type World } from '../support/world.ts'
 
-const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')
-
-async function worldOf(recipe: string): Promise<World> {
-  const here = await ownWorld({ backend: 'sqlite', settings: { recipe } })
-  return here
-}
+const worldOf = (recipe: string): Promise<World> => ownWorld({ backend: 'sqlite', settings: { recipe } })
 
 /** A call whose body has only begun to come; answers how to send the rest, and waits for the status. */
 async function beginCall({ address }: World, scenario: string): Promise<() => Promise<number>> {
@@ -76,7 +71,7 @@ describe('a service that stops while a step speaks to it', () => {
 })
 
 describe('an instruction that the machine could not do its part for', () => {
-  it('is not consumed, is told of in the status and in its progress, and is tried again [training.machine]', async () => {
+  it('is not consumed, is shown in the status and in its progress, and is tried again [training.machine]', async () => {
     const here = await worldOf(`${BROKEN}#waiting`)
     const s = await fresh(here, 'manual')
     const gate = gateIn(here)

@@ -1,6 +1,7 @@
 /** The commands of the property test as plain data, so that a failing sequence can be replayed, and how they are run. */
 import * as fc from 'fast-check'
 import { isRefusal, type NewRecord, type RefusalKind, type TrainingMode } from '../../src/contract/index.ts'
+import { emptyExchange } from '../support/services.ts'
 import { NAME, type ScenarioWorld, type Settings } from './world.ts'
 import { VERDICTS } from './attempt.ts'
 import { BREAKABLE, type Breakable } from './power.ts'
@@ -84,7 +85,7 @@ export async function live(world: ScenarioWorld, all: readonly Command[]): Promi
 /** Without further failures, all due work must finish by itself. */
 async function settle(world: ScenarioWorld): Promise<void> {
   world.host.behave()
-  await world.quiet()
+  await world.power.quiet()
   world.later()
   await world.check()
 }
@@ -103,29 +104,27 @@ async function finishAll(world: ScenarioWorld): Promise<void> {
 async function take(world: ScenarioWorld, each: Command): Promise<void> {
   switch (each.do) {
     case 'together':
-      await Promise.allSettled(each.all.map((one) => run(world, one)))
-      return
+      return void (await Promise.allSettled(each.all.map((one) => run(world, one))))
     case 'later':
-      world.later()
-      return
+      return world.later()
     case 'fail next':
-      world.power.fail(each.what)
-      return
+      return world.power.fail(each.what)
     case 'restart':
-      await world.stop()
-      await world.start()
-      return
+      return restart(world)
     case 'crash':
       world.power.cutAfter(each.calls, each.isLastDone)
       await run(world, each.during).catch(() => undefined)
-      await world.quiet()
+      await world.power.quiet()
       world.power.cut()
-      await world.stop()
-      await world.start()
-      return
+      return restart(world)
     default:
       await run(world, each).catch(refusedOrBroken)
   }
+}
+
+async function restart(world: ScenarioWorld): Promise<void> {
+  await world.stop()
+  await world.start()
 }
 
 /** An injected failure may fail the command; any other error must be a refusal. */
@@ -151,8 +150,7 @@ async function run(world: ScenarioWorld, each: Simple): Promise<void> {
     case 'finish':
       return world.host.finish(each.pick)
     case 'remove':
-      await world.registry.remove(NAME)
-      return
+      return void (await world.registry.remove(NAME))
     case 'call elsewhere':
       return world.callElsewhere()
   }
@@ -177,19 +175,11 @@ async function move(world: ScenarioWorld, operation: 'promote' | 'rollback', whi
   const since = model.rows.slice(before)
   // Concurrent changes may affect the answer; every row was checked when it landed.
   if (refusal === 'unavailable' || since.some((row) => row.operation !== operation || row.rollback_target_release_id !== releaseId)) return
-  const came = refusal ?? (since.length === 0 ? 'stayed' : 'moved')
-  if (came !== expected) model.wrongs.push(`${operation}: ${came} instead of ${expected}`)
+  const result = refusal ?? (since.length === 0 ? 'stayed' : 'moved')
+  if (result !== expected) model.wrongs.push(`${operation}: ${result} instead of ${expected}`)
 }
 
-function recordOf(type: NewRecord['request_type'], id: string, references: readonly string[]): NewRecord {
-  const payload = type === 'train' ? { text: 'do', session: 's', release_id: 'r', requires: [] } : { id, references }
-  return {
-    agent_record_id: id,
-    request_type: type,
-    created_at: 1,
-    references,
-    artifact_ref: null,
-    score: null,
-    payload: Buffer.from(JSON.stringify(payload)),
-  }
+function recordOf(request_type: NewRecord['request_type'], id: string, references: readonly string[]): NewRecord {
+  const payload = request_type === 'train' ? { text: 'do', session: 's', release_id: 'r', requires: [] } : { id, references }
+  return { ...emptyExchange(id), request_type, references, payload: Buffer.from(JSON.stringify(payload)) }
 }

@@ -68,7 +68,7 @@ export class Model extends History {
   }
 
   /** A call failed, so its trainer may back off. */
-  houseFailed(): void {
+  serviceFailed(): void {
     for (const component of this.rules.components) {
       this.#resting.add(component)
       this.#reserved.add(component)
@@ -108,7 +108,7 @@ export class Model extends History {
     }
     if (before === undefined) this.#judgeFresh(component, attempt, asked)
     else this.#claim(isDeepStrictEqual(batchOf(before), batchOf(attempt)), `${component}: a batch without a row was not the next one again`)
-    if (candidate !== undefined) this.#claim(before?.verdict != null, `${component}: a candidate that nobody made`)
+    if (candidate !== undefined) this.#claim(before?.verdict != null, `${component}: a candidate that no step made`)
     this.#claim(this.isPublished(base.release_id), `${component}: a step on a release that was never served`)
     this.#claim(
       isDeepStrictEqual(files, { 'ledger.md': this.ledgers.get(base.release_id)?.[component] }),
@@ -194,7 +194,7 @@ export class Model extends History {
     const { step, component = '' } = row
     const attempt = this.#out.get(component)
     const verdict = attempt?.verdict ?? null
-    this.#claim(verdict !== null, `step ${step}: no step of ${component} had come to an end`)
+    this.#claim(verdict !== null, `step ${step}: no step of ${component} had ended`)
     if (attempt === undefined || verdict === null) return null
     const outcome = OUTCOME[verdict]
     this.#claim(row.outcome === outcome, `step ${step}: ${verdict} became ${row.outcome}`)
@@ -228,8 +228,8 @@ export class Model extends History {
   }
 
   #judgeWords({ step, metrics }: Commit, { request, units }: Attempt, outcome: StepOutcome): void {
-    const told = isObject(metrics['training_request']) ? metrics['training_request']['id'] : null
-    this.#claim(told === request, `step ${step}: tells of another instruction than it took`)
+    const named = isObject(metrics['training_request']) ? metrics['training_request']['id'] : null
+    this.#claim(named === request, `step ${step}: names another instruction than it took`)
     const isFailed = typeof metrics['error'] === 'string'
     this.#claim(isFailed === (outcome === 'failed'), `step ${step}: its error and its outcome disagree`)
     if (isFailed && request !== null) this.#claim(metrics['skipped'] === 'instruction failed', `step ${step}: does not say what failed`)
@@ -241,7 +241,7 @@ export class Model extends History {
     const at = this.rows.findIndex(({ release, outcome }) => release?.release_id === base && outcome === 'published')
     const since = this.rows.slice(at + 1).filter(({ outcome }) => outcome === 'published')
     const isBeside = since.every((row) => row.operation === 'train' && (row.component ?? '') !== component)
-    this.#claim(at >= 0 && isBeside, `step ${step}: lands on a head that somebody moved`)
+    this.#claim(at >= 0 && isBeside, `step ${step}: lands on a head that was moved`)
     this.#claim(since.length === 0 || this.rules.stale === 'merge', `step ${step}: lands beside another component's release`)
   }
 
@@ -269,10 +269,10 @@ export class Model extends History {
       if (isWorking(component) || this.#resting.has(component) || this.#isOvertaken(component)) continue
       const { mode } = this
       const isAsked = mode !== 'auto' && this.instruction(component) !== undefined
-      this.#claim(!isAsked, `${component}: an instruction waits, and nobody works on it`)
+      this.#claim(!isAsked, `${component}: an instruction waits, and no trainer works on it`)
       const isFull = this.usable(component).length >= this.rules.batchSize && !this.isSpent(component)
       const isDue = mode !== 'manual' && isFull && !this.#trafficResting.has(component)
-      this.#claim(!isDue, `${component}: a full batch waits, and nobody works on it`)
+      this.#claim(!isDue, `${component}: a full batch waits, and no trainer works on it`)
     }
     this.modes = [this.mode]
     this.#known = this.records.length

@@ -96,66 +96,53 @@ export interface Durable {
   unpointed(scenario: string): void
 }
 
-export function poweredStore(inner: Store, power: Power, durable: Durable): Store {
-  return {
-    scenarios: () => power.call('scenarios', () => inner.scenarios()),
-    scenario: (name) => poweredScenario(name, inner.scenario(name), power, durable),
-    archive: (name) =>
-      power.call('archive', async () => {
-        const place = await inner.archive(name)
-        durable.archived(name)
-        return place
-      }),
-    usage: () => power.call('usage', () => inner.usage()),
-    onLoss: (listener) => inner.onLoss(listener),
-    verify: (progress) => inner.verify(progress),
-    close: () => inner.close(),
-  }
+/** The same object with some methods replaced, and every call through the power except the direct ones. */
+function powered<T extends object>(inner: T, power: Power, changes: Partial<T>, direct: readonly string[] = ['close']): T {
+  return new Proxy(inner, {
+    get(target, name) {
+      const method: unknown = Reflect.get(changes, name) ?? Reflect.get(target, name)
+      if (typeof method !== 'function') return method
+      const run = (...args: readonly unknown[]): unknown => Reflect.apply(method, target, args)
+      return direct.includes(String(name)) ? run : (...args: readonly unknown[]) => power.call(String(name), async () => run(...args))
+    },
+  })
 }
 
-function poweredScenario(name: string, inner: ScenarioStore, power: Power, durable: Durable): ScenarioStore {
-  return {
-    append: (records) =>
-      power.call('append', async () => {
-        const rows = await inner.append(records)
+export function poweredStore(inner: Store, power: Power, durable: Durable): Store {
+  const scenario: Store['scenario'] = (name) => {
+    const kept = inner.scenario(name)
+    return powered(kept, power, {
+      async append(records) {
+        const rows = await kept.append(records)
         durable.appended(name, records)
         return rows
-      }),
-    types: (ids) => power.call('types', () => inner.types(ids)),
-    get: (id) => power.call('get', () => inner.get(id)),
-    records: (page) => power.call('records', () => inner.records(page)),
-    pending: (page) => power.call('pending', () => inner.pending(page)),
-    commit: (row) =>
-      power.call('commit', async () => {
-        await inner.commit(row)
+      },
+      async commit(row) {
+        await kept.commit(row)
         durable.landed(name, row)
-      }),
-    commits: (page) => power.call('commits', () => inner.commits(page)),
-    losses: () => power.call('losses', () => inner.losses()),
+      },
+    })
   }
+  const archive: Store['archive'] = async (name) => {
+    const place = await inner.archive(name)
+    durable.archived(name)
+    return place
+  }
+  return powered(inner, power, { scenario, archive }, ['scenario', 'onLoss', 'verify', 'close'])
 }
 
 export function poweredContents(inner: ContentStore, power: Power, durable: Durable): ContentStore {
-  return {
-    write: (content) => power.call('write', () => inner.write(content)),
-    read: (contentId) => power.call('read', () => inner.read(contentId)),
-    unpack: (contentId) => power.call('unpack', () => inner.unpack(contentId)),
-    seal: (contentId, parent, mark) => power.call('seal', () => inner.seal(contentId, parent, mark)),
-    find: (releaseId) => power.call('find', () => inner.find(releaseId)),
-    point: (scenario, release) =>
-      power.call('point', async () => {
-        await inner.point(scenario, release)
-        durable.pointed(scenario, release.release_id)
-      }),
-    hold: (release) => power.call('hold', () => inner.hold(release)),
-    archive: (scenario, as) =>
-      power.call('archive', async () => {
-        const ref = await inner.archive(scenario, as)
-        durable.unpointed(scenario)
-        return ref
-      }),
-    close: () => inner.close(),
-  }
+  return powered(inner, power, {
+    async point(scenario, release) {
+      await inner.point(scenario, release)
+      durable.pointed(scenario, release.release_id)
+    },
+    async archive(scenario, as) {
+      const ref = await inner.archive(scenario, as)
+      durable.unpointed(scenario)
+      return ref
+    },
+  })
 }
 
 /** Empty settings, read with a delay like every call. */

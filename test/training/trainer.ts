@@ -115,9 +115,9 @@ async function waitIn(line: (() => void)[], signal: AbortSignal): Promise<void> 
 }
 
 function answer(verdict: Verdict, order: StoredOrder): StepResult {
-  if (verdict === 'throw') throw new StepFailure('told to throw')
+  if (verdict === 'throw') throw new StepFailure('scripted to throw')
   if (verdict === 'reject') return { kind: 'reject' }
-  if (verdict === 'skip') return { kind: 'skip', reason: 'told to skip' }
+  if (verdict === 'skip') return { kind: 'skip', reason: 'scripted to skip' }
   if (verdict === 'hold') return { kind: 'hold', content: added(order) }
   if (verdict === 'same') return { kind: 'publish', content: { kind: 'files', files: order.files } }
   if (verdict === 'escape') return { kind: 'publish', content: { kind: 'files', files: { '../outside': 'x' } } }

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { vi } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
-import practice from '../../plugins/runtimes/practice/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
 import type { Commit, ContentStore, NewRecord, Store, TrainingMode } from '../../src/contract/index.ts'
 import { catalogOf } from '../../src/releases/index.ts'
 import { Registry, type Services, type Scenario } from '../../src/scenarios/index.ts'
-import { makeWeightLane } from '../../src/training/index.ts'
 import ledger from '../fixtures/training/ledger.ts'
 import pair, { reevaluate, refuse } from '../fixtures/training/pair.ts'
+import { hostsOf, ROOM, servicesInMemory } from '../support/services.ts'
 import type { Rules } from './history.ts'
 import { Model } from './model.ts'
 import { poweredContents, poweredStore, PoweredFiles, Power, type Durable } from './power.ts'
@@ -41,14 +40,13 @@ export const inMemory: OpenStores = async (before) =>
   before ?? { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
 
 const RECIPES = { merge: pair, reevaluate, refuse }
-const LOADED_MAX = 1
 
 export class ScenarioWorld {
   readonly #settings: Settings
   readonly #open: OpenStores
   #stores: Stores | null = null
-  #power = new Power([], () => undefined)
-  #host: ScriptedHost
+  power = new Power([], () => undefined)
+  readonly host: ScriptedHost
   #registry: Registry | null = null
   #model: Model | null = null
   /** Modes are not persistent. */
@@ -62,7 +60,7 @@ export class ScenarioWorld {
     this.#settings = settings
     this.#open = open
     this.#mode = settings.configuredMode
-    this.#host = new ScriptedHost(settings.turns, script, {
+    this.host = new ScriptedHost(settings.turns, script, {
       asked: () => this.model.asked,
       taken: (component, order, asked) => this.model.taken(component, order, asked),
       ended: (component, verdict) => this.model.ended(component, verdict),
@@ -77,12 +75,6 @@ export class ScenarioWorld {
   get exists(): boolean {
     return this.#model !== null
   }
-  get host(): ScriptedHost {
-    return this.#host
-  }
-  get power(): Power {
-    return this.#power
-  }
   get registry(): Registry {
     assert(this.#registry !== null, 'the service is not running')
     return this.#registry
@@ -90,23 +82,19 @@ export class ScenarioWorld {
 
   async start(): Promise<void> {
     this.#stores = await this.#open(this.#stores)
-    this.#power = new Power(this.#settings.delays, () => this.#model?.houseFailed())
+    this.power = new Power(this.#settings.delays, () => this.#model?.serviceFailed())
     this.#mode = this.#settings.configuredMode
     this.#model?.chosen(this.#mode)
     // Failures before the restart cause no back-off.
     this.#model?.timePassed()
     this.#seconds += 1
-    this.#registry = await Registry.open(await this.#services(this.#stores), {
-      implicitCreation: true,
-      scenariosMax: 10,
-      loadedMax: LOADED_MAX,
-    })
+    this.#registry = await Registry.open(await this.#services(this.#stores), { ...ROOM, loadedMax: 1 })
     await this.#registry.preload(new AbortController().signal)
   }
 
   async stop(): Promise<void> {
     await this.registry.close()
-    await this.#power.quiet()
+    await this.power.quiet()
   }
 
   async close(): Promise<void> {
@@ -130,7 +118,7 @@ export class ScenarioWorld {
   async choose(mode: TrainingMode): Promise<void> {
     this.#model?.consider(mode)
     await this.registry.update(NAME, mode, undefined).catch((error: unknown) => {
-      this.#model?.houseFailed()
+      this.#model?.serviceFailed()
       throw error
     })
     this.#mode = mode
@@ -148,17 +136,13 @@ export class ScenarioWorld {
     vi.advanceTimersByTime(A_LONG_TIME_SECONDS * 1000)
   }
 
-  async quiet(): Promise<void> {
-    await this.#power.quiet()
-  }
-
   /** Everything that must hold when idle. */
   async check(): Promise<void> {
-    await this.#power.quiet()
+    await this.power.quiet()
     const wrongs = [...this.#wrongs]
     if (this.#model === null && this.#pointer !== null) wrongs.push('a scenario that is gone has a pointer')
     if (this.#model !== null) {
-      this.#model.rest((component) => this.#host.isWorking(component))
+      this.#model.rest((component) => this.host.isWorking(component))
       wrongs.push(...this.#model.wrongs, ...(await this.#strayed(this.#model)))
     }
     assert.deepEqual(wrongs, [])
@@ -185,8 +169,8 @@ export class ScenarioWorld {
     return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...strayedScenario(scenario, model)]
   }
 
-  async #services({ store, contents }: Stores): Promise<Services> {
-    const power = this.#power
+  #services({ store, contents }: Stores): Promise<Services> {
+    const { power } = this
     const durable = this.#witness()
     const { components, stale, batchSize, maxSteps, configuredMode } = this.#settings
     const { plugin: recipe } = components.length === 1 ? ledger : RECIPES[stale]
@@ -202,22 +186,19 @@ export class ScenarioWorld {
       budgets: { maxSteps, maxFailureStreak: 0 },
       limits: { timeoutSeconds: 1, memoryMib: 1 },
     }
-    return {
-      store: poweredStore(store, power, durable),
-      contents: poweredContents(contents, power, durable),
-      files: new PoweredFiles('.', power),
-      recipes: new Map([['recipe', configured]]),
-      defaultRecipe: 'recipe',
-      runtime: await practice.plugin.make({}),
-      gateway: null,
-      model: { url: '', model: null, api: 'openai', apiKey: null },
-      clock: () => this.#seconds,
-      newId: () => this.newId('new-'),
-      evaluation: () => ({ url: '', model: null, api: 'openai', apiKey: null }),
-      hosts: { threads: this.#host, weights: makeWeightLane() },
-      stepped: () => undefined,
-      warn: () => undefined,
-    }
+    return servicesInMemory(
+      {},
+      {
+        store: poweredStore(store, power, durable),
+        contents: poweredContents(contents, power, durable),
+        files: new PoweredFiles('.', power),
+        recipes: new Map([['recipe', configured]]),
+        defaultRecipe: 'recipe',
+        clock: () => this.#seconds,
+        newId: () => this.newId('new-'),
+        hosts: hostsOf(this.host),
+      },
+    )
   }
 
   #witness(): Durable {
