@@ -55,7 +55,7 @@ export function pupil(world: World, name: string) {
     teach: (group: number, size: number, wanted = 'blue') =>
       playGroup(world, name, String(group), {
         seeds: seedsFrom(group * 1000, size),
-        score: (texts, index) => (texts[index] === wanted ? 1 : 0) + index / 100,
+        score: (texts, index) => (texts[index] === wanted ? 1 : 0) + index / 1000,
       }),
     metricsAt: async (step: number): Promise<JsonObject> => memberOf(await scenario.row(step), 'metrics'),
   }
