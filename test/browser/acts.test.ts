@@ -12,7 +12,7 @@ import { openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/wor
 
 const TOKEN = 'a-token-of-the-shop'
 
-const visit = browserOfFile()
+const open = browserOfFile()
 let world: BrowserWorld
 beforeAll(async () => {
   world = await openBrowserWorld(TOKEN)
@@ -28,22 +28,20 @@ async function signIn(page: Page, token: string): Promise<void> {
 
 /** Signed in, at that view. The first request of a page has no token yet, and is refused. */
 async function enter(way: string): Promise<Page> {
-  const { page, expects } = await visit(world.here.address)
-  expects(/status of 401/)
-  await page.goto(`${world.here.address}/console${way}`)
+  const { page } = await open(`${world.here.address}/console${way}`, { expects: /status of 401/ })
   await signIn(page, TOKEN)
   await heading(page).filter({ hasNotText: 'svc console' }).waitFor()
   return page
 }
 
+const gone = (page: Page) => page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first()
+
 describe('signing in', () => {
-  it('a wrong token is answered with one line, a right one with the view that was asked for', async () => {
-    const { page, expects } = await visit(world.here.address)
-    expects(/status of 401/)
-    await page.goto(`${world.here.address}/console#/s/${SHOP}/releases`)
+  it('a wrong token is refused in one line, a right one opens the requested view', async () => {
+    const { page } = await open(`${world.here.address}/console#/s/${SHOP}/releases`, { expects: /status of 401/ })
     await page.getByLabel('Service token').waitFor()
     await expectScreensFit(page, 'console-sign-in')
-    await signIn(page, 'somebody-elses')
+    await signIn(page, 'another-token')
     await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
     await expectScreensFit(page, 'console-sign-in-refused')
     await signIn(page, TOKEN)
@@ -67,7 +65,7 @@ describe('signing in', () => {
     await page.getByLabel('Service token').waitFor()
   })
 
-  it('ends when the person says so, and nothing is shown any more', async () => {
+  it('ends with Sign out, and nothing is shown any more', async () => {
     const page = await enter('#/')
     await page.getByRole('link', { name: SHOP }).first().waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -79,7 +77,7 @@ describe('signing in', () => {
 const head = async (): Promise<string> => textAt(await world.shop.head(), 'release_id')
 
 describe('a release', () => {
-  it('that is held is promoted after a second look, and not when one thinks better of it', async () => {
+  it('that is held is promoted after a confirmation, and not when that is cancelled', async () => {
     const page = await enter(`#/s/${SHOP}/releases`)
     const before = await head()
     const step = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'v9', exact: true }) })
@@ -97,7 +95,7 @@ describe('a release', () => {
     expect(await world.shop.release()).toMatchObject({ operation: 'promote', current: true })
   })
 
-  it('that was served before is put back, by keyboard alone', async () => {
+  it('that was served before is rolled back to, by keyboard alone', async () => {
     const page = await enter(`#/s/${SHOP}/releases/${PLACES.learned}`)
     await page.getByRole('button', { name: 'Roll back' }).focus()
     await page.keyboard.press('Enter')
@@ -112,7 +110,7 @@ describe('a release', () => {
 })
 
 describe('a request', () => {
-  it('is written, sent, followed while it is worked on, and leads to what came of it', async () => {
+  it('is written, sent, followed while it is worked on, and leads to its result', async () => {
     const page = await enter(`#/s/${SHOP}/ask`)
     await page.getByRole('listitem').filter({ hasText: PLAYS.waiting.words }).first().waitFor()
     await page.getByRole('textbox').fill('Say thank you at the end.')
@@ -128,7 +126,7 @@ describe('a request', () => {
     expect(await page.getByText(QUEUED_WORDS).count()).toBe(0)
   })
 
-  it('of nothing, or of more than a request may hold, is not sent', async () => {
+  it('that is empty or too long is not sent', async () => {
     const page = await enter(`#/s/${SHOP}/ask`)
     const button = page.getByRole('button', { name: 'Ask', exact: true })
     await button.waitFor()
@@ -146,17 +144,15 @@ const exchange = (address: string): Promise<unknown> =>
     body: { model: 'practice', messages: [{ role: 'user', content: 'Write 4 as a Roman numeral.' }] },
   })
 
-describe('when something goes wrong under the page', () => {
-  it('a service that stops is said to be gone, and the page goes on by itself when it is back', async () => {
+describe('failures while a page is open', () => {
+  it('a service that stops is reported, and the page goes on by itself when it is back', async () => {
     const service = await serving()
     await exchange(service.address)
-    const { page, expects } = await visit(service.address)
-    expects(/ERR_CONNECTION|Failed to load resource/)
-    await page.goto(`${service.address}/console#/s/here/traffic`)
+    const { page } = await open(`${service.address}/console#/s/here/traffic`, { expects: /ERR_CONNECTION|Failed to load resource/ })
     const rows = page.getByRole('grid', { name: 'Records' }).getByRole('row').filter({ hasText: 'exchange' })
     await expect.poll(() => rows.count()).toBe(1)
     await service.stop()
-    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first().waitFor()
+    await gone(page).waitFor()
     expect(await rows.count()).toBe(1)
     await expectScreensFit(page, 'console-no-answer')
     await service.start()
@@ -165,26 +161,22 @@ describe('when something goes wrong under the page', () => {
     await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(2)
   })
 
-  it('a service that comes back with another token asks for that one, in a line that says so', async () => {
+  it('a service that comes back with another token asks for that one, and says why', async () => {
     const service = await serving({ 'svc.token': 't' })
-    const { page, expects } = await visit(service.address)
-    expects(/ERR_CONNECTION|Failed to load resource|status of 401/)
-    await page.goto(`${service.address}/console`)
+    const { page } = await open(`${service.address}/console`, { expects: /ERR_CONNECTION|Failed to load resource|status of 401/ })
     await signIn(page, 't')
     await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
     await service.stop()
-    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).first().waitFor()
+    await gone(page).waitFor()
     await service.start({ 'svc.token': 'another' })
     await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
     await signIn(page, 'another')
     await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
   })
 
-  it('a scenario that was deleted is said to be, and the others are still there', async () => {
+  it('a deleted scenario is reported, and the others are still there', async () => {
     await world.here.post('/svc/scenarios', { name: 'short-lived' })
-    const { page, expects } = await visit(world.here.address)
-    expects(/status of (401|404)/)
-    await page.goto(`${world.here.address}/console#/s/short-lived/traffic`)
+    const { page } = await open(`${world.here.address}/console#/s/short-lived/traffic`, { expects: /status of (401|404)/ })
     await signIn(page, TOKEN)
     await heading(page).filter({ hasText: 'Traffic' }).waitFor()
     await send(world.here.address, 'DELETE', '/svc/scenarios/short-lived', { headers: bearer(TOKEN) })
@@ -194,13 +186,11 @@ describe('when something goes wrong under the page', () => {
     await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' })
   })
 
-  it('a release of a scenario that was deleted meanwhile is refused in a line, and the question can be closed', async () => {
+  it('promoting in a deleted scenario is refused in a line, and the dialog can be closed', async () => {
     const branch = trainee(world.here, 'branch')
     await world.here.post('/svc/scenarios', { name: branch.name })
     await branch.consumer(await branch.ask(PLAYS.promoted.words))
-    const { page, expects } = await visit(world.here.address)
-    expects(/status of (401|404)/)
-    await page.goto(`${world.here.address}/console#/s/branch/releases`)
+    const { page } = await open(`${world.here.address}/console#/s/branch/releases`, { expects: /status of (401|404)/ })
     await signIn(page, TOKEN)
     await page.getByRole('button', { name: 'Promote' }).click()
     const dialog = page.getByRole('dialog')
@@ -214,11 +204,10 @@ describe('when something goes wrong under the page', () => {
 })
 
 describe('a scenario that serves no files', () => {
-  it('shows its steps all the same, and says why nobody can ask for a change', async () => {
+  it('shows its steps all the same, and says why no change can be asked for', async () => {
     const { address } = await serving()
     await send(address, 'POST', '/svc/scenarios', { body: { name: 'plain' } })
-    const { page } = await visit(address)
-    await page.goto(`${address}/console#/s/plain/releases`)
+    const { page } = await open(`${address}/console#/s/plain/releases`)
     await page.getByText('step 0').first().waitFor()
     await page.keyboard.type('ga')
     await page.getByText(/takes no requests/).waitFor()

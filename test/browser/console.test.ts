@@ -9,7 +9,7 @@ import { expectScreensFit } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
 import { HELPDESK, openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
 
-const visit = browserOfFile()
+const browse = browserOfFile()
 let world: BrowserWorld
 beforeAll(async () => {
   world = await openBrowserWorld()
@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.here.close())
 
 async function open(way = '#/'): Promise<Page> {
-  const { page } = await visit(world.here.address)
-  await page.goto(`${world.here.address}/console${way}`)
+  const { page } = await browse(`${world.here.address}/console${way}`)
   await heading(page).waitFor()
   return page
 }
@@ -29,55 +28,30 @@ const panel = (page: Page) => page.getByRole('region', { name: 'Record' })
 const pressed = (page: Page, name: string) => page.getByRole('button', { name, pressed: true })
 const reports = (page: Page) => records(page).getByRole('row').filter({ hasText: 'report' })
 
-interface View {
-  readonly name: string
-  readonly way: () => string
-  readonly heading: RegExp
-  /** Words that are there once everything that it asks for has come. */
-  readonly tells: RegExp
-}
+const record = (at: number): string => `#/s/${HELPDESK}/traffic/${world.conversations[at] ?? ''}`
 
-const VIEWS: readonly View[] = [
-  { name: 'scenarios', way: () => '#/', heading: /^Scenarios$/, tells: /helpdesk/ },
-  { name: 'traffic', way: () => `#/s/${HELPDESK}/traffic`, heading: /^Traffic$/, tells: /shop-large/ },
-  {
-    name: 'record-chat',
-    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[1] ?? ''}`,
-    heading: /^Traffic$/,
-    tells: /It is in Hamburg/,
-  },
-  {
-    name: 'record-messages',
-    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[3] ?? ''}`,
-    heading: /^Traffic$/,
-    tells: /one size larger/,
-  },
-  {
-    name: 'record-responses',
-    way: () => `#/s/${HELPDESK}/traffic/${world.conversations[5] ?? ''}`,
-    heading: /^Traffic$/,
-    tells: /exchange a coat/,
-  },
-  { name: 'releases', way: () => `#/s/${SHOP}/releases`, heading: /^Releases$/, tells: /Rolled back by a person/ },
-  {
-    name: 'release-published',
-    way: () => `#/s/${SHOP}/releases/${PLACES.published}`,
-    heading: /^v1$/,
-    tells: /Please tell customers how refunds work/,
-  },
-  { name: 'release-learned', way: () => `#/s/${SHOP}/releases/${PLACES.learned}`, heading: /^v2$/, tells: /evidence/i },
-  { name: 'release-pending', way: () => `#/s/${SHOP}/releases/${PLACES.pending}`, heading: /^v9$/, tells: /night-bell/ },
-  { name: 'ask', way: () => `#/s/${SHOP}/ask`, heading: /^Ask/, tells: /Greet customers in their own language/ },
-  { name: 'ask-followed', way: () => `#/s/${SHOP}/ask/${world.waiting}`, heading: /^Ask/, tells: /writes the change/ },
-  { name: 'training', way: () => `#/s/${SHOP}/training`, heading: /^Training$/, tells: /Requests waiting/ },
-  { name: 'storage', way: () => '#/storage', heading: /^Storage/, tells: /helpdesk/ },
+/** The name of each view, its address, its heading, and words that are there once it has loaded everything. */
+const VIEWS: readonly (readonly [name: string, way: () => string, heading: RegExp, words: RegExp])[] = [
+  ['scenarios', () => '#/', /^Scenarios$/, /helpdesk/],
+  ['traffic', () => `#/s/${HELPDESK}/traffic`, /^Traffic$/, /shop-large/],
+  ['record-chat', () => record(1), /^Traffic$/, /It is in Hamburg/],
+  ['record-messages', () => record(3), /^Traffic$/, /one size larger/],
+  ['record-responses', () => record(5), /^Traffic$/, /exchange a coat/],
+  ['releases', () => `#/s/${SHOP}/releases`, /^Releases$/, /Rolled back by a person/],
+  ['release-published', () => `#/s/${SHOP}/releases/${PLACES.published}`, /^v1$/, /Please tell customers how refunds work/],
+  ['release-learned', () => `#/s/${SHOP}/releases/${PLACES.learned}`, /^v2$/, /evidence/i],
+  ['release-pending', () => `#/s/${SHOP}/releases/${PLACES.pending}`, /^v9$/, /night-bell/],
+  ['ask', () => `#/s/${SHOP}/ask`, /^Ask/, /Greet customers in their own language/],
+  ['ask-followed', () => `#/s/${SHOP}/ask/${world.waiting}`, /^Ask/, /writes the change/],
+  ['training', () => `#/s/${SHOP}/training`, /^Training$/, /Requests waiting/],
+  ['storage', () => '#/storage', /^Storage/, /helpdesk/],
 ]
 
 describe('every view', () => {
-  it.each(VIEWS)('$name opens by its address, looks well and is for everybody', async ({ name, way, heading: words, tells }) => {
+  it.each(VIEWS)('%s opens by its address, fits its screens and is accessible', async (name, way, title, words) => {
     const page = await open(way())
-    await page.getByRole('main').filter({ hasText: tells }).waitFor()
-    expect(await heading(page).textContent()).toMatch(words)
+    await page.getByRole('main').filter({ hasText: words }).waitFor()
+    expect(await heading(page).textContent()).toMatch(title)
     expect(await page.getByRole('alert').allTextContents()).toEqual([])
     await expectScreensFit(page, `console-${name}`)
   })
@@ -94,7 +68,7 @@ describe('every view', () => {
     }
   })
 
-  it('is gone back to and forward to like any page', async () => {
+  it('is in the history of the browser like any page', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
     await page.getByRole('link', { name: 'v3', exact: true }).click()
     await heading(page).filter({ hasText: 'v3' }).waitFor()
@@ -105,8 +79,7 @@ describe('every view', () => {
   })
 
   it('is there on a telephone, behind one button', async () => {
-    const { page } = await visit(world.here.address, { width: 360 })
-    await page.goto(`${world.here.address}/console#/s/${SHOP}/traffic`)
+    const { page } = await browse(`${world.here.address}/console#/s/${SHOP}/traffic`, { width: 360 })
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Releases' }).click()
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
@@ -114,7 +87,7 @@ describe('every view', () => {
 })
 
 describe('by keyboard alone', () => {
-  it('two keys lead to each view, and one tells which', async () => {
+  it('two keys lead to each view, and one lists them', async () => {
     const page = await open(`#/s/${SHOP}/traffic`)
     for (const [keys, name] of [
       ['gr', 'Releases'],
@@ -137,9 +110,7 @@ describe('by keyboard alone', () => {
   it('a record is found, opened and closed again', async () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await records(page).getByRole('row').nth(3).waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('j')
-    await page.keyboard.press('Enter')
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
     await panel(page).waitFor()
     await page.keyboard.press('Escape')
     await panel(page).waitFor({ state: 'detached' })
@@ -152,9 +123,7 @@ describe('by keyboard alone', () => {
   it('a step is found, opened and left again', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
     await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('j')
-    await page.keyboard.press('Enter')
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
     await heading(page).filter({ hasText: 'v10' }).waitFor()
     await page.keyboard.press('Escape')
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
@@ -164,7 +133,7 @@ describe('by keyboard alone', () => {
     ['releases', `#/s/${SHOP}/releases`],
     ['a step', `#/s/${SHOP}/releases/${PLACES.learned}`],
     ['traffic', `#/s/${HELPDESK}/traffic`],
-  ])('whoever walks through %s sees where they are', async (_, way) => {
+  ])('the Tab key walks through %s with a visible focus', async (_, way) => {
     const page = await open(way)
     await page
       .getByText(/v3|shop-large/)
@@ -177,7 +146,7 @@ describe('by keyboard alone', () => {
 })
 
 describe('traffic', () => {
-  it('appears while one looks, without loading the page again', async () => {
+  it('appears without a reload of the page', async () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await records(page).getByRole('row').nth(3).waitFor()
     await page.evaluate('globalThis.samePage = true')
@@ -191,7 +160,7 @@ describe('traffic', () => {
     expect(await page.evaluate('globalThis.samePage')).toBe(true)
   })
 
-  it('rests while it is paused, and goes on afterwards', async () => {
+  it('stops while it is paused, and goes on afterwards', async () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await records(page).getByRole('row').nth(3).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
@@ -204,9 +173,8 @@ describe('traffic', () => {
   it('is narrowed to reports, which lead to what they quote', async () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await page.getByRole('group', { name: 'Which records' }).getByRole('button', { name: 'Reports' }).click()
-    const rows = records(page).getByRole('row').filter({ hasText: 'report' })
-    await expect.poll(() => rows.count()).toBe(2)
-    await rows.first().click()
+    await expect.poll(() => reports(page).count()).toBe(2)
+    await reports(page).first().click()
     await panel(page).getByText('dry').waitFor()
     await panel(page)
       .locator(`a[title="${world.conversations[1] ?? ''}"]`)
@@ -216,7 +184,7 @@ describe('traffic', () => {
 })
 
 describe('what a view is narrowed to', () => {
-  it('stays when the page is loaded again, is gone back from and forward to, and is what a link shows', async () => {
+  it('stays when the page is reloaded, is in the history of the browser, and is part of the link', async () => {
     const page = await open(`#/s/${HELPDESK}/traffic`)
     await page.getByRole('button', { name: 'Reports' }).click()
     await expect.poll(() => reports(page).count()).toBe(2)
@@ -245,7 +213,7 @@ describe('what a view is narrowed to', () => {
     await pressed(page, 'Reports').waitFor()
   })
 
-  it('holds for releases, what a step is compared with, and what it left behind', async () => {
+  it('holds for releases, what a step is compared with, and its step record', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
     await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Hide steps without a release' }).click()
@@ -297,7 +265,7 @@ describe('what a view is narrowed to', () => {
     `#/s/${SHOP}/ask?most=-1`,
     `#/s/${HELPDESK}/traffic?at=999999999999`,
     `#/?name=%E0%A4%A%3Csvg%20onload=alert(1)%3E`,
-  ])('and is hostile harms nothing: %s', async (way) => {
+  ])('from a hostile address harms nothing: %s', async (way) => {
     const page = await open(way)
     await page.getByRole('main').waitFor()
     expect(await page.getByRole('alert').allTextContents()).toEqual([])
@@ -308,41 +276,26 @@ describe('what a view is narrowed to', () => {
 })
 
 describe('a record', () => {
-  interface Shown {
-    readonly place: number
-    readonly texts: readonly string[]
-    readonly pictures: number
-  }
-  it.each<Shown & { readonly name: string }>([
-    {
-      name: 'a chat that calls a tool',
-      place: 0,
-      texts: ['You answer for a shop', 'Where is my parcel?', 'track', '20417733', 'tool_calls'],
-      pictures: 0,
-    },
-    {
-      name: 'a streamed chat with pictures and a tool',
-      place: 1,
-      texts: ['One friendly line.', 'Hamburg', 'It is in Hamburg and comes tomorrow.', 'pictures.example/parcel.png'],
-      pictures: 1,
-    },
-    { name: 'a refusal', place: 2, texts: ['I cannot speak in your name.'], pictures: 0 },
-    {
-      name: 'a message with a thought and a picture',
-      place: 3,
-      texts: ['Is this the right size?', 'sizes', 'one larger', 'Take one size larger', 'Thinking'],
-      pictures: 1,
-    },
-    { name: 'a streamed message that calls a tool', place: 4, texts: ['I will look it up.', 'track', '20417733', 'tool_use'], pictures: 0 },
-    {
-      name: 'a response of every kind of item',
-      place: 5,
-      texts: ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l', 'Free of charge'],
-      pictures: 1,
-    },
-    { name: 'the same response, streamed', place: 6, texts: ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l'], pictures: 1 },
-  ])('shows $name', async ({ place, texts, pictures }) => {
-    const page = await open(`#/s/${HELPDESK}/traffic/${world.conversations[place] ?? ''}`)
+  it.each<readonly [name: string, place: number, pictures: number, texts: readonly string[]]>([
+    ['a chat that calls a tool', 0, 0, ['You answer for a shop', 'Where is my parcel?', 'track', '20417733', 'tool_calls']],
+    [
+      'a streamed chat with pictures and a tool',
+      1,
+      1,
+      ['One friendly line.', 'Hamburg', 'It is in Hamburg and comes tomorrow.', 'pictures.example/parcel.png'],
+    ],
+    ['a refusal', 2, 0, ['I cannot speak in your name.']],
+    [
+      'a message with a thought and a picture',
+      3,
+      1,
+      ['Is this the right size?', 'sizes', 'one larger', 'Take one size larger', 'Thinking'],
+    ],
+    ['a streamed message that calls a tool', 4, 0, ['I will look it up.', 'track', '20417733', 'tool_use']],
+    ['a response of every kind of item', 5, 1, ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l', 'Free of charge']],
+    ['the same response, streamed', 6, 1, ['How do I exchange a coat?', 'héllo', 'not that', 'ls -l']],
+  ])('shows %s', async (_name, place, pictures, texts) => {
+    const page = await open(record(place))
     for (const text of texts) await panel(page).getByText(text).filter({ visible: true }).first().waitFor()
     expect(await panel(page).locator('img').count()).toBe(pictures)
     expect(await panel(page).locator('img:not([src^="data:image/"])').count()).toBe(0)
@@ -350,7 +303,7 @@ describe('a record', () => {
     await panel(page).getByText('"response"').first().waitFor()
   })
 
-  it('that was asked for is an instruction, in the words of whoever asked', async () => {
+  it('of a request shows its text as an instruction', async () => {
     const page = await open(`#/s/${SHOP}/traffic/${world.waiting}`)
     await panel(page).getByText(PLAYS.waiting.words).first().waitFor()
   })
@@ -394,15 +347,13 @@ describe('a step', () => {
 
 describe('an address that leads nowhere', () => {
   it.each([
-    ['a record', `#/s/${HELPDESK}/traffic/nobody-sent-this`, 404],
-    ['a step', `#/s/${SHOP}/releases/999`, null],
-    ['a scenario', '#/s/nowhere/releases', 404],
-    ['a request', `#/s/${SHOP}/ask/nobody-asked-this`, 404],
-    ['what is no address at all', '#/s/%E0%A4%A/%00/x', 404],
-  ])('to %s says so in a line, and everything else goes on', async (_, way, status) => {
-    const { page, expects } = await visit(world.here.address)
-    if (status !== null) expects(new RegExp(`status of (${status}|400)`))
-    await page.goto(`${world.here.address}/console${way}`)
+    ['a record', `#/s/${HELPDESK}/traffic/unknown`],
+    ['a step', `#/s/${SHOP}/releases/999`],
+    ['a scenario', '#/s/nowhere/releases'],
+    ['a request', `#/s/${SHOP}/ask/unknown`],
+    ['a malformed place', '#/s/%E0%A4%A/%00/x'],
+  ])('to %s is reported in a line, and everything else goes on', async (_, way) => {
+    const { page } = await browse(`${world.here.address}/console${way}`, { expects: /status of (404|400)/ })
     await page.getByRole('alert').or(page.getByText('No such step')).first().waitFor()
     await page.keyboard.type('gs')
     await heading(page).filter({ hasText: 'Scenarios' }).waitFor()

@@ -10,7 +10,7 @@ import { ATTACKS, HOSTILE_FAILURE, HOSTILE_NAME, HOSTILE_RECORDS, HOSTILE_REQUES
 import { expectScreensFit, expectNoSidewaysScroll } from './support/screens.ts'
 import { openShop } from './support/world.ts'
 
-const visit = browserOfFile()
+const open = browserOfFile()
 let here: World
 let hostile: Trainee
 /** The pages of requests, by their text. */
@@ -72,14 +72,15 @@ async function expectTextsAlone(page: Page): Promise<void> {
   await expectNoSidewaysScroll(page)
 }
 
+const openVersion = (place: number) => open(`${here.address}${textAt(versions[place] ?? {}, 'page_path')}`)
+
 describe('the page of a version', () => {
   it.each([
     ['that was asked for', 1],
     ['that failed', 2],
     ['that an agent proposed', 3],
   ])('%s shows every hostile text as text', async (_, place) => {
-    const { page } = await visit(here.address)
-    await page.goto(`${here.address}${textAt(versions[place] ?? {}, 'page_path')}`)
+    const { page } = await openVersion(place)
     await expectTextsAlone(page)
     const row: unknown = JSON.parse((await page.locator('script').textContent()) ?? '')
     expect(row).toMatchObject({ release_id: versions[place]?.['release_id'] })
@@ -87,18 +88,16 @@ describe('the page of a version', () => {
     await page.getByRole('heading', { name: `Harness v${place - 1}`, exact: true }).waitFor()
   })
 
-  it('names what would turn words around instead of doing it', async () => {
-    const { page } = await visit(here.address)
-    await page.goto(`${here.address}${textAt(versions[1] ?? {}, 'page_path')}`)
+  it('names characters that would reorder the text instead of applying them', async () => {
+    const { page } = await openVersion(1)
     const shown = await page.locator('body').innerText()
     expect(shown).toContain('U+202E')
     expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f]/)
     await expectScreensFit(page, 'version-hostile')
   })
 
-  it('leaves out the rest of a very long text, and says so', async () => {
-    const { page } = await visit(here.address)
-    const answer = await page.goto(`${here.address}${textAt(versions[1] ?? {}, 'page_path')}`)
+  it('leaves out the rest of a very long text, and shows how much', async () => {
+    const { page, answer } = await openVersion(1)
     expect(await page.locator('body').innerText()).toMatch(/characters? left out of this page/)
     expect((await answer?.body())?.length).toBeLessThan(400 * 1024)
   })
@@ -110,19 +109,14 @@ describe('the page of a request', () => {
     ['that failed', HOSTILE_FAILURE],
     ['whose step is under way', HOSTILE_WAIT],
   ])('%s shows every hostile text as text', async (_, words) => {
-    const { page } = await visit(here.address)
-    await page.goto(requests.get(words) ?? '')
+    const { page } = await open(requests.get(words) ?? '')
     await page.getByText('Where it came from').click()
     await expectTextsAlone(page)
   })
 })
 
-const way = (...parts: readonly string[]): string =>
-  `${here.address}/console#/s/${[HOSTILE_NAME, ...parts].map(encodeURIComponent).join('/')}`
-
 async function openConsole(...parts: readonly string[]): Promise<Page> {
-  const { page } = await visit(here.address)
-  await page.goto(way(...parts))
+  const { page } = await open(`${here.address}/console#/s/${[HOSTILE_NAME, ...parts].map(encodeURIComponent).join('/')}`)
   return page
 }
 
@@ -176,7 +170,7 @@ describe('the console', () => {
     expect(await page.locator(FOREIGN).count()).toBe(0)
   })
 
-  it('looks well and is for everybody whatever it shows', async () => {
+  it('fits its screens and is accessible with hostile content', async () => {
     const page = await openConsole('traffic', 'a-chat')
     await page
       .getByText(ATTACKS[0] ?? '')
@@ -185,7 +179,7 @@ describe('the console', () => {
     await expectScreensFit(page, 'console-hostile')
   })
 
-  it('opens ten million characters at their beginning, and stays of use', async () => {
+  it('opens ten million characters at their beginning, and stays usable', async () => {
     const page = await openConsole('traffic', HUGE_ID)
     const record = page.getByRole('region', { name: 'Record' })
     const more = record.getByRole('button', { name: /Show more/ })

@@ -5,14 +5,8 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { inference, named, rowsOf } from '../spec/support/helpers.ts'
 import { send, sharedWorld } from '../support/world.ts'
-import { browserOfFile, type Visit } from './support/browser.ts'
+import { browserOfFile, type OpenedPage } from './support/browser.ts'
 import { serving } from './support/service.ts'
-
-/** Background traffic for a test. */
-interface Load {
-  /** Stops it and returns the results. */
-  stop(): Promise<{ readonly kept: number; readonly failed: number }>
-}
 
 const RECORDS = 100_000
 const BATCH = 1000
@@ -20,7 +14,7 @@ const BATCH = 1000
 const ROWS_DRAWN_MAX = 120
 const REQUESTS_OF_A_JUMP_MAX = 12
 
-const visit = browserOfFile()
+const open = browserOfFile()
 const here = sharedWorld({ backend: 'memory' })
 beforeAll(async () => {
   for (let first = 1; first <= RECORDS; first += BATCH) {
@@ -33,11 +27,10 @@ beforeAll(async () => {
 /** Its number in its name. */
 const idOf = (sequence: number): string => String(sequence).padStart(8, '0')
 
-async function openTraffic(): Promise<Visit> {
-  const visitor = await visit(here.address)
-  await visitor.page.goto(`${here.address}/console#/s/many/traffic`)
-  await rowOf(visitor.page, RECORDS).waitFor()
-  return visitor
+async function openTraffic(): Promise<OpenedPage> {
+  const opened = await open(`${here.address}/console#/s/many/traffic`)
+  await rowOf(opened.page, RECORDS).waitFor()
+  return opened
 }
 
 const grid = (page: Page) => page.getByRole('grid', { name: 'Records' })
@@ -52,7 +45,7 @@ const dragTo = (page: Page, part: number): Promise<void> =>
     list.scrollTop = (list.scrollHeight - list.clientHeight) * to
   }, part)
 
-const asked = ({ asked: all }: Visit): number => all.filter((url) => url.includes('/records')).length
+const asked = ({ asked: all }: OpenedPage): number => all.filter((url) => url.includes('/records')).length
 
 describe('a list of a hundred thousand records', () => {
   it('shows the newest first, and draws no more than a screen', async () => {
@@ -64,17 +57,17 @@ describe('a list of a hundred thousand records', () => {
   })
 
   it('shows the right rows wherever its bar is dragged to, for few requests', async () => {
-    const visitor = await openTraffic()
-    const { page } = visitor
+    const opened = await openTraffic()
+    const { page } = opened
     for (const [part, sequence] of [
       [1, 1],
       [0.5, RECORDS / 2],
       [0.25, (RECORDS * 3) / 4],
     ] as const) {
-      const before = asked(visitor)
+      const before = asked(opened)
       await dragTo(page, part)
       await rowOf(page, sequence).first().waitFor()
-      expect(asked(visitor) - before).toBeLessThan(REQUESTS_OF_A_JUMP_MAX)
+      expect(asked(opened) - before).toBeLessThan(REQUESTS_OF_A_JUMP_MAX)
       expect(await grid(page).getByRole('row').count()).toBeLessThan(ROWS_DRAWN_MAX)
       await expectRowsInPlace(page)
     }
@@ -104,13 +97,11 @@ describe('while traffic comes in', () => {
   const PER_SECOND = 200
   const VIEWS = ['traffic', 'releases', 'ask', 'training', 'traffic'] as const
 
-  it('a person looks at every view, nothing is lost, and nothing errs', async () => {
+  it('every view opens, no record is lost, and nothing fails', async () => {
     const { address } = await serving()
     await send(address, 'POST', '/svc/scenarios', { body: { name: 'busy' } })
-    const { page } = await visit(address)
-    await page.addInitScript(WATCH_LONG_TASKS)
-    const load = startLoad(address, 'busy', PER_SECOND)
-    await page.goto(`${address}/console#/`)
+    const stopLoad = startLoad(address, 'busy', PER_SECOND)
+    const { page } = await open(`${address}/console#/`, { script: WATCH_LONG_TASKS })
     for (const view of VIEWS) {
       await page.goto(`${address}/console#/s/busy/${view}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -120,7 +111,7 @@ describe('while traffic comes in', () => {
     }
     await page.goto(`${address}/console#/storage`)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    const { kept, failed } = await load.stop()
+    const { kept, failed } = await stopLoad()
     expect(failed).toBe(0)
     expect(await newest(address)).toBe(kept)
     await page.goto(`${address}/console#/s/busy/traffic`)
@@ -155,16 +146,15 @@ globalThis.longTasks = []
 new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask', buffered: true })
 `
 
-function startLoad(address: string, scenario: string, perSecond: number): Load {
+/** Sends traffic until it is stopped, which returns the results. */
+function startLoad(address: string, scenario: string, perSecond: number) {
   const worker = new Worker(new URL('./fixtures/load.ts', import.meta.url), { workerData: { address, scenario, perSecond } })
   onTestFinished(async () => void (await worker.terminate()))
-  return {
-    async stop() {
-      const told = once(worker, 'message')
-      worker.postMessage('stop', [])
-      const [counts]: { readonly kept: number; readonly failed: number }[] = await told
-      if (counts === undefined) throw new Error('the traffic ended without a word')
-      return counts
-    },
+  return async (): Promise<{ readonly kept: number; readonly failed: number }> => {
+    const results = once(worker, 'message')
+    worker.postMessage('stop', [])
+    const [counts]: { readonly kept: number; readonly failed: number }[] = await results
+    if (counts === undefined) throw new Error('the traffic ended without results')
+    return counts
   }
 }

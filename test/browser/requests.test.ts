@@ -10,7 +10,7 @@ import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, QUEUED_WORDS } from './support/script.ts'
 import { openBrowserWorld, PLACES, type BrowserWorld } from './support/world.ts'
 
-const visit = browserOfFile()
+const browse = browserOfFile()
 let world: BrowserWorld
 let rows: readonly JsonObject[]
 beforeAll(async () => {
@@ -22,8 +22,7 @@ afterAll(() => world.here.close())
 const addressOf = (id: string): string => `${world.here.address}${world.pages.get(id) ?? ''}`
 
 async function open(id: string): Promise<Page> {
-  const { page } = await visit(world.here.address)
-  await page.goto(addressOf(id))
+  const { page } = await browse(addressOf(id))
   return page
 }
 
@@ -35,7 +34,7 @@ const stageShown = (page: Page): Promise<string | null> => page.locator('[aria-c
 const standStill = (page: Page): Promise<unknown> => page.route('**', (route) => route.fulfill({ status: 204 }))
 
 describe('the page of a request that is not settled', () => {
-  it('tells that it waits in the queue, and asks again by itself', async () => {
+  it('shows that it waits in the queue, and reloads by itself', async () => {
     const page = await open(world.queued)
     expect(await page.locator('.hero .pill').textContent()).toBe('Queued')
     expect(await headings(page)).toEqual(['Request', 'Progress'])
@@ -45,7 +44,7 @@ describe('the page of a request that is not settled', () => {
     await expectScreensFit(page, 'request-queued')
   })
 
-  it('tells what its step does, the newest first, with what failed marked', async () => {
+  it('shows what its step does, the newest first, with failures marked', async () => {
     const page = await open(world.waiting)
     expect(await page.locator('.hero .pill').textContent()).toBe('Designing the change')
     expect(await headings(page)).toEqual(['Request', 'Progress', 'Activity'])
@@ -53,9 +52,9 @@ describe('the page of a request that is not settled', () => {
       .locator('section', { has: page.getByRole('heading', { name: 'Activity' }) })
       .getByRole('listitem')
       .allInnerTexts()
-    const told = PLAYS.waiting.activity.toReversed()
-    expect(lines.length).toBe(told.length)
-    for (const [index, [, text, failed = false]] of told.entries()) {
+    const activity = PLAYS.waiting.activity.toReversed()
+    expect(lines.length).toBe(activity.length)
+    for (const [index, [, text, failed = false]] of activity.entries()) {
       expect(lines[index]).toContain(text)
       expect(lines[index]?.includes('Failed:')).toBe(failed)
     }
@@ -76,7 +75,7 @@ const SETTLED: readonly (readonly [state: keyof typeof PLACES, word: string, car
 ]
 
 describe('the page of a settled request', () => {
-  it.each(SETTLED)('that came to be %s says so, and what to do next, and asks no more', async (state, word, cards, next) => {
+  it.each(SETTLED)('that ended as %s shows the outcome and what to do next, and reloads no more', async (state, word, cards, next) => {
     const page = await open(requestAt(state))
     expect(await page.locator('.hero .pill').textContent()).toBe(word)
     expect(await headings(page)).toEqual(cards)
@@ -100,7 +99,7 @@ describe('the page of a settled request', () => {
 })
 
 describe('a page left open', () => {
-  it('comes to the result by itself, and then rests', async () => {
+  it('shows the result by itself, and then reloads no more', async () => {
     const page = await open(world.waiting)
     const loads: string[] = []
     page.on('load', () => loads.push(page.url()))
@@ -113,18 +112,14 @@ describe('a page left open', () => {
 })
 
 describe('a page that cannot be shown', () => {
-  it('of a request that nobody made says so in a line, and what to do', async () => {
-    const { page, expects } = await visit(world.here.address)
-    expects(/status of 404/)
-    const answer = await page.goto(addressOf(world.queued).replace(world.queued, 'nobody-asked-for-this'))
+  it('of an unknown request says in a line that there is none, and what to do', async () => {
+    const { page, answer } = await browse(addressOf(world.queued).replace(world.queued, 'unknown-request'), { expects: /status of 404/ })
     expect(answer?.status()).toBe(404)
-    expect(await page.getByRole('main').innerText()).toContain('nobody-asked-for-this')
+    expect(await page.getByRole('main').innerText()).toContain('unknown-request')
   })
 
-  it('of a scenario that was deleted meanwhile says so in a line, and what to do', async () => {
-    const { page, expects } = await visit(world.here.address)
-    expects(/status of 404/)
-    await page.goto(addressOf(requestAt('published')))
+  it('of a deleted scenario says in a line that there is none, and what to do', async () => {
+    const { page } = await browse(addressOf(requestAt('published')), { expects: /status of 404/ })
     await world.shop.remove()
     await page.reload()
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()

@@ -11,7 +11,7 @@ import { openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/wor
 
 const USUAL_PAGE_BYTES_MAX = 80 * 1024
 
-const visit = browserOfFile()
+const browse = browserOfFile()
 let world: BrowserWorld
 let rows: readonly JsonObject[]
 beforeAll(async () => {
@@ -24,15 +24,14 @@ afterAll(() => world.here.close())
 const addressOf = (state: keyof typeof PLACES): string => `${world.here.address}${textAt(rows[PLACES[state]] ?? {}, 'page_path')}`
 
 async function open(state: keyof typeof PLACES): Promise<Page> {
-  const { page } = await visit(world.here.address)
-  await page.goto(addressOf(state))
+  const { page } = await browse(addressOf(state))
   return page
 }
 
 const USUAL_CARDS = ['Why', 'What changed', 'Result', 'Setup', 'Chain']
 
 /** What the pill says, words that this page has and others have not, and the cards. */
-const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, tells: string, cards: readonly string[]])[] = [
+const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, words: string, cards: readonly string[]])[] = [
   ['created', 'Starting point', 'created with', USUAL_CARDS],
   ['published', 'Published', PLAYS.published.words, ['Why', 'Design', 'What changed', 'Review', 'Result', 'Setup', 'Chain']],
   ['learned', 'Published', '+ - express: ', USUAL_CARDS],
@@ -51,7 +50,7 @@ const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, tell
   ['rollback', 'Published', 'A person put an earlier release back', USUAL_CARDS],
 ]
 
-describe.each(STATES)('the page of the version called %s', (state, word, tells, cards) => {
+describe.each(STATES)('the page of the version called %s', (state, word, words, cards) => {
   const place = PLACES[state]
 
   it('has its status, its cards in order and its row as JSON, and nothing that could run', async () => {
@@ -59,7 +58,7 @@ describe.each(STATES)('the page of the version called %s', (state, word, tells, 
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(`Harness v${place}`)
     expect(await page.locator('.hero .pill').textContent()).toBe(word)
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(cards)
-    expect(await page.getByRole('main').innerText()).toContain(tells)
+    expect(await page.getByRole('main').innerText()).toContain(words)
     const row: unknown = JSON.parse((await page.locator('script').textContent()) ?? '')
     expect(row).toMatchObject({ step: place, release_id: rows[place]?.['release_id'] })
     expect(await page.locator('script:not([type="application/json"])').count()).toBe(0)
@@ -67,7 +66,7 @@ describe.each(STATES)('the page of the version called %s', (state, word, tells, 
     expect(await bytesOf(page)).toBeLessThan(USUAL_PAGE_BYTES_MAX)
   })
 
-  it('links to pages alone with the key it was opened with, looks well and is for everybody', async () => {
+  it('links only to pages, with the key it was opened with, fits its screens and is accessible', async () => {
     const page = await open(state)
     const hrefs = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
     const others = hrefs.filter((href) => href !== '#main').map((href) => new URL(href, world.here.address))
@@ -87,7 +86,7 @@ const ATTRIBUTES_THAT_ACT = `[...document.querySelectorAll('*')]
 const bytesOf = async (page: Page): Promise<number> => (await (await page.request.get(page.url())).body()).length
 
 describe('from version to version', () => {
-  it('a person walks from the first to the last and back, and both ends say so', async () => {
+  it('Next and Previous lead from the first to the last and back, and end there', async () => {
     const page = await open('created')
     const steps = page.getByRole('navigation', { name: 'Steps' })
     for (let place = 1; place < rows.length; place += 1) {
@@ -102,7 +101,7 @@ describe('from version to version', () => {
     expect(await steps.getByRole('link').allTextContents()).toEqual(['Next v1'])
   })
 
-  it('the crumb and the mark lead to what is served, whose own page is the end of the way', async () => {
+  it('the breadcrumb leads to the served version, whose own page has no such link', async () => {
     const page = await open('rejected')
     const way = page.getByRole('navigation', { name: 'Breadcrumb' })
     await way.getByRole('link', { name: 'Harness' }).click()
@@ -111,7 +110,7 @@ describe('from version to version', () => {
     expect(await way.getByRole('link').count()).toBe(0)
   })
 
-  it('the chain leads to the parent and to what was made of it', async () => {
+  it('the chain leads to the parent and to the children', async () => {
     const page = await open('learned')
     const chain = page.locator('section', { has: page.getByRole('heading', { name: 'Chain' }) })
     await chain.getByRole('link', { name: 'v1', exact: true }).click()
@@ -134,7 +133,7 @@ describe('from version to version', () => {
 })
 
 describe('by keyboard alone', () => {
-  it('every link of a page is reached in the order it is read, and seen to be', async () => {
+  it('every link of a page is reached in reading order, with a visible focus', async () => {
     const page = await open('learned')
     const stops = await tabStops(page)
     expect(stops.map(({ name }) => name)).toEqual(
@@ -156,19 +155,16 @@ describe('a page that cannot be shown', () => {
   it.each([
     ['key', 401, () => `${world.here.address}/svc/harness/releases/1/page?scenario=${SHOP}&key=0`],
     ['version', 404, () => addressOf('created').replace('releases/0', 'releases/999')],
-    ['scenario', 401, () => addressOf('created').replace(`scenario=${SHOP}`, 'scenario=nobody')],
-  ] as const)('because its %s is wrong says so in a line, and what to do', async (wrong, status, address) => {
-    const { page, expects } = await visit(world.here.address)
-    expects(new RegExp(`status of ${status}`))
-    const answer = await page.goto(address())
+    ['scenario', 401, () => addressOf('created').replace(`scenario=${SHOP}`, 'scenario=unknown')],
+  ] as const)('because its %s is wrong gives the reason in a line, and what to do', async (wrong, status, address) => {
+    const { page, answer } = await browse(address(), { expects: new RegExp(`status of ${status}`) })
     expect(answer?.status()).toBe(status)
     await page.getByText('Not shown').waitFor()
     await expectScreensFit(page, `refused-${wrong}`)
   })
 
-  it(`of ${SHOP} is never kept by the browser, nor told to anybody it leads to`, async () => {
-    const { page } = await visit(world.here.address)
-    const answer = await page.goto(addressOf('published'))
+  it(`of ${SHOP} is not cached, and its address is sent to no page it links to`, async () => {
+    const { answer } = await browse(addressOf('published'))
     expect(answer?.headers()).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })
 })

@@ -1,7 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** A page on a busy machine takes its time; a test that waits in vain still ends. */
-/** The short form leaves out long sessions and large lists, and what is only there to be looked at. */
+/** The short form leaves out long sessions, large lists and screenshots. */
 const isShort = process.env['BROWSER_LOOKS'] === 'short'
 
 export default defineConfig({

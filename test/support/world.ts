@@ -43,6 +43,8 @@ export interface World {
 export interface WorldOptions {
   readonly settings?: Settings
   readonly environment?: Readonly<Record<string, string>>
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** 'memory' is quick; 'sqlite' is what ships. */
   readonly backend?: 'memory' | 'sqlite'
 }
@@ -54,7 +56,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   let settings: Settings = { ...usual, 'storage.record_backend': options.backend ?? 'memory', ...options.settings }
   const log: JsonObject[] = []
   let service: RunningService = await start(settings, options.environment ?? {}, log)
-  const ask: World['ask'] = (method, path, what = {}) => send(service.address, method, path, what)
+  const ask: World['ask'] = (method, path, what = {}) =>
+    send(service.address, method, path, { ...what, headers: { ...options.headers, ...what.headers } })
   return {
     get address() {
       return service.address

@@ -1,5 +1,5 @@
-/** A real browser, whose visits fail on foreign requests, injected scripts and policy violations. */
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+/** A real browser; a test fails on foreign requests, injected scripts and policy violations of its pages. */
+import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { program } from '../../support/programs.ts'
 import { RAN } from './hostile.ts'
@@ -17,38 +17,42 @@ const ARGUMENTS = [
 
 const ALARM = `Object.defineProperty(globalThis, '${RAN}', { configurable: true, set: () => console.error('a text that somebody wrote was run') })`
 
-export interface Visit {
+export interface OpenedPage {
   readonly page: Page
+  /** The answer that the page was loaded from. */
+  readonly answer: Response | null
   /** All requested URLs so far. */
   readonly asked: readonly string[]
-  /** Expects console messages that match, such as of a refusal that the test causes. */
-  readonly expects: (complaint: RegExp) => void
 }
 
-export interface VisitOptions {
+interface PageOptions {
   readonly width?: number
+  /** Console messages that the test causes, such as of a refusal. */
+  readonly expects?: RegExp
+  /** Runs before the scripts of the page. */
+  readonly script?: string
 }
 
-/** One browser per test file; each visit has a new profile, and is checked when its test ends. */
-export function browserOfFile(): (address: string, options?: VisitOptions) => Promise<Visit> {
+/** One browser per test file; each page has a new profile, and is checked when its test ends. */
+export function browserOfFile(): (url: string, options?: PageOptions) => Promise<OpenedPage> {
   let browser: Browser | null = null
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: program('chromium'), args: ARGUMENTS })
   })
   afterAll(() => browser?.close())
-  return async (address, options = {}) => {
-    if (browser === null) throw new Error('a visit needs the browser, which is started before the first test')
-    const { width = 1280 } = options
+  return async (url, { width = 1280, expects = /^$/, script = '' } = {}) => {
+    if (browser === null) throw new Error('the browser is started before the first test')
     const context = await browser.newContext({ viewport: { width, height: 900 }, reducedMotion: 'reduce' })
-    await context.addInitScript(ALARM)
-    return watched(context, await context.newPage(), new URL(address).origin)
+    await context.addInitScript(`${ALARM};${script}`)
+    const asked = watch(context, new URL(url).origin, expects)
+    const page = await context.newPage()
+    return { page, asked, answer: await page.goto(url) }
   }
 }
 
-function watched(context: BrowserContext, page: Page, origin: string): Visit {
+function watch(context: BrowserContext, origin: string, expected: RegExp): readonly string[] {
   const asked: string[] = []
   const complaints: string[] = []
-  const expected: RegExp[] = []
   context.on('request', (request) => asked.push(request.url()))
   context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
@@ -61,10 +65,10 @@ function watched(context: BrowserContext, page: Page, origin: string): Visit {
   onTestFinished(async () => {
     await context.close()
     const strangers = asked.filter((url) => !isOwn(url, origin))
-    const unexpected = complaints.filter((complaint) => !expected.some((one) => one.test(complaint)))
+    const unexpected = complaints.filter((complaint) => !expected.test(complaint))
     expect({ strangers, unexpected }).toEqual({ strangers: [], unexpected: [] })
   })
-  return { page, asked, expects: (complaint) => void expected.push(complaint) }
+  return asked
 }
 
 /** Inline images are not requests. */

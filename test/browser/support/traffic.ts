@@ -14,7 +14,7 @@ interface Exchange {
 
 /** A red point of five pixels. */
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
-/** A page that loaded it would leak the visit. */
+/** A page that loaded it would leak that it was opened. */
 const OUTSIDE_PICTURE = 'https://pictures.example/parcel.png'
 
 const TOOL = { name: 'track', description: 'Where a parcel is', parameters: { type: 'object', properties: { number: { type: 'string' } } } }

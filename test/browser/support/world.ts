@@ -64,7 +64,7 @@ export async function openBrowserWorld(token: string | null = null): Promise<Bro
 
 /** The service without history. */
 export async function openShop(token: string | null): Promise<World> {
-  const here = await world({ backend: 'sqlite' })
+  const here = await world({ backend: 'sqlite', headers: token === null ? {} : bearer(token) })
   await mkdir(join(here.directory, 'steps'))
   const fixtures = join(import.meta.dirname, '..', 'fixtures')
   await here.restart({
@@ -84,28 +84,7 @@ export async function openShop(token: string | null): Promise<World> {
     'evolution.proposals_dir': join(here.directory, 'proposals'),
     'evolution.step_record_dir': join(here.directory, 'steps'),
   })
-  return token === null ? here : signed(here, token)
-}
-
-function signed(here: World, token: string): World {
-  const ask: World['ask'] = (method, path, what = {}) => here.ask(method, path, { ...what, headers: { ...bearer(token), ...what.headers } })
-  return {
-    get address() {
-      return here.address
-    },
-    directory: here.directory,
-    upstream: here.upstream,
-    log: here.log,
-    ask,
-    get: (path, headers = {}) => ask('GET', path, { headers }),
-    post: (path, body, headers = {}) => ask('POST', path, { headers, ...(body !== undefined && { body }) }),
-    exchange: async (scenario) => {
-      const answer = await ask('POST', '/v1/chat/completions', { headers: named(scenario), body: { model: 'm', messages: [] } })
-      return String(answer.headers['x-svc-agent-record-id'])
-    },
-    restart: (settings) => here.restart(settings),
-    close: () => here.close(),
-  }
+  return here
 }
 
 /** One row per outcome. */
@@ -115,30 +94,23 @@ async function playHistory(here: World, shop: Trainee, ask: (words: string) => P
     await shop.consumer(await ask(words))
     return shop.release()
   }
-  const told = async (feedback: string): Promise<void> => {
+  const reported = async (feedback: string): Promise<void> => {
     const [, report] = await shop.reported({ score: 0, feedback })
     await shop.consumer(report)
   }
   const published = await settled(PLAYS.published.words)
-  await told(PLAYS.learned.words)
+  await reported(PLAYS.learned.words)
   await settled(PLAYS.rejected.words)
-  await told(PLAYS.useless.words)
+  await reported(PLAYS.useless.words)
   const held = await settled(PLAYS.promoted.words)
   await settled(PLAYS.skipped.words)
   await settled(PLAYS.failed.words)
   await shop.move('promote', textAt(held, 'release_id'))
   await settled(PLAYS.pending.words)
-  await here.post(
-    '/svc/harness/proposals',
-    {
-      mutations: PROPOSED,
-      reason: 'People wait a long time in the evening.',
-      session: 'night-shift',
-      release_id: textAt(await shop.head(), 'release_id'),
-    },
-    named(SHOP),
-  )
-  await told('The queue was long.')
+  const release_id = textAt(await shop.head(), 'release_id')
+  const reason = 'People wait a long time in the evening.'
+  await here.post('/svc/harness/proposals', { mutations: PROPOSED, reason, session: 'night-shift', release_id }, named(SHOP))
+  await reported('The queue was long.')
   await shop.move('rollback', textAt(published, 'release_id'))
 }
 
