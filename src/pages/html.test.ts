@@ -33,7 +33,7 @@ describe('markup', () => {
     ['belongs to a byte order', '\ufeff', 'U+FEFF'],
     ['controls', '\u0007', 'U+0007'],
     ['ends a line out of sight', '\r', 'U+000D'],
-    ['is a tag nobody sees', '\u{e0041}', 'U+E0041'],
+    ['is an invisible tag', '\u{e0041}', 'U+E0041'],
     ['is an invisible variation', '\u{e0100}', 'U+E0100'],
     ['is half a pair', '\ud800', 'U+D800'],
     ['is for private use', '\ue000', 'U+E000'],

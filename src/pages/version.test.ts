@@ -75,7 +75,7 @@ const all = (place: number, more = {}): readonly string[] => linksIn(versionPage
 const to = (place: number): string => `/svc/harness/releases/${place}/page?scenario=support&key=k`
 
 describe('the result', () => {
-  it('shows what the evaluator said, and which tasks nobody solves', () => {
+  it('shows what the evaluator said, and which tasks neither side solves', () => {
     const episodes = [{ task: 'sum', score: 0, evaluation: 'the verifier: exit code 1: the sum is 41' }]
     const page = textIn(withMetrics({ candidate_episodes: episodes, unsolved_tasks: ['sum', 'product'] }))
     expect(page).toContain('the verifier: exit code 1: the sum is 41')
@@ -112,23 +112,19 @@ describe('the links of a page', () => {
   })
 })
 
+const chainIn = (page: string) => textIn(page).split('Chain').at(-1)
+
 describe('the chain', () => {
   it('names the parent, this version, what was made of it, and where its content was published again', () => {
     const rows = [...ROWS, PROMOTION]
-    const chain = (place: number): string =>
-      textIn(versionPage(versionView(place, { rows })))
-        .split('Chain')
-        .at(-1) ?? ''
+    const chain = (place: number) => chainIn(versionPage(versionView(place, { rows })))
     expect(chain(1)).toMatch(/Parent v0 0+ Starting point This version v1 1+ Published Child v2 2+ Promoted at step 4 Child v4/)
     expect(chain(2)).toMatch(/Published again as v4 4+ Published, currently served/)
     expect(chain(4)).toMatch(/Parent v1 .* Content of v2/)
   })
 
   it('of a step that made no release names what it ran on, and no children', () => {
-    const chain =
-      textIn(versionPage(versionView(3)))
-        .split('Chain')
-        .at(-1) ?? ''
+    const chain = chainIn(versionPage(versionView(3)))
     expect(chain).toMatch(/^ ?Ran on v1 1+ Published, currently served This version v3 no release Failed/)
     expect(chain).not.toContain('Child')
   })
@@ -245,40 +241,12 @@ const written = (text: string): JsonObject => ({
 })
 
 describe('whatever a method wrote into its row', () => {
-  const names = [
-    ...Object.keys(USUAL_METRICS),
-    'mutation',
-    'training_request',
-    'proposal',
-    'error',
-    'skipped',
-    'evidence_regression',
-    'passed',
-    'undeclared_env',
-  ]
-  const inner = [
-    'op',
-    'id',
-    'options',
-    'name',
-    'config',
-    'text',
-    'code',
-    'requires',
-    'refused_requires',
-    'item',
-    'reason',
-    'design',
-    'review',
-    'covered',
-    'interval',
-    'differences',
-    'e_value',
-    'threshold',
-    'mean_difference',
-    'task',
-    'score',
-  ]
+  const more = 'mutation training_request proposal error skipped evidence_regression passed undeclared_env'.split(' ')
+  const names = [...Object.keys(USUAL_METRICS), ...more]
+  const inner = (
+    'op id options name config text code requires refused_requires item reason design review covered interval differences e_value ' +
+    'threshold mean_difference task score'
+  ).split(' ')
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'small' },

@@ -1,5 +1,5 @@
 /** What the pages are made of, by shape: rows of the catalog, the tree a step ran on, and the progress of a request. */
-import type { Entry, JsonObject, Requires } from '../contract/index.ts'
+import type { Entry, JsonObject, RequestProgress, Requires } from '../contract/index.ts'
 import type { StepRow } from '../presentation/index.ts'
 
 export interface PageRow extends StepRow {
@@ -30,7 +30,8 @@ export interface VersionView extends PageView {
 }
 
 export interface RequestView extends PageView {
-  readonly request: RequestShown
+  /** `asked` is empty once the body was evicted and no row has it. */
+  readonly request: { readonly id: string; readonly created_at: number; readonly asked: JsonObject }
   readonly progress: ProgressShown
   /** The row that settled it, whole, and its place; null until there is one. */
   readonly row: PageRow | null
@@ -44,19 +45,5 @@ export interface RequestView extends PageView {
   readonly now: number
 }
 
-interface RequestShown {
-  readonly id: string
-  readonly created_at: number
-  /** The request; empty once its body was evicted and no row has it. */
-  readonly asked: JsonObject
-}
-
-export interface ProgressShown {
-  readonly state: string
-  readonly meaning: string | null
-  readonly started_at: number | null
-  readonly episodes_total: number | null
-  readonly step_record: string | null
-  /** Oldest first. */
-  readonly activity: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
-}
+/** `state` may be a word that this version does not know. */
+export type ProgressShown = Omit<RequestProgress, 'request_id' | 'settled' | 'step' | 'state'> & { readonly state: string }

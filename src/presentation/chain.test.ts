@@ -1,9 +1,9 @@
 /** The chain of a scenario: what waits, what may be moved, and what the releases scored. */
 import { describe, expect, it } from 'vitest'
-import { heldRows, makerOf, moveOf, publishedScores } from './chain.ts'
-import { HELD, PROMOTED, rowOf, type ChainRow } from './testing/rows.ts'
+import { heldRows, makerOf, moveOf, publishedScores, type MovableRow } from './chain.ts'
+import { HELD, PROMOTED, rowOf } from './testing/rows.ts'
 
-const movesOf = (...rows: readonly ChainRow[]) => rows.map((row) => moveOf(rows, row))
+const movesOf = (...rows: readonly MovableRow[]) => rows.map((row) => moveOf(rows, row))
 
 describe('what may be done with a step', () => {
   it('is to promote what is held, once', () => {

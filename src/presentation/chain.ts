@@ -34,7 +34,7 @@ export const heldRows = <Row extends StepRow>(rows: StepRows<Row>): readonly Row
 
 export type StepMove = 'promote' | 'rollback'
 
-interface MovableRow extends StepRow {
+export interface MovableRow extends StepRow {
   readonly restorable: boolean
   readonly current: boolean
   readonly content_id: string

@@ -3,6 +3,7 @@ import type { Entry } from '../contract/index.ts'
 import { PROPOSAL_MUTATIONS_MAX } from '../contract/limits.ts'
 import { compare, type DiffLimits, type TextDiff } from './diff.ts'
 import { pretty } from './json.ts'
+import { counted } from './numbers.ts'
 import { isRecord, objectAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
 
 export interface EntryChange {
@@ -145,9 +146,9 @@ const ownText = (files: FileTexts, path: string): string | undefined => (Object.
 
 /** "1 file changed, 2 files added" */
 export function filesSummary(changes: readonly FileChange[]): string {
-  const kinds = (['changed', 'added', 'removed'] as const).map(
-    (kind) => [changes.filter((change) => change.kind === kind).length, kind] as const,
-  )
-  const parts = kinds.filter(([count]) => count > 0).map(([count, kind]) => `${count} ${count === 1 ? 'file' : 'files'} ${kind}`)
+  const parts = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
+    const { length } = changes.filter((change) => change.kind === kind)
+    return length === 0 ? [] : [`${counted(length, 'file')} ${kind}`]
+  })
   return parts.length === 0 ? 'no file differs' : parts.join(', ')
 }

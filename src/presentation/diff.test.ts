@@ -16,23 +16,29 @@ const lines = (count: number, from = 1): string => Array.from({ length: count },
 const noise = (seed: number): string => Array.from({ length: 60_000 }, (_, n) => `${(n * seed) % 99_991}\n`).join('')
 
 describe('a change', () => {
-  it('marks the words that differ in lines that have most in common', () => {
-    expect(diff('Answer in one sentence.\nBe kind.\n', 'Answer in two sentences.\nBe kind.\n')).toEqual([
-      '-Answer in [one] [sentence].',
-      '+Answer in [two] [sentences].',
-      ' Be kind.',
-    ])
-  })
-
-  it('marks no words in lines that have little in common', () => {
-    expect(diff('Never use tools.', 'Write Roman numerals in subtractive notation.')).toEqual([
-      '-Never use tools.',
-      '+Write Roman numerals in subtractive notation.',
-    ])
-  })
-
-  it('compares removed lines with those that replaced them, and leaves the rest as they are', () => {
-    expect(diff('a b c d\nnext', 'a b c e\nnew\nnext')).toEqual(['-a b c [d]', '+a b c [e]', '+new', ' next'])
+  it.each([
+    [
+      'marks the words that differ in lines that have most in common',
+      'Answer in one sentence.\nBe kind.\n',
+      'Answer in two sentences.\nBe kind.\n',
+      ['-Answer in [one] [sentence].', '+Answer in [two] [sentences].', ' Be kind.'],
+    ],
+    [
+      'marks no words in lines that have little in common',
+      'Never use tools.',
+      'Write Roman numerals.',
+      ['-Never use tools.', '+Write Roman numerals.'],
+    ],
+    [
+      'compares removed lines with those that replaced them, and leaves the rest as they are',
+      'a b c d\nnext',
+      'a b c e\nnew\nnext',
+      ['-a b c [d]', '+a b c [e]', '+new', ' next'],
+    ],
+    ['of an empty text has additions alone', '', 'one\ntwo\n', ['+one', '+two']],
+    ['of an empty text and a long one leaves no line out', '', lines(20), Array.from({ length: 20 }, (_, n) => `+line ${n + 1}`)],
+  ])('%s', (_, before, after, shown) => {
+    expect(diff(before, after)).toEqual(shown)
   })
 
   it('counts the lines, and numbers them in each text', () => {
@@ -45,14 +51,6 @@ describe('a change', () => {
       [null, 3],
       [null, 4],
     ])
-  })
-
-  it('of nothing is nothing but additions', () => {
-    expect(diff('', 'one\ntwo\n')).toEqual(['+one', '+two'])
-  })
-
-  it('of nothing and a long text has every line as new, and leaves none out', () => {
-    expect(diff('', lines(20))).toEqual(Array.from({ length: 20 }, (_, n) => `+line ${n + 1}`))
   })
 
   it('of line endings alone is none', () => {
@@ -95,20 +93,11 @@ it('side by side, a removed line stands beside the one that replaced it', () => 
   ])
 })
 
-describe('two texts are not compared', () => {
-  it('when they are too different to be compared in time', () => {
-    expect(compare(noise(7919), noise(104_729), { timeLeft: timeFor(500) })).toBeNull()
-  })
-
-  it('when more lines differ than may', () => {
-    expect(compare(lines(5000), lines(5000, 10_000), { ...ample(), lineEditsMax: 500 })).toBeNull()
-  })
-
-  it('once there is no time left', () => {
-    expect(compare('a', 'b', { timeLeft: () => 0 })).toBeNull()
-  })
-
-  it('when one of them is larger than it may be', () => {
-    expect(compare('a', 'x'.repeat(600_000), { ...ample(), charactersMax: 500_000 })).toBeNull()
-  })
+it.each<[string, string, string, Partial<DiffLimits>]>([
+  ['they are too different to be compared in time', noise(7919), noise(104_729), { timeLeft: timeFor(500) }],
+  ['more lines differ than may', lines(5000), lines(5000, 10_000), { lineEditsMax: 500 }],
+  ['there is no time left', 'a', 'b', { timeLeft: () => 0 }],
+  ['one of them is larger than it may be', 'a', 'x'.repeat(600_000), { charactersMax: 500_000 }],
+])('two texts are not compared when %s', (_, before, after, limits) => {
+  expect(compare(before, after, { ...ample(), ...limits })).toBeNull()
 })

@@ -105,13 +105,8 @@ function blocksOf(lines: readonly DiffLine[]): readonly (readonly number[])[] {
   return blocks
 }
 
-interface MarkedWords {
-  readonly removed: readonly DiffPart[]
-  readonly added: readonly DiffPart[]
-}
-
 /** Null where the lines have too little in common for marks to help. */
-function wordsOf(before: string, after: string, timeout: number): MarkedWords | null {
+function wordsOf(before: string, after: string, timeout: number) {
   if (Math.max(before.length, after.length) > LINE_CHARACTERS_MAX) return null
   const words = diffWordsWithSpace(before, after, { timeout, maxEditLength: WORD_EDITS_MAX })
   if (words === undefined) return null
@@ -137,7 +132,9 @@ const GAP_LINES_MIN = 4
 
 /** Lines far from any change become gaps, except those in `opened`, by the place of their first line. */
 export function withGaps(lines: readonly DiffLine[], opened: ReadonlySet<number> = new Set()): readonly (DiffLine | DiffGap)[] {
-  const isNear = nearChanges(lines)
+  const isNear = lines.map(() => false)
+  for (const [at, { kind }] of lines.entries())
+    if (kind !== 'same') isNear.fill(true, Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1)
   const shown: (DiffLine | DiffGap)[] = []
   for (let at = 0; at < lines.length;) {
     const near = isNear.indexOf(true, at)
@@ -147,13 +144,6 @@ export function withGaps(lines: readonly DiffLine[], opened: ReadonlySet<number>
     at = Math.max(end, at + 1)
   }
   return shown
-}
-
-function nearChanges(lines: readonly DiffLine[]): readonly boolean[] {
-  const isNear = lines.map(() => false)
-  for (const [at, { kind }] of lines.entries())
-    if (kind !== 'same') isNear.fill(true, Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1)
-  return isNear
 }
 
 /** A line of each side; null where the other side is longer. */

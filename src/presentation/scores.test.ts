@@ -2,30 +2,31 @@ import { describe, expect, it } from 'vitest'
 import { meanScores, scoreText } from './scores.ts'
 
 describe('the scores of a step', () => {
-  it('are those that the row tells as means, whatever its sums are', () => {
-    const row = { candidate_score: 9, current_score: 3, candidate_mean_score: 0.5, current_mean_score: 0.25, wins: 3, losses: 1, ties: 8 }
-    expect(meanScores(row)).toEqual({ candidate: 0.5, current: 0.25 })
-  })
-
-  it('are sums over the pairs where a row tells sums alone', () => {
-    expect(meanScores({ candidate_score: 12, current_score: 4, wins: 9, losses: 1, ties: 6 })).toEqual({ candidate: 0.75, current: 0.25 })
-  })
-
-  it('count the pairs that were played to see that nothing got worse', () => {
-    const row = { candidate_score: 8, current_score: 4, wins: 4, losses: 0, ties: 0, evidence_regression: { pairs: 4 } }
-    expect(meanScores(row)).toEqual({ candidate: 1, current: 0.5 })
-  })
-
-  it('of one side alone say nothing of the other', () => {
-    expect(meanScores({ candidate_score: 3, passed: 3, failed: 1 })).toEqual({ candidate: 0.75, current: null })
-  })
-
-  it('go by tasks and repeats where no pair was counted', () => {
-    expect(meanScores({ candidate_score: 4, evaluation_task_count: 4, episode_repeats: 2 })).toEqual({ candidate: 0.5, current: null })
-  })
-
-  it('are as they are in a row that does not say how much was played', () => {
-    expect(meanScores({ candidate_score: 0.9, current_score: 0.5 })).toEqual({ candidate: 0.9, current: 0.5 })
+  it.each([
+    [
+      'are those that the row has as means, whatever its sums are',
+      { candidate_score: 9, current_score: 3, candidate_mean_score: 0.5, current_mean_score: 0.25, wins: 3, losses: 1, ties: 8 },
+      [0.5, 0.25],
+    ],
+    [
+      'are sums over the pairs where a row has sums alone',
+      { candidate_score: 12, current_score: 4, wins: 9, losses: 1, ties: 6 },
+      [0.75, 0.25],
+    ],
+    [
+      'count the pairs that were played to see that nothing got worse',
+      { candidate_score: 8, current_score: 4, wins: 4, losses: 0, ties: 0, evidence_regression: { pairs: 4 } },
+      [1, 0.5],
+    ],
+    ['of one side alone say nothing of the other', { candidate_score: 3, passed: 3, failed: 1 }, [0.75, null]],
+    [
+      'go by tasks and repeats where no pair was counted',
+      { candidate_score: 4, evaluation_task_count: 4, episode_repeats: 2 },
+      [0.5, null],
+    ],
+    ['stay sums in a row that does not say how much was played', { candidate_score: 0.9, current_score: 0.5 }, [0.9, 0.5]],
+  ])('%s', (_, metrics, [candidate, current]) => {
+    expect(meanScores(metrics)).toEqual({ candidate, current })
   })
 
   it.each([{}, { wins: 2 }, { candidate_score: 'many', wins: 2 }, { candidate_score: Number.NaN, ties: 1 }, { candidate_score: null }])(

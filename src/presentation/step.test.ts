@@ -1,12 +1,13 @@
 /** A step as plain data, over rows of every kind. */
 import { describe, expect, it } from 'vitest'
 import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/index.ts'
+import type { MovableRow } from './chain.ts'
 import { requestStatus, stageOf, statusOf } from './outcome.ts'
 import type { UnknownRecord } from './read.ts'
 import { stepView } from './step.ts'
-import { HELD, PROMOTED, rowOf, type ChainRow } from './testing/rows.ts'
+import { HELD, PROMOTED, rowOf } from './testing/rows.ts'
 
-const viewOf = (more: Partial<ChainRow>) => {
+const viewOf = (more: Partial<MovableRow>) => {
   const rows = [rowOf(0), rowOf(1, more)]
   return stepView(rowOf(1, more), { rows, nameOf: ({ step }) => `v${step}` })
 }
@@ -62,7 +63,7 @@ describe('a request', () => {
 })
 
 describe('why a step was made', () => {
-  it.each<[Partial<ChainRow>, string, string, boolean]>([
+  it.each<[Partial<MovableRow>, string, string, boolean]>([
     [{ metrics: { training_request: { text: 'Be brief.' }, proposal: { reason: 'x' } } }, 'Asked for by a person', 'Be brief.', true],
     [{ metrics: { proposal: { reason: 'people asked' } } }, 'Proposed by an agent', 'people asked', true],
     [{ metrics: { proposal: { id: 'p', reason: '' } } }, 'Proposed by an agent', 'It gave no reason.', true],

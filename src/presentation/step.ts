@@ -1,49 +1,16 @@
 /** One step as plain data: everything that the pages, the console and the terminal show of it. They lay it out and derive nothing. */
 import type { Requires } from '../contract/index.ts'
 import { madeRelease, type StepRow, type StepRows } from './chain.ts'
-import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepEvidence, type StepFact, type TaskResult } from './evidence.ts'
+import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepFact } from './evidence.ts'
 import { counted } from './numbers.ts'
-import { statusOf, type StepStatus } from './outcome.ts'
+import { statusOf } from './outcome.ts'
 import { numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
-import { meanScores, scoreText } from './scores.ts'
-import {
-  decisionOf,
-  designOf,
-  failuresOf,
-  reasonOf,
-  reviewOf,
-  setupOf,
-  type StepDesign,
-  type StepReason,
-  type StepReview,
-  type StepSetup,
-  type TitledText,
-} from './why.ts'
+import { meanScores, scoreText, type MeanScores } from './scores.ts'
+import { decisionOf, designOf, failuresOf, reasonOf, reviewOf, setupOf } from './why.ts'
 
-export interface StepView {
-  readonly status: StepStatus
-  readonly madeRelease: boolean
-  readonly reason: StepReason
-  readonly design: StepDesign | null
-  /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
-  readonly headline: string | null
-  /** Why the outcome is what it is. */
-  readonly decision: string | null
-  readonly failures: readonly TitledText[]
-  readonly scores: StepScores | null
-  /** "144 episodes played, 16 known from before" */
-  readonly cost: string | null
-  readonly numbers: readonly StepFact[]
-  readonly facts: readonly StepFact[]
-  readonly evidence: readonly StepEvidence[]
-  readonly tasks: readonly TaskResult[]
-  readonly review: StepReview | null
-  readonly setup: StepSetup
-}
+export type StepView = ReturnType<typeof stepView>
 
-export interface StepScores {
-  readonly candidate: number | null
-  readonly current: number | null
+export interface StepScores extends MeanScores {
   /** "0.25 → 0.75"; the score of the candidate alone where the served release was not played. */
   readonly text: string
   readonly tone: 'good' | 'bad' | 'plain'
@@ -60,17 +27,20 @@ interface StepContext<Row extends StepRow> {
   readonly carried?: readonly Requires[]
 }
 
-export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carried = [] }: StepContext<Row>): StepView {
+export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carried = [] }: StepContext<Row>) {
   const { metrics } = row
   return {
     status: statusOf(rows, row),
     madeRelease: madeRelease(row),
     reason: reasonOf(rows, row, nameOf),
     design: designOf(metrics),
+    /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
     headline: headlineOf(metrics),
+    /** Why the outcome is what it is. */
     decision: decisionOf(metrics),
     failures: failuresOf(metrics),
     scores: scoresOf(metrics),
+    /** "144 episodes played, 16 known from before" */
     cost: costOf(metrics),
     numbers: numbersOf(metrics),
     facts: factsOf(metrics),
@@ -89,8 +59,7 @@ function scoresOf(metrics: UnknownRecord): StepScores | null {
   const shown = candidate === null ? 'not played' : scoreText(candidate)
   const [wins, losses, ties] = (['wins', 'losses', 'ties'] as const).map((name) => numberAt(metrics, name))
   return {
-    candidate,
-    current,
+    ...scores,
     text: current === null ? shown : `${scoreText(current)} → ${shown}`,
     tone: candidate === null || current === null || candidate === current ? 'plain' : candidate > current ? 'good' : 'bad',
     pairs: typeof wins === 'number' ? `${wins} won, ${losses ?? 0} lost, ${ties ?? 0} tied` : null,

@@ -28,19 +28,19 @@ export function reasonOf<Row extends StepRow>(rows: StepRows<Row>, row: StepRow,
       session: textAt(request, 'session'),
       requestId: textAt(request, 'id'),
     }
-  const nobody = { session: null, requestId: null }
+  const none = { session: null, requestId: null }
   if (hasAny(proposal, 'id', 'reason'))
     return {
-      ...nobody,
+      ...none,
       origin: 'Proposed by an agent',
       ...quoted('An agent proposed this', textAt(proposal, 'reason') ?? 'It gave no reason.'),
       session: textAt(proposal, 'session'),
     }
   const origin = ORIGINS[operation]
-  if (operation === 'train') return { ...nobody, origin, ...learned(metrics) }
+  if (operation === 'train') return { ...none, origin, ...learned(metrics) }
   const target = makerOf(rows, row.rollback_target_release_id)
   const content = `Serves the content of ${target === undefined ? 'an earlier release' : nameOf(target)}.`
-  return { ...nobody, origin, intro: null, text: SENTENCES[operation] ?? content, isQuoted: false }
+  return { ...none, origin, intro: null, text: SENTENCES[operation] ?? content, isQuoted: false }
 }
 
 const hasAny = (from: UnknownRecord, ...names: readonly string[]): boolean => names.some((name) => textAt(from, name) !== null)

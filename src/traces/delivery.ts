@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '../kit/index.ts'
 
 export interface Destination {
+  /** The collector's base address, or the address for traces. */
   readonly endpoint: string
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number

@@ -34,7 +34,9 @@ const WARN_EVERY_MS = 60_000
 
 export interface ExporterSettings extends Omit<Destination, 'timeoutMs' | 'retryFirstMs'> {
   readonly serviceName: string
+  /** Called when spans were dropped, at most once a minute. */
   readonly warn: (message: string, error: unknown) => void
+  /** For tests. */
   readonly pace?: Partial<ExportPace>
 }
 

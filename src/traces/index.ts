@@ -4,24 +4,16 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { begunContext, continuedContext } from './context.ts'
-import { Exporter, type SpanCounts, type ExportPace } from './exporter.ts'
+import { Exporter, type ExporterSettings, type SpanCounts } from './exporter.ts'
 import { RequestSpans } from './request.ts'
 import type { SpanSink } from './span.ts'
 import { StepSpans } from './step.ts'
 
-interface TraceSettings {
-  /** The collector's base address, or the address for traces. */
-  readonly endpoint: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly serviceName: string
+interface TraceSettings extends ExporterSettings {
   /** The share of sampled traces among those that begin here. */
   readonly sampleRatio: number
   /** Whether spans include prompts and answers. */
   readonly isWithContent: boolean
-  /** Called when spans were dropped, at most once a minute. */
-  readonly warn: (message: string, error: unknown) => void
-  /** Timing of the exporter, for tests. */
-  readonly pace?: Partial<ExportPace>
 }
 
 export interface Traces {
@@ -35,10 +27,10 @@ export interface Traces {
 
 export function openTraces({ sampleRatio, isWithContent, ...destination }: TraceSettings): Traces {
   const exporter = new Exporter(destination)
-  const scribe: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
+  const sink: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
   return {
-    request: (headers) => new RequestSpans(scribe, continuedContext(headers, sampleRatio)),
-    step: (scenario, component, requestId) => new StepSpans(scribe, begunContext(sampleRatio), { scenario, component, requestId }),
+    request: (headers) => new RequestSpans(sink, continuedContext(headers, sampleRatio)),
+    step: (scenario, component, requestId) => new StepSpans(sink, begunContext(sampleRatio), { scenario, component, requestId }),
     spans: exporter.counts,
     close: () => exporter.close(),
   }

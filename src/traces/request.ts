@@ -25,15 +25,15 @@ interface Failure {
 }
 
 export class RequestSpans {
-  readonly #scribe: SpanSink
+  readonly #sink: SpanSink
   readonly #context: TraceContext
   readonly #id = newSpanId()
   readonly #callId = newSpanId()
   readonly #begun = performance.now()
   #call: TracedCall | null = null
 
-  constructor(scribe: SpanSink, context: TraceContext) {
-    this.#scribe = scribe
+  constructor(sink: SpanSink, context: TraceContext) {
+    this.#sink = sink
     this.#context = context
   }
 
@@ -55,8 +55,8 @@ export class RequestSpans {
     if (!this.#context.isSampled) return
     const ended = performance.now()
     const call = this.#call
-    if (call === null) this.#scribe.write(1, () => [this.#requestSpan(seen, ended)])
-    else this.#scribe.write(2, () => [this.#requestSpan(seen, ended), this.#callSpan(call, seen, ended)])
+    if (call === null) this.#sink.write(1, () => [this.#requestSpan(seen, ended)])
+    else this.#sink.write(2, () => [this.#requestSpan(seen, ended), this.#callSpan(call, seen, ended)])
   }
 
   #requestSpan(seen: FinishedRequest, ended: number): TraceSpan {
@@ -95,7 +95,7 @@ export class RequestSpans {
       kind: 'client',
       begun: call.begun,
       ended: call.answer?.at ?? ended,
-      attributes: callAttributes(call, this.#scribe.isWithContent).text(NAME.errorType, failure?.type),
+      attributes: callAttributes(call, this.#sink.isWithContent).text(NAME.errorType, failure?.type),
       failure: failure?.words ?? null,
     }
   }

@@ -12,11 +12,6 @@ interface Subject {
   readonly requestId: string | null
 }
 
-interface Phase {
-  readonly name: string
-  readonly begun: number
-}
-
 /** Bounds the trace of a method that alternates between phases for ever. */
 const PHASES_MAX = 64
 /** Bounds the metrics in a span. */
@@ -31,15 +26,15 @@ const NAMED: Readonly<Record<string, string>> = {
 const SETTLING = 'settling'
 
 export class StepSpans {
-  readonly #scribe: SpanSink
+  readonly #sink: SpanSink
   readonly #context: TraceContext
   readonly #subject: Subject
   readonly #id = newSpanId()
   readonly #begun = performance.now()
-  readonly #phases: Phase[] = []
+  readonly #phases: { readonly name: string; readonly begun: number }[] = []
 
-  constructor(scribe: SpanSink, context: TraceContext, subject: Subject) {
-    this.#scribe = scribe
+  constructor(sink: SpanSink, context: TraceContext, subject: Subject) {
+    this.#sink = sink
     this.#context = context
     this.#subject = subject
   }
@@ -53,7 +48,7 @@ export class StepSpans {
   end(commit: Commit | null, failure: string | null): void {
     if (!this.#context.isSampled) return
     const ended = performance.now()
-    this.#scribe.write(1 + this.#phases.length, () => {
+    this.#sink.write(1 + this.#phases.length, () => {
       const attributes = stepAttributes(this.#subject, commit, failure)
       const step = this.#span({ id: this.#id, parentId: null, name: 'svc.step', begun: this.#begun, ended, attributes, failure })
       return [step, ...this.#phaseSpans(ended, commit, failure)]

@@ -1,14 +1,8 @@
 /** Rows of a chain, for the tests. */
-import type { StepRow } from '../chain.ts'
-
-export interface ChainRow extends StepRow {
-  readonly content_id: string
-  readonly restorable: boolean
-  readonly current: boolean
-}
+import type { MovableRow } from '../chain.ts'
 
 /** A step that published from traffic, except for what is given. */
-export const rowOf = (step: number, more: Partial<ChainRow> = {}): ChainRow => ({
+export const rowOf = (step: number, more: Partial<MovableRow> = {}): MovableRow => ({
   step,
   operation: step === 0 ? 'create' : 'train',
   result: 'published',
