@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useMemo } from 'preact/hooks'
 import { useSignIn, serviceFor, SessionProvider, type ConsoleSession } from './session.ts'
+import { noticeOf } from './failure.ts'
 import { usePolled } from './poll.ts'
 import { useRoute, type Route } from './route.ts'
 import { Notice } from './ui/notice.tsx'
@@ -47,14 +48,13 @@ function Inside() {
 function Guard({ children }: { readonly children: ComponentChildren }) {
   const [error] = useErrorBoundary()
   if (error === undefined) return <>{children}</>
-  return <Notice said={{ line: 'This view failed. Reload the page, or open another view.', isSignedOut: false, status: null }} />
+  return <Notice said={noticeOf('This view failed. Reload the page, or open another view.')} />
 }
 
 function View({ route }: { readonly route: Exclude<Route, { readonly at: 'scenarios' }> }) {
   if (route.at === 'storage') return <Storage />
   const { scenario, view, id } = route
-  if (/\p{Cc}/u.test(scenario))
-    return <Notice said={{ line: 'No scenario has such a name. Go back to the list.', isSignedOut: false, status: null }} />
+  if (/\p{Cc}/u.test(scenario)) return <Notice said={noticeOf('No scenario has this name. Go back to the list.')} />
   switch (view) {
     case 'traffic':
       return <Traffic scenario={scenario} id={id} />

@@ -8,19 +8,15 @@ export interface FailureNotice {
   readonly status: number | null
 }
 
+export const noticeOf = (line: string, status: number | null = null): FailureNotice => ({ line, isSignedOut: false, status })
+
 /** While a request is still open. */
-export const NO_ANSWER_YET: FailureNotice = {
-  line: 'The service is slow to answer: it is busy or stuck, or the answer is large. This page retries.',
-  isSignedOut: false,
-  status: null,
-}
+export const NO_ANSWER_YET = noticeOf('The service is slow to answer: it is busy or stuck, or the answer is large. This page retries.')
 
 export function saidOf(error: unknown): FailureNotice {
-  if (!(error instanceof ServiceFailure)) return { line: 'The console failed. Reload the page.', isSignedOut: false, status: null }
+  if (!(error instanceof ServiceFailure)) return noticeOf('The console failed. Reload the page.')
   const { status, code, message } = error
   if (status === 401)
     return { line: 'The service does not accept this token. Type one that svc.token or svc.tokens lists.', isSignedOut: true, status }
-  if (code === 'unreachable')
-    return { line: 'The service does not answer. Start it with svc serve; this page reconnects.', isSignedOut: false, status }
-  return { line: message, isSignedOut: false, status }
+  return noticeOf(code === 'unreachable' ? 'The service does not answer. Start it with svc serve; this page reconnects.' : message, status)
 }

@@ -13,6 +13,9 @@ export type Route =
   /** `id` is a record in traffic, a step in releases, a request in ask. */
   | { readonly at: 'scenario'; readonly scenario: string; readonly view: View; readonly id: string | null }
 
+/** In a scenario; a null id opens the view itself. */
+export const placeIn = (scenario: string, view: View, id: string | null = null): Route => ({ at: 'scenario', scenario, view, id })
+
 /** Those of a whole view stay while one thing after the other is opened in it; the others belong to what is open. */
 const OF_VIEW: ReadonlySet<string> = new Set(['name', 'type', 'steps', 'most'])
 export type FilterName = 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file'

@@ -38,23 +38,7 @@ interface Mark {
   readonly at: number
   readonly text: string
 }
-export interface PlotLayout {
-  readonly left: number
-  readonly right: number
-  readonly top: number
-  readonly bottom: number
-  readonly columns: readonly PlotColumn[]
-  readonly xMarks: readonly Mark[]
-  readonly yMarks: readonly Mark[]
-  readonly lines: readonly { readonly name: string; readonly tone: PlotTone; readonly path: string }[]
-  readonly bars: readonly {
-    readonly x: number
-    readonly y: number
-    readonly width: number
-    readonly height: number
-    readonly tone: PlotTone
-  }[]
-}
+export type PlotLayout = ReturnType<typeof layoutOf>
 
 const TOP = 8
 const BOTTOM = 24
@@ -66,7 +50,7 @@ const BAR_WIDTH_MAX = 28
 const BAR_SHARE = 0.76
 const TONES: readonly PlotTone[] = ['accent', 'plain', 'good', 'warn', 'bad']
 
-export function layoutOf(data: PlotData, width: number, height: number): PlotLayout {
+export function layoutOf(data: PlotData, width: number, height: number) {
   const stacks = stacksOf(data)
   const xs = [...stacks.keys()].toSorted((one, other) => one - other)
   const [top, bottom, right] = [TOP, Math.max(TOP + 1, height - BOTTOM), Math.max(RIGHT + 1, width - RIGHT)]
@@ -174,7 +158,7 @@ function xMarksOf(xs: readonly number[], span: AxisSpan, isTime: boolean, count:
   return marks.map((at) => ({ at, text: timeMark(at, { step }) }))
 }
 
-function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): PlotLayout['lines'] {
+function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: number) => number) {
   return series.map(({ name, tone, points }, place) => {
     const drawn = points.filter(isDrawn).toSorted((one, other) => one.x - other.x)
     const path = drawn.map(({ x, y }, n) => `${n === 0 ? 'M' : 'L'}${pixel(xAt(x))} ${pixel(yAt(y))}`).join('')
@@ -184,7 +168,7 @@ function linesOf({ series }: PlotData, xAt: (x: number) => number, yAt: (y: numb
 
 const pixel = (value: number): number => Number(value.toFixed(1))
 
-function barsOf({ at, values }: PlotColumn, width: number, yAt: (y: number) => number): PlotLayout['bars'] {
+function barsOf({ at, values }: PlotColumn, width: number, yAt: (y: number) => number) {
   let base = yAt(0)
   return values.map((value) => {
     const y = Math.min(base, value.at)

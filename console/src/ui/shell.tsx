@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ScenarioRow } from '@svc-ai/client'
 import icon from '../icon.svg'
 import type { Polled } from '../poll.ts'
-import { go, plainHref, VIEWS, type Route, type View } from '../route.ts'
+import { go, plainHref, VIEWS, type Route, type View, placeIn } from '../route.ts'
 import { useSession } from '../session.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
@@ -17,14 +17,7 @@ interface ShellProps {
   readonly children: ComponentChildren
 }
 
-const NAMES: Readonly<{ [Each in View | 'scenarios' | 'storage']: string }> = {
-  scenarios: 'Scenarios',
-  traffic: 'Traffic',
-  releases: 'Releases',
-  ask: 'Ask',
-  training: 'Training',
-  storage: 'Storage',
-}
+const titleOf = (place: string): string => place.slice(0, 1).toUpperCase() + place.slice(1)
 
 export function Shell({ route, scenarios, children }: ShellProps) {
   const [isHelping, setHelping] = useState(false)
@@ -48,7 +41,7 @@ export function Shell({ route, scenarios, children }: ShellProps) {
 }
 
 function useTitle(route: Route): void {
-  const title = route.at === 'scenario' ? `${NAMES[route.view]} · ${visible(route.scenario)}` : NAMES[route.at]
+  const title = route.at === 'scenario' ? `${titleOf(route.view)} · ${visible(route.scenario)}` : titleOf(route.at)
   useEffect(() => {
     document.title = `${title} · svc console`
   }, [title])
@@ -69,7 +62,7 @@ function useWays(route: Route, rows: readonly ScenarioRow[] | null, help: () => 
   if (route.at === 'scenario') last.current = route.scenario
   const to = (view: View) => (): void => {
     const scenario = last.current ?? rows?.[0]?.scenario
-    if (scenario !== undefined) go({ at: 'scenario', scenario, view, id: null })
+    if (scenario !== undefined) go(placeIn(scenario, view))
   }
   useKeys({
     '?': help,
@@ -123,10 +116,10 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
   )
 }
 
-function Way({ name, to, isHere }: { readonly name: keyof typeof NAMES; readonly to: Route; readonly isHere: boolean }) {
+function Way({ name, to, isHere }: { readonly name: string; readonly to: Route; readonly isHere: boolean }) {
   return (
     <a href={plainHref(to)} {...(isHere && { 'aria-current': 'page' as const })}>
-      {NAMES[name]}
+      {titleOf(name)}
     </a>
   )
 }

@@ -1,4 +1,7 @@
 /** Stored text as it may be shown: characters that would reorder, hide or break what a person reads are written out by their number. */
+import { useMemo, useState } from 'preact/hooks'
+import { whole } from '../../../src/presentation/index.ts'
+import { Button } from './button.tsx'
 
 /** Line feeds and tabs are layout. The joiner of emoji (U+200D) is left: it changes no order, and people's text is full of it. */
 const UNSEEN = /(?![\n\t])\p{Cc}|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
@@ -12,4 +15,52 @@ export function visible(text: string): string {
 /** Isolated, so that it cannot turn around what stands beside it. */
 export function Text({ value, class: style }: { readonly value: string; readonly class?: string }) {
   return <bdi class={style}>{visible(value)}</bdi>
+}
+
+/** A text of any length: its beginning at once, the rest in steps that keep the page responsive. */
+export function LongText({ value, mono = false }: { readonly value: string; readonly mono?: boolean }) {
+  const [count, setCount] = useState(1)
+  const pieces = useMemo(() => piecesOf(value, count), [value, count])
+  const shown = pieces.reduce((sum, { length }) => sum + length, 0)
+  return (
+    <div class={mono ? 'long-text mono' : 'long-text'}>
+      {pieces.map((piece, at) => (
+        <div key={at} class="long-text-piece">
+          <Text value={piece} />
+        </div>
+      ))}
+      {shown < value.length && (
+        <Button onClick={() => setCount(morePieces)}>
+          Show more <span class="muted">{`${whole(shown)} of ${whole(value.length)} characters`}</span>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export const PIECE_CHARACTERS = 20_000
+/** More pieces at once would slow the page down. */
+const PIECES_PER_STEP_MAX = 64
+
+/** The first pieces of a text, which together are its beginning; a piece ends with a line where it can, and never within a character. */
+export function piecesOf(text: string, count: number): readonly string[] {
+  const pieces: string[] = []
+  for (let from = 0; from < text.length && pieces.length < count;) {
+    const end = endOfPiece(text, from)
+    pieces.push(text.slice(from, end))
+    from = end
+  }
+  return pieces
+}
+
+/** How many pieces to show after another press: twice as many, so that a text of any length is reached in a few. */
+export const morePieces = (count: number): number => count + Math.min(count, PIECES_PER_STEP_MAX)
+
+function endOfPiece(text: string, from: number): number {
+  const limit = from + PIECE_CHARACTERS
+  if (limit >= text.length) return text.length
+  const line = text.lastIndexOf('\n', limit - 1)
+  if (line > from + PIECE_CHARACTERS / 2) return line + 1
+  const isWithinCharacter = /[\udc00-\udfff]/.test(text[limit] ?? '')
+  return isWithinCharacter ? limit - 1 : limit
 }

@@ -10,17 +10,11 @@ export interface Extent {
   readonly rowHeight: number
   readonly viewHeight: number
 }
-export interface Window {
-  /** First row drawn, and the one after the last. */
-  readonly first: number
-  readonly end: number
-  /** Where the first one lies in the box that scrolls. */
-  readonly top: number
-}
 
 export const heightOf = ({ count, rowHeight }: Extent): number => Math.min(count * rowHeight, HEIGHT_MAX)
 
-export function windowAt(extent: Extent, scrollTop: number): Window {
+/** The first row drawn, the one after the last, and where the first one lies in the box that scrolls. */
+export function windowAt(extent: Extent, scrollTop: number) {
   const { count, rowHeight, viewHeight } = extent
   const place = placeAt(extent, scrollTop)
   const first = clamp(Math.floor(place) - SPARE_ROWS, 0, count)

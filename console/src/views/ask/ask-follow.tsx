@@ -2,15 +2,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
-import { hrefOf } from '../../route.ts'
+import { hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { PageLink } from '../../ui/page-link.tsx'
+import { PageLink } from '../../ui/button.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
-import { AskText } from './ask-text.tsx'
+import { AskText } from './ask-list.tsx'
 import { REQUEST_STAGES, requestStatus, stageOf } from '../../../../src/presentation/index.ts'
 import { viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { requestPagePath, stepOf } from '../../data/requests.ts'
@@ -101,7 +101,7 @@ function Outcome({ scenario, chain, step }: StepProps) {
   return (
     <div class="stack tight">
       <p>
-        {status.meaning} <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>Open {step.name}</a>
+        {status.meaning} <a href={hrefOf(placeIn(scenario, 'releases', step.id))}>Open {step.name}</a>
       </p>
       {outcome !== null && (
         <p class="muted small">

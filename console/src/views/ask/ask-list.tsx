@@ -1,15 +1,15 @@
 /** The requests so far, newest first, each with its outcome. */
 import type { RecordRow } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
-import { countOf, hrefOf, useFilter } from '../../route.ts'
+import { countOf, hrefOf, useFilter, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { LongText } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { AskText } from './ask-text.tsx'
-import { requestStatus, statusOf } from '../../../../src/presentation/index.ts'
-import type { StepChain, StepProps } from '../../data/chain.ts'
+import { objectAt, requestStatus, statusOf, textAt } from '../../../../src/presentation/index.ts'
+import type { ChainStep, StepChain, StepProps } from '../../data/chain.ts'
 import { stepOf } from '../../data/requests.ts'
 
 interface ListProps {
@@ -46,7 +46,7 @@ export function AskList({ scenario, chain, followed }: ListProps) {
       )}
       {page !== null && page.next !== null && limit === LISTED_MAX && (
         <p class="muted small">
-          Older ones are in the <a href={hrefOf({ at: 'scenario', scenario, view: 'traffic', id: null })}>traffic</a>, by the type train.
+          Older ones are in the <a href={hrefOf(placeIn(scenario, 'traffic'))}>traffic</a>, by the type train.
         </p>
       )}
     </Card>
@@ -60,7 +60,7 @@ function Asked({ scenario, chain, followed, record }: ListProps & { readonly rec
   return (
     <li class={isFollowed ? 'followed' : ''}>
       <div class="row small">
-        <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id })} aria-current={isFollowed ? 'true' : undefined}>
+        <a href={hrefOf(placeIn(scenario, 'ask', id))} aria-current={isFollowed ? 'true' : undefined}>
           <Ago at={record.created_at} />
         </a>
         {step === undefined ? <Unsettled scenario={scenario} id={id} /> : <Settled scenario={scenario} chain={chain} step={step} />}
@@ -75,7 +75,7 @@ function Settled({ scenario, chain, step }: StepProps) {
   return (
     <>
       <Badge tone={status.tone}>{status.word}</Badge>
-      <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: step.id })}>{step.name}</a>
+      <a href={hrefOf(placeIn(scenario, 'releases', step.id))}>{step.name}</a>
     </>
   )
 }
@@ -85,4 +85,22 @@ function Unsettled({ scenario, id }: { readonly scenario: string; readonly id: s
   if (value === null) return null
   const { word, tone } = requestStatus(value.state)
   return <Badge tone={tone}>{word}</Badge>
+}
+
+interface AskTextProps {
+  readonly scenario: string
+  readonly id: string
+  readonly step: ChainStep | undefined
+}
+
+/** The words of a request: out of the row of its step, else out of its record. */
+export function AskText({ scenario, id, step }: AskTextProps) {
+  const text = step === undefined ? null : textAt(objectAt(step.row.metrics, 'training_request'), 'text')
+  return text === null ? <StoredText scenario={scenario} id={id} /> : <LongText value={text} />
+}
+
+function StoredText({ scenario, id }: Omit<AskTextProps, 'step'>) {
+  const { value, said } = usePolled(`text of ${scenario} ${id}`, (service) => service(scenario).record(id), null)
+  if (said?.status === 404) return <p class="muted">Its text was evicted.</p>
+  return value === null ? <p class="muted">…</p> : <LongText value={textAt(value.payload, 'text') ?? ''} />
 }

@@ -1,6 +1,6 @@
 /** Asks for a change in plain words, and follows what becomes of it. */
 import { usePolled } from '../../poll.ts'
-import { go } from '../../route.ts'
+import { go, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Command } from '../../ui/command.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -12,18 +12,13 @@ import { takesRequests } from '../../data/requests.ts'
 import { useChain } from '../../data/use-chain.ts'
 import './ask.css'
 
-interface AskProps {
-  readonly scenario: string
-  /** The request that is followed. */
-  readonly id: string | null
-}
-
 const STATUS_SECONDS = 5
 
-export function Ask({ scenario, id }: AskProps) {
+/** `id` is the request that is followed. */
+export function Ask({ scenario, id }: { readonly scenario: string; readonly id: string | null }) {
   const { value: chain, said, refresh } = useChain(scenario)
   const { value: status } = usePolled('status', (service) => service().status(), STATUS_SECONDS)
-  const follow = (request: string): void => go({ at: 'scenario', scenario, view: 'ask', id: request })
+  const follow = (request: string): void => go(placeIn(scenario, 'ask', request))
   const takes = takesRequests(status, scenario)
   return (
     <div class="stack ask">

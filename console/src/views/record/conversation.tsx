@@ -5,8 +5,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
-import { LongText } from '../../ui/long-text.tsx'
-import { Text, visible } from '../../ui/text.tsx'
+import { LongText, Text, visible } from '../../ui/text.tsx'
 import type { ShownExchange, ShownPart, ShownTurn } from './exchange.ts'
 
 const TURNS_STEP = 12

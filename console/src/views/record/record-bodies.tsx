@@ -1,8 +1,7 @@
 /** What a report and an instruction say. */
 import type { ComponentChildren } from 'preact'
 import { Badge } from '../../ui/badge.tsx'
-import { LongText } from '../../ui/long-text.tsx'
-import { Text } from '../../ui/text.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
 import { objectAt, isRecord, listAt, pretty, textAt, type UnknownRecord } from '../../../../src/presentation/index.ts'
 
 export function ReportBody({ payload }: { readonly payload: UnknownRecord }) {

@@ -3,15 +3,14 @@ import { duration, pretty, whole } from '../../../../src/presentation/index.ts'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
-import { hrefOf } from '../../route.ts'
+import { hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, Toggle } from '../../ui/button.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
-import { LongText } from '../../ui/long-text.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 import { Conversation } from './conversation.tsx'
 import { exchangeOf } from './exchange.ts'
@@ -87,9 +86,7 @@ function Meta({ scenario, row }: { readonly scenario: string; readonly row: Reco
         summary === undefined ? null : ['Latency', duration(summary.latency_ms / 1000)],
         input === undefined ? null : ['Tokens in', whole(input)],
         output === undefined ? null : ['Tokens out', whole(output)],
-        release === null
-          ? null
-          : ['Release', <Id value={release} href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: null })} />],
+        release === null ? null : ['Release', <Id value={release} href={hrefOf(placeIn(scenario, 'releases'))} />],
         references.length === 0 ? null : ['Quotes', <Quotes scenario={scenario} references={references} />],
       ]}
     />
@@ -111,7 +108,7 @@ function Quotes({ scenario, references }: { readonly scenario: string; readonly 
   return (
     <span class="row">
       <Bounded items={references} step={REFERENCES_STEP} noun="receipts">
-        {(id) => <Id key={id} value={id} href={hrefOf({ at: 'scenario', scenario, view: 'traffic', id })} />}
+        {(id) => <Id key={id} value={id} href={hrefOf(placeIn(scenario, 'traffic', id))} />}
       </Bounded>
     </span>
   )

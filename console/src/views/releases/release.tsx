@@ -8,16 +8,15 @@ import {
   type StepView,
   type SetupItem,
 } from '../../../../src/presentation/index.ts'
-import { go, hrefOf, type Route } from '../../route.ts'
+import { go, hrefOf, type Route, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useKeys } from '../../ui/keys.ts'
-import { PageLink } from '../../ui/page-link.tsx'
-import { LongText } from '../../ui/long-text.tsx'
-import { Text } from '../../ui/text.tsx'
+import { PageLink } from '../../ui/button.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
@@ -30,7 +29,7 @@ const POINTS_MAX = 50
 
 export function Release({ scenario, id }: { readonly scenario: string; readonly id: string }) {
   const { chain, done, notices } = useMoves(scenario)
-  const to = (step: string | null): Route => ({ at: 'scenario', scenario, view: 'releases', id: step })
+  const to = (step: string | null): Route => placeIn(scenario, 'releases', step)
   const step = chain?.steps.find((each) => each.id === id)
   return (
     <div class="stack releases">

@@ -1,12 +1,11 @@
 /** The chain of releases, newest first: the outcome of each step, its reason, and what may be served instead. */
 import { counted, madeRelease } from '../../../../src/presentation/index.ts'
-import { countOf, hrefOf, useFilter } from '../../route.ts'
+import { countOf, hrefOf, useFilter, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button, Toggle } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
+import { Button, Toggle, PageLink } from '../../ui/button.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
-import { PageLink } from '../../ui/page-link.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -99,7 +98,7 @@ function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 
   return (
     <li class={`step ${kind} ${isMade ? '' : 'minor'}`}>
       <div class="row step-head">
-        <a class="step-name" href={hrefOf({ at: 'scenario', scenario, view: 'releases', id })}>
+        <a class="step-name" href={hrefOf(placeIn(scenario, 'releases', id))}>
           {name}
         </a>
         <Badge tone={status.tone} title={status.meaning}>

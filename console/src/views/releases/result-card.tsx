@@ -1,7 +1,6 @@
 /** The result of a step: its scores, its evidence with a figure and a sentence each, and the first episodes of the candidate. */
 import type { BarFigure, StepEvidence, StepScores, StepView, TaskResult } from '../../../../src/presentation/index.ts'
-import { LongText } from '../../ui/long-text.tsx'
-import { Text } from '../../ui/text.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import './evidence.css'

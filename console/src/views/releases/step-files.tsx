@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks'
 import { bytes, counted, isRecord, objectsAt, prettyText, textAt } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
-import { LongText } from '../../ui/long-text.tsx'
+import { LongText, Text, visible } from '../../ui/text.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Text, visible } from '../../ui/text.tsx'
 
 interface StepFilesProps {
   readonly scenario: string

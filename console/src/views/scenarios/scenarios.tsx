@@ -1,21 +1,19 @@
 /** All scenarios: what each is made of, what it serves and how it is; and a box to make one. */
 import { useState } from 'preact/hooks'
 import type { ScenarioRow, StatusReport } from '@svc-ai/client'
-import { counted } from '../../../../src/presentation/index.ts'
+import { counted, type StepTone } from '../../../../src/presentation/index.ts'
 import { saidOf, type FailureNotice } from '../../failure.ts'
 import { usePolled, type Polled } from '../../poll.ts'
-import { go, hrefOf, useFilter, type Route, type View } from '../../route.ts'
+import { go, hrefOf, placeIn, useFilter } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
 import { NumberCell, Table } from '../../ui/table.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
 import { FirstRequest } from './first-request.tsx'
-import { statusFor } from '../../data/status.ts'
-import { stateOf } from './scenario-state.ts'
+import { loadFailure, statusFor, trainingFailures } from '../../data/status.ts'
 import './scenarios.css'
 
 const STATUS_SECONDS = 2
@@ -68,14 +66,14 @@ function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Stat
   return (
     <tr>
       <td>
-        <a class="scenario-name" href={hrefOf(at(scenario, 'traffic'))}>
+        <a class="scenario-name" href={hrefOf(placeIn(scenario, 'traffic'))}>
           <Text value={scenario} />
         </a>
       </td>
       <td data-label="Recipe">{recipe !== null && <Text value={recipe} />}</td>
       <td data-label="Adapter">{adapter !== undefined && <Text value={adapter} />}</td>
       <td data-label="Mode">{mode}</td>
-      <td data-label="Release">{release !== undefined && <Id value={release} href={hrefOf(at(scenario, 'releases'))} />}</td>
+      <td data-label="Release">{release !== undefined && <Id value={release} href={hrefOf(placeIn(scenario, 'releases'))} />}</td>
       <NumberCell of="Step">{statusFor(status, scenario)?.scenario_step}</NumberCell>
       <td data-label="State">
         <span class="stack tight">
@@ -89,8 +87,6 @@ function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Stat
   )
 }
 
-const at = (scenario: string, view: View): Route => ({ at: 'scenario', scenario, view, id: null })
-
 function Create({ recipes }: { readonly recipes: readonly string[] }) {
   const session = useSession()
   const [name, setName] = useState('')
@@ -102,7 +98,7 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
     setSaid(null)
     try {
       const { scenario } = await session.service().createScenario(name.trim(), recipe.trim() === '' ? undefined : recipe.trim())
-      go(at(scenario, 'traffic'))
+      go(placeIn(scenario, 'traffic'))
     } catch (error) {
       setSaid(saidOf(error))
     } finally {
@@ -139,4 +135,24 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
       <Notice said={said} />
     </details>
   )
+}
+
+interface ScenarioState {
+  readonly tone: StepTone
+  readonly word: string
+  readonly line: string | null
+}
+
+/** How a scenario is, in one word and, where something is to be done, a line. */
+export function stateOf({ scenario, loaded }: ScenarioRow, status: StatusReport | null): ScenarioState {
+  const own = statusFor(status, scenario)
+  const trouble = loadFailure(status, scenario) ?? trainingFailures(status, scenario)[0] ?? own?.error ?? null
+  if (trouble !== null) return { tone: 'bad', word: 'error', line: trouble }
+  if (!loaded) return { tone: 'plain', word: 'asleep', line: null }
+  if (own === undefined) return { tone: 'plain', word: 'loaded', line: null }
+  const { automatic_steps_stopped: stopped, pending_instructions: pending } = own.processor ?? {}
+  if (own.batch_ready === true) return { tone: 'good', word: 'training', line: null }
+  if (typeof stopped === 'string') return { tone: 'warn', word: 'budget used up', line: stopped }
+  if (typeof pending === 'number' && pending > 0) return { tone: 'warn', word: 'instructions wait', line: null }
+  return pending === undefined ? { tone: 'plain', word: 'recording', line: null } : { tone: 'plain', word: 'waiting', line: null }
 }

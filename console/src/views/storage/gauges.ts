@@ -1,17 +1,11 @@
 /** The latest readings of a service while the view is open, and the lines they make. Pure. */
 import type { PlotPoint } from '../../ui/plot-layout.ts'
-import { NO_TRAFFIC, quantile, since, together, trafficByRoute, valueOf, type MetricSample, type RouteTraffic } from '../../data/metrics.ts'
+import { NO_TRAFFIC, quantile, since, together, trafficByRoute, valueOf, type MetricSample } from '../../data/metrics.ts'
 
-export interface Reading {
-  /** Seconds since the epoch. */
-  readonly at: number
-  readonly memoryBytes: number | null
-  readonly cpuSeconds: number | null
-  readonly bodyBytes: number | null
-  readonly routes: ReadonlyMap<string, RouteTraffic>
-}
+export type Reading = ReturnType<typeof readingOf>
 
-export function readingOf(at: number, samples: readonly MetricSample[]): Reading {
+/** `at` is in seconds since the epoch. */
+export function readingOf(at: number, samples: readonly MetricSample[]) {
   return {
     at,
     memoryBytes: valueOf(samples, 'process_resident_memory_bytes'),

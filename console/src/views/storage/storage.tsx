@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { StatusReport } from '@svc-ai/client'
 import { bytes, duration, numberAt, objectAt, whole } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
-import { hrefOf } from '../../route.ts'
+import { hrefOf, placeIn } from '../../route.ts'
 import { Toggle } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -142,7 +142,7 @@ function ScenariosCard({ status }: { readonly status: StatusReport }) {
           return (
             <tr key={name}>
               <td data-label="Scenario">
-                <a href={hrefOf({ at: 'scenario', scenario: name, view: 'traffic', id: null })}>
+                <a href={hrefOf(placeIn(name, 'traffic'))}>
                   <Text value={name} />
                 </a>
               </td>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { RecordRow } from '@svc-ai/client'
 import { counted, duration, scoreText, whole, type StepTone } from '../../../../src/presentation/index.ts'
-import { go, hrefOf } from '../../route.ts'
+import { go, hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { brief } from '../../ui/figures.ts'
@@ -34,7 +34,7 @@ export function TrafficList({ scenario, id, traffic, selected, onSelect, show, o
   const open = (index: number): void => {
     onSelect(book.sequenceAt(index))
     const row = book.at(index)
-    if (row !== null) go({ at: 'scenario', scenario, view: 'traffic', id: row.agent_record_id })
+    if (row !== null) go(placeIn(scenario, 'traffic', row.agent_record_id))
   }
   return (
     <div class="traffic-list">
@@ -73,12 +73,7 @@ function cellsOf(scenario: string, row: RecordRow | null, score: number | null):
   return [
     <Clock at={row.created_at} />,
     typeOf(row),
-    <a
-      href={hrefOf({ at: 'scenario', scenario, view: 'traffic', id: row.agent_record_id })}
-      class="mono"
-      tabIndex={-1}
-      title={visible(row.agent_record_id)}
-    >
+    <a href={hrefOf(placeIn(scenario, 'traffic', row.agent_record_id))} class="mono" tabIndex={-1} title={visible(row.agent_record_id)}>
       <Text value={shortId(row.agent_record_id)} />
     </a>,
     summary?.model === undefined ? aboutOf(row) : <Text value={summary.model} />,

@@ -1,11 +1,10 @@
 /** The live traffic of a scenario: every record, newest first, with its key facts; one opens beside the list. */
 import { counted } from '../../../../src/presentation/index.ts'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { go, useFilter } from '../../route.ts'
+import { go, useFilter, placeIn } from '../../route.ts'
 import { Toggle } from '../../ui/button.tsx'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
 import { useKeys } from '../../ui/keys.ts'
-import { Notice } from '../../ui/notice.tsx'
 import { FirstRequest } from '../scenarios/first-request.tsx'
 import { RecordPanel } from '../record/record.tsx'
 import { TrafficList } from './traffic-list.tsx'
@@ -26,7 +25,7 @@ export function Traffic({ scenario, id }: { readonly scenario: string; readonly 
   const { book } = traffic
   const index = selected === null ? null : book.indexOf(selected)
   const row = index === null ? null : book.at(index)
-  const open = (recordId: string | null): void => go({ at: 'scenario', scenario, view: 'traffic', id: recordId })
+  const open = (recordId: string | null): void => go(placeIn(scenario, 'traffic', recordId))
   const jump = (wish: string): void => {
     const at = /^\d{1,12}$/.test(wish) ? book.indexOf(Number(wish)) : null
     if (at === null) return open(wish)

@@ -10,22 +10,13 @@ import { TypedBook } from './typed-book.ts'
 
 export type RecordType = RecordRow['request_type']
 
-export interface LiveTraffic {
-  readonly book: PagedRecords
-  readonly scores: Scores
-  /** Whether anything is known yet. */
-  readonly isOpen: boolean
-  readonly said: FailureNotice | null
-  readonly onWindow: (first: number, end: number) => void
-  readonly onTop: (isAtTop: boolean) => void
-  readonly showUnseen: () => void
-}
+export type LiveTraffic = ReturnType<typeof useTraffic>
 
 const FOLLOW_SECONDS = 1
 /** How long a part of the list stays on the screen before it is asked for: a quick scroll passes thousands. */
 const SETTLED_MS = 60
 
-export function useTraffic(scenario: string, type: RecordType | null, isPaused: boolean): LiveTraffic {
+export function useTraffic(scenario: string, type: RecordType | null, isPaused: boolean) {
   const session = useSession()
   const { book, scores, ask } = useMemo(() => openBook(session, scenario, type), [session, scenario, type])
   const [, redraw] = useState(0)
@@ -65,16 +56,17 @@ export function useTraffic(scenario: string, type: RecordType | null, isPaused: 
   return {
     book,
     scores,
+    /** Whether anything is known yet. */
     isOpen: polled.value !== null,
     said: polled.said ?? missing,
-    onWindow: (first, end) => {
+    onWindow: (first: number, end: number): void => {
       clearTimeout(view.current.timer)
       view.current = { ...view.current, first, end, timer: window.setTimeout(() => void fillOrSay(), SETTLED_MS) }
     },
-    onTop: (isAtTop) => {
+    onTop: (isAtTop: boolean): void => {
       view.current.isAtTop = isAtTop
     },
-    showUnseen: () => {
+    showUnseen: (): void => {
       book.showUnseen()
       redraw((count) => count + 1)
     },

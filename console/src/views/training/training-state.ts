@@ -6,33 +6,10 @@ import { isRecord, numberAt, objectAt, OUTCOMES, textAt, type StepStatus, type U
 import type { StepChain } from '../../data/chain.ts'
 import { loadFailure, statusFor, trainingFailures } from '../../data/status.ts'
 
-export interface Trouble {
-  readonly line: string
-  /** What to do, or what happens by itself. */
-  readonly cure: string
-}
-export interface TrainerState {
-  /** Its component; empty where the scenario has one trainer alone. */
-  readonly name: string
-  /** A step runs, or would if it were its turn. */
-  readonly isReady: boolean
-  readonly pendingInstructions: number | null
-  readonly setAside: readonly (readonly [reason: string, count: number])[]
-  /** Why no automatic step starts any more. */
-  readonly stopped: string | null
-  /** Everything else that the recipe reports. */
-  readonly facts: readonly (readonly [name: string, text: string])[]
-}
-export interface TrainingState {
-  readonly mode: string
-  /** Null where the recipe learns nothing. */
-  readonly lastStep: { readonly step: number; readonly at: number } | null
-  readonly trainers: readonly TrainerState[]
-  readonly learns: boolean
-}
+export type TrainingState = NonNullable<ReturnType<typeof trainingStateOf>>
 
 /** Null for a scenario that is not in memory. */
-export function trainingStateOf(status: StatusReport, scenario: string): TrainingState | null {
+export function trainingStateOf(status: StatusReport, scenario: string) {
   const own = statusFor(status, scenario)
   if (own === undefined) return null
   const components = Object.entries(objectAt(own, 'components')).filter((entry): entry is [string, UnknownRecord] => isRecord(entry[1]))
@@ -46,15 +23,18 @@ export function trainingStateOf(status: StatusReport, scenario: string): Trainin
   }
 }
 
-function trainerOf(name: string, own: UnknownRecord): TrainerState {
+/** `name` is its component; empty where the scenario has one trainer alone. */
+function trainerOf(name: string, own: UnknownRecord) {
   const processor = objectAt(own, 'processor')
   return {
     name,
+    /** A step runs, or would if it were its turn. */
     isReady: own['batch_ready'] === true,
     pendingInstructions: numberAt(processor, 'pending_instructions'),
     setAside: Object.entries(objectAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
       typeof count === 'number' ? [[reason, count]] : [],
     ),
+    /** Why no automatic step starts any more. */
     stopped: textAt(processor, 'automatic_steps_stopped'),
     facts: Object.entries(processor).flatMap(([key, value]): (readonly [string, string])[] =>
       SHOWN_ELSEWHERE.has(key) || !isPlain(value) ? [] : [[wordsOf(key), String(value)]],
@@ -72,7 +52,8 @@ const wordsOf = (key: string): string => {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-export function troublesOf(status: StatusReport, scenario: string): readonly Trouble[] {
+/** Each failure with what to do, or what happens by itself. */
+export function troublesOf(status: StatusReport, scenario: string) {
   const [unloaded, own] = [loadFailure(status, scenario), statusFor(status, scenario)?.error]
   return [
     ...(unloaded === null ? [] : [{ line: unloaded, cure: LOAD_CURE }]),

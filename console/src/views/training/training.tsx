@@ -1,14 +1,13 @@
 /** The training of a scenario: its mode and queue, its history, its failures and their cures. */
 import type { RequestProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
-import { hrefOf } from '../../route.ts'
+import { hrefOf, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Command } from '../../ui/command.tsx'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty, Notice } from '../../ui/notice.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { BarPlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -17,7 +16,7 @@ import type { StepChain } from '../../data/chain.ts'
 import { modeCommand } from '../../data/commands.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
 import { stepOf } from '../../data/requests.ts'
-import { outcomeSeries, trainingStateOf, troublesOf, type TrainerState, type TrainingState, type Trouble } from './training-state.ts'
+import { outcomeSeries, trainingStateOf, troublesOf, type TrainingState } from './training-state.ts'
 import { useChain } from '../../data/use-chain.ts'
 
 const AGAIN_SECONDS = 2
@@ -41,8 +40,13 @@ export function Training({ scenario }: { readonly scenario: string }) {
         {state !== null && <Now state={state} />}
       </div>
       <Notice said={said ?? chainSaid} />
-      {troublesOf(value.status, scenario).map((trouble) => (
-        <TroubleLine key={trouble.line} trouble={trouble} />
+      {troublesOf(value.status, scenario).map(({ line, cure }) => (
+        <div key={line} class="notice bad">
+          <b>
+            <Text value={line} />
+          </b>
+          <span>{cure}</span>
+        </div>
       ))}
       {state === null && chainSaid === null && <Empty title="Not in memory" hint="The next request to the scenario loads it." />}
       {state !== null && (
@@ -73,17 +77,6 @@ function Now({ state: { learns, trainers } }: { readonly state: TrainingState })
   )
 }
 
-function TroubleLine({ trouble: { line, cure } }: { readonly trouble: Trouble }) {
-  return (
-    <div class="notice bad">
-      <b>
-        <Text value={line} />
-      </b>
-      <span>{cure}</span>
-    </div>
-  )
-}
-
 const MODES: Readonly<Record<string, string>> = {
   auto: 'A batch of traffic starts a step. Requests are refused.',
   manual: 'A request starts a step. Traffic waits.',
@@ -96,11 +89,7 @@ function ModeCard({ scenario, state, chain }: { scenario: string; state: Trainin
   const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
   const shown = lastStep !== null && (
     <>
-      {last === undefined ? (
-        `step ${lastStep.step}`
-      ) : (
-        <a href={hrefOf({ at: 'scenario', scenario, view: 'releases', id: last.id })}>{last.name}</a>
-      )}
+      {last === undefined ? `step ${lastStep.step}` : <a href={hrefOf(placeIn(scenario, 'releases', last.id))}>{last.name}</a>}
       {last !== undefined && chain !== null && <> {statusOf(chain.rows, last.row).word.toLowerCase()}</>}, <Ago at={lastStep.at} />
     </>
   )
@@ -119,7 +108,7 @@ function ModeCard({ scenario, state, chain }: { scenario: string; state: Trainin
   )
 }
 
-function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: TrainerState }) {
+function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: TrainingState['trainers'][number] }) {
   const { name, isReady, pendingInstructions, setAside, stopped, facts } = trainer
   return (
     <Card title={name === '' ? 'Queue' : `Queue of ${name}`} aside={isReady && <Badge tone="warn">a batch is ready</Badge>}>
@@ -141,7 +130,7 @@ function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly 
 
 function Waiting({ scenario, count }: { readonly scenario: string; readonly count: number | null }) {
   if (count === null || count === 0) return <>none</>
-  return <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id: null })}>{whole(count)}</a>
+  return <a href={hrefOf(placeIn(scenario, 'ask'))}>{whole(count)}</a>
 }
 
 function SetAside({ reason, count }: { readonly reason: string; readonly count: number }) {
@@ -203,7 +192,7 @@ function RunningCard({ scenario, chain }: { readonly scenario: string; readonly 
         </p>
       )}
       <p class="small">
-        <a href={hrefOf({ at: 'scenario', scenario, view: 'ask', id: progress.request_id })}>Follow the request</a>
+        <a href={hrefOf(placeIn(scenario, 'ask', progress.request_id))}>Follow the request</a>
         {typeof progress.started_at === 'number' && (
           <span class="muted">
             {' '}

@@ -2,16 +2,9 @@
 import type { RecordRow } from '@svc-ai/client'
 import type { AskRecords } from '../record-book.ts'
 
-export interface FakeScenario {
-  readonly ask: AskRecords
-  /** How many questions were asked so far. */
-  readonly questions: number
-  add(count: number, like?: Partial<RecordRow>): void
-  /** Forgets everything, as a scenario that was deleted and made anew. */
-  reset(): void
-}
+export type FakeScenario = ReturnType<typeof fakeScenario>
 
-export function fakeScenario(): FakeScenario {
+export function fakeScenario() {
   let life = 0
   let rows: RecordRow[] = []
   let questions = 0
@@ -30,13 +23,15 @@ export function fakeScenario(): FakeScenario {
   }
   return {
     ask,
-    get questions() {
+    /** How many questions were asked so far. */
+    get questions(): number {
       return questions
     },
-    add(count, like = {}) {
+    add(count: number, like: Partial<RecordRow> = {}): void {
       for (let added = 0; added < count; added += 1) rows.push(rowOf(rows.length + 1, life, like))
     },
-    reset() {
+    /** Forgets everything, as a scenario that was deleted and made anew. */
+    reset(): void {
       life += 1
       rows = []
     },

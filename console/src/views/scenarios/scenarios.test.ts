@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
 import { statusWith } from '../../data/testing/rows.ts'
-import { stateOf } from './scenario-state.ts'
+import { stateOf } from './scenarios.tsx'
 
 const row = (scenario = 's', loaded = true): ScenarioRow => ({ scenario, loaded, recipe: 'r' })
 const status = (one: Partial<ScenarioStatus> & { readonly error?: string } = {}, more: Partial<StatusReport> = {}): StatusReport =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CatalogRow } from '@svc-ai/client'
-import { grownCatalog, grownReleases } from './grow.ts'
+import { grownCatalog, grownReleases } from './use-chain.ts'
 import { rowOf } from './testing/rows.ts'
 
 const PAGE = 2
