@@ -109,7 +109,6 @@ export function narrowed(hash: string, name: FilterName, value: string): string 
 /** A number of rows to show; anything but a whole number falls back. */
 export const countOf = (value: string, least: number): number => (/^\d{1,6}$/.test(value) ? Math.max(least, Number(value)) : least)
 
-/** A malformed encoding stays as it is. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)

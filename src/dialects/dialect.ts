@@ -17,7 +17,6 @@ export interface DialectSpec {
   /** In the words of the GenAI conventions. */
   readonly provider: string
   readonly operation: 'chat' | 'count_tokens'
-  /** The header that carries the id of a request. */
   readonly requestIdHeader: string
   /** The key as the provider wants it, and what else every request must have. */
   readonly keyHeaders: (apiKey: string) => Readonly<Record<string, string>>
@@ -33,7 +32,6 @@ export interface DialectSpec {
   writeError(status: number, fault: ErrorFields): JsonObject
   /** Whether a client of the format finds in an upstream's error what it looks for. */
   isError(said: JsonObject): boolean
-  /** Whether an event of a stream is one of this format. */
   isEvent(event: JsonObject): boolean
   /** Absent: its answers are never streamed. */
   readonly openStream?: () => StreamReader
@@ -48,7 +46,6 @@ export interface DialectSpec {
   /** How long an id of an answer is, without its prefix. */
   readonly idCharacters: number
   writeAnswer(reply: ModelReply, request: JsonObject): JsonObject
-  /** The events of a whole answer. */
   frames(answer: JsonObject, request: JsonObject, pieces: Pieces): Iterable<Buffer>
   /** Present where the request only counts tokens. */
   readonly writeCount?: (tokens: number) => JsonObject

@@ -2,7 +2,6 @@
 import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../contract/index.ts'
 import { readEvent } from '../kit/index.ts'
 
-/** Reads one stream, frame by frame. */
 export interface StreamReader {
   /** Takes a frame in; true when the stream ends with it. */
   take(frame: Buffer): boolean

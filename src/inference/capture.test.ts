@@ -9,7 +9,6 @@ const [first, second] = [releaseOf('r1'), releaseOf('r2')]
 const capture: Capture = { prompt: [1], tokens: [2, 3], logProbs: [-1, -2], spans: [{ start: 0, end: 2, adapter: null }] }
 const call = callOf()
 
-/** A scenario of weights. */
 function scripted(answer: RuntimeAnswer, hooks: InferenceHooks, heads: readonly Release[] = [first]) {
   let looked = 0
   const head = (): Release => heads[Math.min(looked++, heads.length - 1)] ?? first
@@ -22,7 +21,6 @@ const refuse = (): never => {
   throw conflict('spans_do_not_add_up', 'the spans do not add up')
 }
 
-/** Counts what is held. */
 function counting() {
   const held = { count: 0 }
   const begin: InferenceHooks['begin'] = () => {

@@ -1,19 +1,9 @@
 /** A stream that was recorded as text, read again by the reader of its format. */
-import type { JsonObject } from '../contract/index.ts'
 import { dialectOfEvent, readObject, type StreamReader } from '../dialects/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
 
-interface Replayed {
-  /** The answer in the shape it has when it is not streamed, as far as the frames have it. */
-  readonly answer: JsonObject
-  /** Whether its terminal event is there. */
-  readonly isWhole: boolean
-  /** What the provider said went wrong; null when nothing did. */
-  readonly failure: string | null
-}
-
-/** Null for what is a stream of no format that is known here. */
-export function replay(bytes: Uint8Array): Replayed | null {
+/** Null for what is a stream of no known format. It is whole where its terminal event is there. */
+export function replay(bytes: Uint8Array) {
   const splitter = new FrameSplitter()
   const frames = splitter.push(bytes)
   const all = splitter.restBytes === 0 ? frames : [...frames, splitter.rest]

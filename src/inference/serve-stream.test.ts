@@ -21,7 +21,6 @@ async function play(dialect: Dialect, chunks: readonly Uint8Array[], failure?: E
   return { end, written: Buffer.concat(sink.written), isCut: sink.isCut, records }
 }
 
-/** Takes whatever is written. */
 class Sink implements Outlet {
   readonly written: Buffer[] = []
   isCut = false

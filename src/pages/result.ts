@@ -1,6 +1,5 @@
 /** The card of a step's result: the outcome and its meaning, the numbers and the evidence of its evaluation, failures, and the task table. */
-import type { StepFact, StepView, TaskResult } from '../presentation/index.ts'
-import { evidenceSections } from './evidence.ts'
+import type { BarFigure, PairsFigure, StepEvidence, StepFact, StepView, TaskResult } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { code, inline, listed, prose, term } from './prose.ts'
@@ -51,3 +50,58 @@ const taskOf = ({ task, again, scoreText, notes }: TaskResult): Html =>
     <span>${code(task)}${again !== '' && ` ${again}`}</span>
     <b>${scoreText}</b>${notes.map((words) => markup`<p class="cut">${inline(words)}</p>`)}
   </li>`
+
+/** Every pair, the mean difference, the strength. The caption of each figure says the same in words. */
+export const evidenceSections = (sections: readonly StepEvidence[]): Piece =>
+  sections.map(
+    ({ title, question, pairs, bars, facts }) =>
+      markup`<div class="evidence">
+        <h3>${title}</h3>
+        <p>${question}</p>
+        ${pairs !== null && figure(pairs, pairsDrawing(pairs))} ${bars.map((bar) => figure(bar, barDrawing(bar), bar.scale))}
+        <details>
+          <summary>The numbers behind it</summary>
+          <dl class="facts">${facts.map(([label, text]) => term(label, inline(text)))}</dl>
+        </details>
+      </div>`,
+  )
+
+const figure = ({ title, words }: PairsFigure | BarFigure, drawing: Html, scale: readonly string[] = []): Html =>
+  markup`<figure>
+    <figcaption><b>${title}</b> ${words}</figcaption>
+    ${drawing}
+    ${scale.length > 0 && markup`<p class="scale" aria-hidden="true">${scale.map((text) => markup`<span>${text}</span>`)}</p>`}
+  </figure>`
+
+const HEIGHT = 20
+const MIDDLE = 10
+/** Few marks are no wider than many. */
+const MARKS_MIN = 36
+
+/** One mark for each difference: up for a win, down for a loss; a tie stays on the line. */
+function pairsDrawing({ words, differences }: PairsFigure): Html {
+  const width = Math.max(MARKS_MIN, differences.length)
+  const drawn = differences.map((difference, place) => {
+    const height = difference === 0 ? 2 : Math.max(2, 9 * Math.min(1, Math.abs(difference)))
+    const top = difference === 0 ? MIDDLE - 1 : difference > 0 ? MIDDLE - height : MIDDLE
+    return rect(difference === 0 ? 'tie' : difference > 0 ? 'win' : 'loss', place + 0.15, top, 0.7, height)
+  })
+  return svg('pairs', words, width, [rect('axis', 0, MIDDLE - 0.2, width, 0.4), drawn])
+}
+
+const FILLS = { good: 'win', bad: 'loss', plain: 'tie' } as const
+
+function barDrawing({ words, tone, from, to, marks }: BarFigure): Html {
+  const band = rect(`band ${FILLS[tone]}`, from, 5, Math.max(0.4, to - from), 10)
+  const drawn = marks.map(({ kind, at }) => rect(kind, at - 0.2, kind === 'mean' ? 3 : 0, 0.4, kind === 'mean' ? 14 : HEIGHT))
+  return svg('bar', words, 100, [rect('axis', 0, MIDDLE - 0.3, 100, 0.6), band, drawn])
+}
+
+const svg = (name: string, words: string, width: number, drawn: Piece): Html =>
+  markup`<svg class="${name}" role="img" aria-label="${words}" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">${drawn}</svg>`
+
+const rect = (name: string, x: number, y: number, width: number, height: number): Html =>
+  markup`<rect class="${name}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}"/>`
+
+/** A smaller difference is not visible. */
+const short = (value: number): number => Number(value.toFixed(2))

@@ -21,7 +21,6 @@ export interface StepChain {
   readonly hasFiles: boolean
 }
 
-/** What a part of a view that is about one step is given. */
 export interface StepProps {
   readonly scenario: string
   readonly chain: StepChain
@@ -62,7 +61,6 @@ export function madeBy({ steps, rows }: StepChain, releaseId: string | null | un
   return maker && steps.find(({ row }) => row === maker)
 }
 
-/** Both sides of every step that was played, over the steps. */
 export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
   const played = steps.toReversed().flatMap(({ row, name }) => {
     const scores = meanScores(row.metrics)

@@ -2,7 +2,6 @@
 
 type Mode = 'auto' | 'manual' | 'hybrid'
 
-/** Switches what starts the steps of a scenario. */
 export function modeCommand(origin: string, scenario: string, mode: Mode, hasToken: boolean): string {
   const address = `${origin}/svc/scenarios/${encodeURIComponent(scenario)}/update`
   return `curl -sS ${quoted(address)}${hasToken ? ` ${PASS}` : ''} -d ${quoted(JSON.stringify({ training_mode: mode }))}`

@@ -27,11 +27,9 @@ function sampleOf(line: string): MetricSample | null {
 
 const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter))
 
-/** Of a number that stands alone; null when it is not there. */
 export const valueOf = (samples: readonly MetricSample[], name: string): number | null =>
   samples.find((sample) => sample.name === name)?.value ?? null
 
-/** Everything a service counted about requests, by route. */
 export interface RouteTraffic {
   readonly count: number
   readonly failed: number

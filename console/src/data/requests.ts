@@ -18,7 +18,6 @@ export function takesRequests(status: StatusReport | null, scenario: string): 'y
   return own.training_mode === 'auto' ? 'after a switch' : 'yes'
 }
 
-/** The step that read a request; undefined until there is one. */
 export const stepOf = ({ steps }: StepChain, requestId: string): ChainStep | undefined =>
   steps.find(({ row }) => textAt(objectAt(row.metrics, 'training_request'), 'id') === requestId)
 

@@ -22,7 +22,6 @@ export function useChain(scenario: string, seconds: number | null = AGAIN_SECOND
   return usePolled(`chain of ${scenario}`, ask, seconds)
 }
 
-/** What was read of a scenario before. */
 interface Known {
   readonly scenario: string
   catalog: readonly CatalogRow[]

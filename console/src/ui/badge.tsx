@@ -1,4 +1,4 @@
-/** A word with a tone. The word alone must be enough: not everybody sees the tone. */
+/** A word with a tone. The word alone must be enough: the tone is not accessible to all. */
 import type { ComponentChildren } from 'preact'
 import type { RequestStatus } from '../../../src/presentation/index.ts'
 

@@ -6,7 +6,6 @@ import { Button } from './button.tsx'
 
 interface BoundedProps<T> {
   readonly items: readonly T[]
-  /** How many at a time. */
   readonly step: number
   /** What they are, for the button: '12 more turns'. */
   readonly noun: string

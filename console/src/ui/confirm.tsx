@@ -6,7 +6,6 @@ import { Notice } from './notice.tsx'
 
 interface ConfirmProps {
   readonly title: string
-  /** What the button says. */
   readonly verb: string
   readonly children: ComponentChildren
   /** Does it. A refusal is shown, and may be answered by trying again. */

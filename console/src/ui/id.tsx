@@ -7,7 +7,6 @@ const COPIED_SHOWN_MS = 1500
 
 interface IdProps {
   readonly value: string
-  /** Where it leads, when it leads anywhere. */
   readonly href?: string
   readonly full?: boolean
 }

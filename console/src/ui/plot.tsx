@@ -1,18 +1,21 @@
 /** A plot: lines, points or bars, read with the mouse, with the arrow keys, or as the table that it is. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { layoutOf, valueText, toneAt, type PlotColumn, type PlotLayout, type PlotKind, type PlotSeries } from './plot-layout.ts'
+import {
+  layoutOf,
+  valueText,
+  toneAt,
+  type PlotColumn,
+  type PlotData,
+  type PlotLayout,
+  type PlotKind,
+  type PlotSeries,
+} from './plot-layout.ts'
 import { nearest } from './scale.ts'
 import { visible } from './text.tsx'
 import './plot.css'
 
-interface PlotProps {
+interface PlotProps extends Pick<PlotData, 'series' | 'unit'>, Partial<Pick<PlotData, 'kind' | 'xIsTime'>> {
   readonly title: string
-  /** 'bytes' and 's' scale to fitting units; any other stands after the number. */
-  readonly unit?: string | undefined
-  readonly kind?: PlotKind
-  readonly series: readonly PlotSeries[]
-  /** Seconds since the epoch along x. */
-  readonly xIsTime?: boolean
   readonly height?: number
 }
 
@@ -66,10 +69,6 @@ export function LinePlot({ title, unit, kind = 'line', series, xIsTime = false, 
   )
 }
 
-export function BarPlot(props: Omit<PlotProps, 'kind'>) {
-  return <LinePlot {...props} kind="bars" />
-}
-
 /** Undefined: not a key of the plot. */
 function walked(key: string, pointed: number | null, count: number): number | null | undefined {
   if (count === 0) return undefined
@@ -89,7 +88,6 @@ function walked(key: string, pointed: number | null, count: number): number | nu
   }
 }
 
-/** Follows the width that the page gives it. */
 function useWidth() {
   const area = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(WIDTH_BEFORE_MEASURED)
@@ -124,7 +122,7 @@ function Legend({ series, kind }: { readonly series: readonly PlotSeries[]; read
   )
 }
 
-/** Lines differ in their dashes too: not everybody sees the colours. */
+/** Lines differ in their dashes too: colours alone are not accessible. */
 const DASHES = 4
 const DOTS_MAX = 60
 

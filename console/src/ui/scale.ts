@@ -1,6 +1,5 @@
 /** The arithmetic of a plot: what an axis spans, where its marks stand, and where a value lies on it. */
 
-/** From the least to the most. */
 export type AxisSpan = readonly [least: number, most: number]
 
 const NOTHING: AxisSpan = [0, 1]
@@ -26,7 +25,6 @@ export function heightSpanOf(values: Iterable<number>, marks: number): AxisSpan 
   return [Math.floor(least / step) * step, Math.ceil(most / step) * step]
 }
 
-/** Maps a value within one span to its place within another. */
 export function scaleOf([least, most]: AxisSpan, [from, to]: AxisSpan): (value: number) => number {
   const width = most - least || 1
   return (value) => from + ((value - least) / width) * (to - from)

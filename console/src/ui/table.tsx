@@ -18,7 +18,6 @@ export function Table({ columns, children }: { readonly columns: readonly string
   )
 }
 
-/** A value that is a number, under the name of its column. */
 export function NumberCell({
   of,
   isBad = false,

@@ -23,7 +23,6 @@ export function rowOf(step: number, changes: Partial<CatalogRow> = {}): CatalogR
 
 export const chainOf = (...rows: readonly CatalogRow[]): StepChain => chainOfCatalog(rows)
 
-/** The step at a place of a chain, oldest first. */
 export function stepAt({ steps }: StepChain, place: number): ChainStep {
   const step = steps.toReversed()[place]
   if (step === undefined) throw new Error(`the chain has no step ${place}`)

@@ -14,7 +14,6 @@ import { useFileChanges } from './release-files.tsx'
 
 interface MoveProps extends StepProps {
   readonly move: StepMove
-  /** Is passed the outcome. */
   readonly done: (line: string) => void
 }
 

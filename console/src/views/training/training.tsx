@@ -8,7 +8,7 @@ import { Card } from '../../ui/card.tsx'
 import { Command } from '../../ui/command.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
-import { BarPlot } from '../../ui/plot.tsx'
+import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { requestStatus, statusOf, whole } from '../../../../src/presentation/index.ts'
@@ -160,7 +160,7 @@ function History({ chain }: { readonly chain: StepChain }) {
   if (series.length === 0) return null
   return (
     <section class="card" aria-label="History">
-      <BarPlot title="Steps by outcome" series={series} xIsTime />
+      <LinePlot title="Steps by outcome" kind="bars" series={series} xIsTime />
     </section>
   )
 }

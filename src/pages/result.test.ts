@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../contract/index.ts'
 import { evidenceOf } from '../presentation/index.ts'
-import { evidenceSections } from './evidence.ts'
+import { evidenceSections } from './result.ts'
 import { markup } from './html.ts'
 import { USUAL_METRICS } from './testing/views.ts'
 
