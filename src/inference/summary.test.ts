@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dialects } from '../dialects/index.ts'
-import { summaryOf } from './summary.ts'
+import { summaryOf } from './serve.ts'
 
 const { chat } = dialects
 

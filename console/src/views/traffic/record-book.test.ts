@@ -1,14 +1,22 @@
 /** The list of records: any length, newest first, live, and cheap. */
+import type { RecordRow } from '@svc-ai/client'
 import { describe, expect, it } from 'vitest'
 import { RecordBook } from './record-book.ts'
 import { Scores } from './scores.ts'
 import { fakeScenario, type FakeScenario } from './testing/fake-scenario.ts'
 import { TypedBook } from './typed-book.ts'
 
-async function opened(count: number): Promise<{ scenario: FakeScenario; book: RecordBook }> {
+async function opened(count: number) {
   const scenario = fakeScenario()
   scenario.add(count)
   const book = new RecordBook(scenario.ask)
+  await book.follow()
+  return { scenario, book }
+}
+async function openedType(type: RecordRow['request_type'], fill: (scenario: FakeScenario) => void) {
+  const scenario = fakeScenario()
+  fill(scenario)
+  const book = new TypedBook(scenario.ask, type)
   await book.follow()
   return { scenario, book }
 }
@@ -104,13 +112,9 @@ describe('the list of all records', () => {
 
 describe('the list of one type', () => {
   it('reads older pages as one goes down, to the end', async () => {
-    const scenario = fakeScenario()
-    for (let pair = 0; pair < 150; pair += 1) {
-      scenario.add(1)
-      scenario.add(1, { request_type: 'report' })
-    }
-    const book = new TypedBook(scenario.ask, 'report')
-    await book.follow()
+    const { scenario, book } = await openedType('report', ({ add }) => {
+      for (let at = 0; at < 300; at += 1) add(1, at % 2 === 0 ? {} : { request_type: 'report' })
+    })
     expect([book.count, book.at(0)?.sequence, book.at(100)]).toEqual([101, 300, null])
     await Promise.all([book.want(90, 101), book.want(90, 101)])
     expect([book.count, book.at(149)?.sequence, scenario.questions]).toEqual([150, 2, 2])
@@ -119,10 +123,7 @@ describe('the list of one type', () => {
   })
 
   it('holds back what is new until asked, and begins anew with its scenario', async () => {
-    const scenario = fakeScenario()
-    scenario.add(1, { request_type: 'train' })
-    const book = new TypedBook(scenario.ask, 'train')
-    await book.follow()
+    const { scenario, book } = await openedType('train', ({ add }) => add(1, { request_type: 'train' }))
     scenario.add(250, { request_type: 'train' })
     await book.follow()
     expect([book.count, book.unseen]).toEqual([1, 250])
@@ -135,10 +136,7 @@ describe('the list of one type', () => {
 })
 
 it('a list of one type forgets what is old, and reads it again when one scrolls there', async () => {
-  const scenario = fakeScenario()
-  scenario.add(250)
-  const book = new TypedBook(scenario.ask, 'inference')
-  await book.follow()
+  const { book } = await openedType('inference', ({ add }) => add(250))
   await book.want(0, 101)
   book.keep(30)
   expect([book.rows.length, book.count, book.at(29)?.sequence]).toEqual([30, 31, 221])

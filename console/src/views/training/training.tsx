@@ -110,13 +110,14 @@ function ModeCard({ scenario, state, chain }: { scenario: string; state: Trainin
 
 function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly trainer: TrainingState['trainers'][number] }) {
   const { name, isReady, pendingInstructions, setAside, stopped, facts } = trainer
+  const pending = pendingInstructions ?? 0
   return (
     <Card title={name === '' ? 'Queue' : `Queue of ${name}`} aside={isReady && <Badge tone="warn">a batch is ready</Badge>}>
       <Facts
         facts={[
-          ['Requests waiting', <Waiting scenario={scenario} count={pendingInstructions} />],
+          ['Requests waiting', pending === 0 ? 'none' : <a href={hrefOf(placeIn(scenario, 'ask'))}>{whole(pending)}</a>],
           ...facts.map(([label, text]): Fact => [label, <Text value={text} />]),
-          ...setAside.map(([reason, count]): Fact => ['Set aside', <SetAside reason={reason} count={count} />]),
+          ...setAside.map(([reason, count]): Fact => ['Set aside', <Text value={`${whole(count)}: ${reason}`} />]),
         ]}
       />
       {stopped !== null && (
@@ -125,19 +126,6 @@ function QueueCard({ scenario, trainer }: { readonly scenario: string; readonly 
         </p>
       )}
     </Card>
-  )
-}
-
-function Waiting({ scenario, count }: { readonly scenario: string; readonly count: number | null }) {
-  if (count === null || count === 0) return <>none</>
-  return <a href={hrefOf(placeIn(scenario, 'ask'))}>{whole(count)}</a>
-}
-
-function SetAside({ reason, count }: { readonly reason: string; readonly count: number }) {
-  return (
-    <>
-      {whole(count)}: <Text value={reason} />
-    </>
   )
 }
 
