@@ -27,11 +27,11 @@ export function fakeScenario() {
     get questions(): number {
       return questions
     },
-    add(count: number, like: Partial<RecordRow> = {}): void {
+    add: (count: number, like: Partial<RecordRow> = {}): void => {
       for (let added = 0; added < count; added += 1) rows.push(rowOf(rows.length + 1, life, like))
     },
     /** Forgets everything, as a scenario that was deleted and made anew. */
-    reset(): void {
+    reset: (): void => {
       life += 1
       rows = []
     },
