@@ -8,7 +8,7 @@ it('a value is laid out, brackets and quotes in its texts notwithstanding', () =
   expect(pretty(value)).toBe(JSON.stringify(value, null, 2))
 })
 
-it('a deep value stays on one line, and one that nobody can walk is said to be deep', () => {
+it('a deep value stays on one line; one too deep to be printed is reported as such', () => {
   expect(pretty(nested(1000))).toHaveLength(2000)
   expect(pretty(nested(1_000_000))).toMatch(/too deep/)
 })
