@@ -1,7 +1,7 @@
 /** The demo: an agent fails, reports say so, a change is written, measured and published, and the agent passes. Then a person requests a change. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogRow } from '@svc-ai/client'
-import { QUESTIONS } from '../src/cli/welcome/practise.ts'
+import { QUESTIONS } from '../src/cli/welcome/demo.ts'
 import { CONFIGURATION, openStage, SCENARIO, type DemoSetup } from './setup.ts'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']

@@ -23,7 +23,7 @@ function take(file) {
     writeFileSync(file, String(process.pid), { flag: 'wx' })
     return true
   } catch (error) {
-    // A full disk leaves an empty file, which nobody would ever remove.
+    // A full disk leaves an empty file, which would stay for ever.
     if (error.code === 'ENOSPC') rmSync(file, { force: true })
     if (error.code !== 'EEXIST') throw error
     if (isAlive(holderOf(file))) return false

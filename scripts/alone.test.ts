@@ -18,7 +18,7 @@ function start(file: string) {
   return { child, said: text(child.stdout), failed: text(child.stderr), saidFirst: once(child.stdout, 'data').then(String) }
 }
 
-test('who comes second is told, waits, and works once the first is done', async () => {
+test('the second process reports that it waits, and works once the first is done', async () => {
   const file = join(temporaryFolder(), 'busy')
   const first = start(file)
   expect(await first.saidFirst).toBe('works\n')
@@ -30,7 +30,7 @@ test('who comes second is told, waits, and works once the first is done', async 
   expect(existsSync(file)).toBe(false)
 })
 
-test('who was killed keeps nobody from working', async () => {
+test('a killed process keeps no other from working', async () => {
   const file = join(temporaryFolder(), 'busy')
   const killed = start(file)
   await killed.saidFirst
@@ -51,7 +51,7 @@ test('work that fails makes room for the next', async () => {
   expect(existsSync(file)).toBe(false)
 })
 
-test('a place that cannot be written to is a failure, and nobody waits for it', async () => {
+test('a place that cannot be written to is a failure, and no process waits for it', async () => {
   const file = join(temporaryFolder(), 'a file')
   writeFileSync(file, '')
   const { child, said, failed } = start(join(file, 'busy'))

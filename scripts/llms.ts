@@ -1,4 +1,4 @@
-/** llms.txt: the documents on one page, for whoever reads with a model. Titles and sentences are the documents' own. */
+/** llms.txt: the documents on one page, for people who read with a model. Titles and sentences are the documents' own. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -21,7 +21,7 @@ export async function importModelGguf(ggufFile: string, directory: string): Prom
   const served = join(directory, 'model.gguf')
   const { files, parts } = planOf(await readGgufFile(ggufFile))
   await makeFolder(directory)
-  // Not a link: whoever downloads the file anew would write over the bytes that this folder was made of.
+  // Not a link: a later download of the file would overwrite the bytes of this folder.
   await copyFile(ggufFile, served, constants.COPYFILE_FICLONE)
   await writeWeights(served, parts, join(directory, 'model.safetensors'))
   for (const [name, content] of Object.entries(files)) await writeAtomicFile(join(directory, name), JSON.stringify(content, null, 1))

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX, type ModelApi } from '../contract/index.ts'
 import { paint, shellWord } from './screen/text.ts'
-import type { DemoState } from './welcome/practise.ts'
+import type { DemoState } from './welcome/demo.ts'
 
 const SCENARIO = 'demo'
 const UNKNOWN_MODEL = 'MODEL'

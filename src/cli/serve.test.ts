@@ -1,13 +1,15 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { unavailable } from '../contract/index.ts'
-import { fakeSurroundings } from './testing/surroundings.ts'
+import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
-const service = (close = () => Promise.resolve()) => ({ startService: () => Promise.resolve({ address: 'http://127.0.0.1:4321', close }) })
+const service = (close = () => Promise.resolve(), port = 4321) => ({
+  startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, close }),
+})
 
 /** Starts serve and stops it as soon as it says that it is ready. */
-async function serveOnce(args: readonly string[], environment: Readonly<Record<string, string>> = {}, close?: () => Promise<void>) {
-  const surroundings = fakeSurroundings(service(close), environment)
+async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
+  const surroundings = fakeSurroundings(service(close), {}, terminal)
   const exit = runCli(['serve', ...args], surroundings)
   await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
   surroundings.signal('SIGTERM')
@@ -15,7 +17,7 @@ async function serveOnce(args: readonly string[], environment: Readonly<Record<s
 }
 
 describe('a service that is ready', () => {
-  test('says where it is, who may call, who answers and where the data lives', async () => {
+  test('prints its address, the access, the model and the data folders', async () => {
     const { exit, printed } = await serveOnce(['--svc.port', '0'])
     expect(exit).toBe(0)
     expect(printed).toContain('svc is ready at http://127.0.0.1:4321')
@@ -63,14 +65,10 @@ describe('a service that is ready', () => {
     expect(printed).not.toContain('practice')
   })
 
-  test('is painted for eyes alone', async () => {
-    const painted = fakeSurroundings(service(), {}, { colours: true })
-    const exit = runCli(['serve'], painted)
-    await vi.waitFor(() => expect(painted.printed.length).toBeGreaterThan(0))
-    painted.signal('SIGTERM')
-    await exit
+  test('is coloured on a terminal only', async () => {
+    const { printed } = await serveOnce([], undefined, { colours: true })
     const escape = '\u001B'
-    expect(painted.printed[0]).toContain(`svc is ready at ${escape}[1mhttp://127.0.0.1:4321${escape}[0m`)
+    expect(printed).toContain(`svc is ready at ${escape}[1mhttp://127.0.0.1:4321${escape}[0m`)
     expect((await serveOnce([])).printed).not.toContain(escape)
   })
 
@@ -87,11 +85,9 @@ async function printedConfig(...args: readonly string[]): Promise<string> {
   return surroundings.printed.join('\n')
 }
 
-describe('a service that greets somebody', () => {
+describe('a service with --welcome', () => {
   test('announces the demo, and a demo that fails is one line', async () => {
-    const surroundings = fakeSurroundings({
-      startService: () => Promise.resolve({ address: 'http://127.0.0.1:1', close: () => Promise.resolve() }),
-    })
+    const surroundings = fakeSurroundings(service(undefined, 1))
     const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
     await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1))
     expect(surroundings.printed[0]).toMatch(/^ {2}practice a small agent/m)
@@ -109,7 +105,7 @@ describe('a service that greets somebody', () => {
 
 describe('stopping', () => {
   test('a close that fails is a failure at work', async () => {
-    const { exit, complaints } = await serveOnce([], {}, () => Promise.reject(new Error('stuck')))
+    const { exit, complaints } = await serveOnce([], () => Promise.reject(new Error('stuck')))
     expect(exit).toBe(1)
     expect(complaints).toContain('stuck')
   })

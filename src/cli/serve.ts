@@ -19,8 +19,8 @@ const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM
 
 export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
   const plain = await loadFor(options, surroundings)
-  const practising = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
-  const loaded = practising ?? plain
+  const withDemo = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
+  const loaded = withDemo ?? plain
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopSignal(surroundings)
   // A rejected promise of a plug-in must not end the service.
@@ -32,7 +32,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
-    const demo = practising === null ? 'none' : await demoState(loaded, url, leaving.signal)
+    const demo = withDemo === null ? 'none' : await demoState(loaded, url, leaving.signal)
     surroundings.out(banner(loaded, url, { demo, colours: surroundings.colours }))
     const welcoming = demo === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop

@@ -330,7 +330,7 @@ describe('the suites of evolution', () => {
     ['yes to everything', { decide: () => ({ selected: true, reason: 'why not' }) }, 'nothing speaks for'],
     ['no to everything', { decide: () => ({ selected: false, reason: 'why' }) }, 'better at every task'],
     ['no reason', { decide: (...asked) => ({ ...moreWins.plugin.decide(...asked), reason: '' }) }, 'worse at every task'],
-    ['a task of its own', { next: () => [{ task: 'nobody', repeat: 0 }] }, 'tasks that are there'],
+    ['a task of its own', { next: () => [{ task: 'absent', repeat: 0 }] }, 'tasks that are there'],
     ['no end', { next: ({ pairs }) => [{ task: 'task-0', repeat: pairs.length }] }, 'comes to an end'],
     ['the same again', { next: ({ pairs }) => (pairs.length < 2 ? [{ task: 'task-0', repeat: 0 }] : []) }, 'comes to an end'],
   ])('find a selection with %s', async (_what, change, words) => {
@@ -341,7 +341,7 @@ describe('the suites of evolution', () => {
   it.each<readonly [string, Partial<Proposer>, string]>([
     [
       'a change of what is not there',
-      { propose: async () => ({ mutations: [{ op: 'remove', id: 'nobody' }] }) },
+      { propose: async () => ({ mutations: [{ op: 'remove', id: 'absent' }] }) },
       'request and samples: it',
     ],
     [

@@ -8,8 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
 import { sharedWorld } from '../../../test/support/world.ts'
-import { runCli } from '../program.ts'
-import { fakeSurroundings } from '../testing/surroundings.ts'
+import { execute } from '../testing/surroundings.ts'
 
 const folder = sharedFolder()
 /** A shell that took this for its own words would make a file. */
@@ -31,10 +30,10 @@ async function run(command: string, args: readonly string[], environment: Readon
 }
 
 async function scriptFor(shell: string): Promise<string> {
-  const screen = fakeSurroundings()
-  expect(await runCli(['completion', shell], screen)).toBe(0)
+  const { exit, out } = await execute(['completion', shell])
+  expect(exit).toBe(0)
   const file = join(folder, `completion.${shell}`)
-  await writeFile(file, screen.printed.join('\n'))
+  await writeFile(file, out)
   return file
 }
 
@@ -44,10 +43,9 @@ type Offers = (words: readonly string[], environment?: Readonly<Record<string, s
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-const SHELLS: readonly (readonly [shell: string, check: readonly string[], offers: Offers])[] = [
+const SHELLS: readonly (readonly [shell: string, offers: Offers])[] = [
   [
     'bash',
-    ['-n'],
     async (words, environment) => {
       const drive = `source completion.bash; COMP_WORDS=(${words.map(quoted).join(' ')}); COMP_CWORD=${words.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`
       return linesOf(await run('bash', ['--norc', '-c', drive], environment))
@@ -55,7 +53,6 @@ const SHELLS: readonly (readonly [shell: string, check: readonly string[], offer
   ],
   [
     'zsh',
-    ['-n'],
     async (words, environment) => {
       // Outside of a line that is being typed there is nothing to add to; what would be added is printed instead.
       const stand = `compdef() { :; }; compadd() { local one; for one in "\${@[2,-1]}"; do [[ $one == "\${words[CURRENT]}"* ]] && print -r -- "$one"; done; }; _files() { print -r -- FILES; }`
@@ -65,18 +62,17 @@ const SHELLS: readonly (readonly [shell: string, check: readonly string[], offer
   ],
   [
     'fish',
-    ['-n'],
     async (words, environment) => {
       const line = words.map((word, at) => (at === words.length - 1 ? word : quoted(word))).join(' ')
-      const told = await run(program('fish'), ['--no-config', '-c', `source completion.fish; complete -C ${quoted(line)}`], environment)
-      return linesOf(told).map((offer) => offer.split('\t')[0] ?? '')
+      const printed = await run(program('fish'), ['--no-config', '-c', `source completion.fish; complete -C ${quoted(line)}`], environment)
+      return linesOf(printed).map((offer) => offer.split('\t')[0] ?? '')
     },
   ],
 ]
 
-describe.each(SHELLS)('%s', (shell, check, offers) => {
+describe.each(SHELLS)('%s', (shell, offers) => {
   beforeAll(async () => {
-    await run(program(shell), [...check, await scriptFor(shell)])
+    await run(program(shell), ['-n', await scriptFor(shell)])
   })
 
   test('knows the commands', async () => {
@@ -109,11 +105,8 @@ describe.each(SHELLS)('%s', (shell, check, offers) => {
 })
 
 test('a shell must be named, and be one of the three', async () => {
-  const screen = fakeSurroundings()
-  expect(await runCli(['completion'], screen)).toBe(2)
-  expect(await runCli(['completion', 'tcsh'], screen)).toBe(2)
-  expect(screen.complaints).toEqual([
-    'name your shell; one of: svc completion bash, svc completion zsh, svc completion fish',
-    "command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish.",
-  ])
+  const unnamed = 'name your shell; one of: svc completion bash, svc completion zsh, svc completion fish'
+  const unknown = "command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish."
+  expect(await execute(['completion'])).toMatchObject({ exit: 2, err: [unnamed] })
+  expect(await execute(['completion', 'tcsh'])).toMatchObject({ exit: 2, err: [unknown] })
 })

@@ -1,7 +1,7 @@
 /** Status and releases of a service that holds something for review. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
-import { sharedWorld, world } from '../../../test/support/world.ts'
+import { ownWorld, sharedWorld } from '../../../test/support/world.ts'
 import { HOLDING, typeCommand } from '../testing/surroundings.ts'
 
 const RUDE = 'be brief \u001b]0;owned\u0007\u202e'
@@ -45,13 +45,9 @@ describe('status', () => {
   })
 
   test('of a service without scenarios says how there will be one', async () => {
-    const empty = await world()
-    try {
-      expect(await typeCommand(empty.address, ['status'])).toMatchObject({ exit: 0, out: expect.stringContaining('no scenario yet') })
-      expect(await typeCommand(empty.address, ['releases'])).toMatchObject({ exit: 1, err: [expect.stringContaining('no scenario yet')] })
-    } finally {
-      await empty.close()
-    }
+    const empty = await ownWorld()
+    expect(await typeCommand(empty.address, ['status'])).toMatchObject({ exit: 0, out: expect.stringContaining('no scenario yet') })
+    expect(await typeCommand(empty.address, ['releases'])).toMatchObject({ exit: 1, err: [expect.stringContaining('no scenario yet')] })
   })
 })
 
@@ -86,11 +82,11 @@ describe('a scenario that must be named', () => {
     expect((await type('records', '--id', 'r 1')).err).toEqual(["which scenario? There are 'a b', support: svc records 'a b' --id 'r 1'"])
   })
 
-  test('and is none, is said to be none', async () => {
-    expect(await type('releases', 'nobody')).toMatchObject({
+  test('that does not exist is refused with the names that do', async () => {
+    expect(await type('releases', 'unknown')).toMatchObject({
       exit: 1,
       err: ["no scenario has that name; there are 'a b', support: svc releases 'a b'"],
     })
-    expect((await type('status', '--scenario', 'nobody')).exit).toBe(1)
+    expect((await type('status', '--scenario', 'unknown')).exit).toBe(1)
   })
 })

@@ -7,7 +7,7 @@ import { wordsOf } from '../../kit/index.ts'
 import { paint, cut, oneLine, shown } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
-import { demoStateOf, PRACTICE, practise, type DemoState, type DemoResult, type ServiceAddress } from './practise.ts'
+import { demoStateOf, PRACTICE, runDemo, type DemoState, type DemoResult, type ServiceAddress } from './demo.ts'
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100
@@ -38,7 +38,7 @@ export async function demoState(loaded: LoadedConfig, url: string, signal: Abort
 /** Never throws: the service runs on. */
 export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
-    const result = await practise(addressOf(loaded, url, signal))
+    const result = await runDemo(addressOf(loaded, url, signal))
     if (result !== null) surroundings.out(resultText(result, url, surroundings))
   } catch (error) {
     if (signal.aborted) return

@@ -46,7 +46,7 @@ async function stored(address: string, type: 'report' | 'inference'): Promise<re
 }
 
 test(
-  'what was begun is gone on with, nothing is reported twice, and once it has learnt it is left alone',
+  'an interrupted demo continues, nothing is reported twice, and after it has learnt it is not run again',
   async () => {
     const [folder, path] = [temporaryFolder(), barePath()]
     expect(programsCalled('bwrap').map(dirname)).not.toContain(path)
@@ -76,7 +76,7 @@ test(
     third.command.signal('SIGTERM')
     expect(await third.command.ended).toMatchObject({ code: 0, out: expect.not.stringContaining('Served as') })
 
-    // Without the recipe the scenario rests, and whatever its reports left to do costs nobody a call.
+    // Without the recipe the scenario is not loaded, and its open reports cause no call.
     const plain = await start(argumentsOf(dataIn(folder)), folder, path)
     const status = async () => (await fetch(`${plain.address}/svc/status`)).text()
     await until(async () => (await status()).includes('"preload_errors":{"practice"'))

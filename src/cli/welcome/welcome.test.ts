@@ -119,7 +119,7 @@ test('a service that stops ends it without output, in the middle of a wait', asy
   expect(await greet(url, leaving.signal)).toEqual({ out: '', err: [] })
 })
 
-async function practising(args: readonly string[], environment: Readonly<Record<string, string>> = {}, config?: string) {
+async function loadDemo(args: readonly string[], environment: Readonly<Record<string, string>> = {}, config?: string) {
   const commandLine = readCommandLine(args)
   const plain = await loadConfig({ commandLine, environment, probe: () => Promise.resolve(null) })
   return withPractice(plain, { commandLine, ...(config !== undefined && { config }) }, environment)
@@ -127,7 +127,7 @@ async function practising(args: readonly string[], environment: Readonly<Record<
 
 describe('the configuration with the demo', () => {
   test('while the mock model answers there is a recipe that improves, and scenarios that name none are recorded as before', async () => {
-    const loaded = await practising(['--svc.port', '0', '--storage.record_backend', 'memory'])
+    const loaded = await loadDemo(['--svc.port', '0', '--storage.record_backend', 'memory'])
     expect(loaded?.config).toMatchObject({
       svc: { port: 0 },
       storage: { record_backend: 'memory' },
@@ -137,13 +137,13 @@ describe('the configuration with the demo', () => {
   })
 
   test('reports how the model was found; plug-ins are resolved from the working directory', async () => {
-    const loaded = await practising([])
+    const loaded = await loadDemo([])
     expect(loaded?.upstream).toMatchObject({ runtime: 'practice', found: 'no upstream is set or found' })
     expect(loaded?.baseDirectory).toBe(process.cwd())
   })
 
   test('without isolation no code is served: no executor is forced, and the seed is text only', async () => {
-    const { executor, seed } = (await practising([]))?.config.recipes['practice']?.evolution ?? {}
+    const { executor, seed } = (await loadDemo([]))?.config.recipes['practice']?.evolution ?? {}
     expect(executor).toBeNull()
     expect(seed?.map(({ name }) => name)).toEqual(['rules'])
   })
@@ -154,11 +154,11 @@ describe('the configuration with the demo', () => {
     ['a configuration file is given', [], {}, 'svc.yaml'],
     ['the one recipe is configured by options', ['--recipe', 'harness', '--evolution.adapter', 'pi'], {}, undefined],
   ])('there is none where %s', async (_where, args, environment, config) => {
-    expect(await practising(args, environment, config)).toBeNull()
+    expect(await loadDemo(args, environment, config)).toBeNull()
   })
 
   test('another default recipe stays the default', async () => {
-    expect((await practising(['--recipe', 'harness']))?.config).toMatchObject({
+    expect((await loadDemo(['--recipe', 'harness']))?.config).toMatchObject({
       recipe: 'harness',
       recipes: { practice: { use: 'harness' } },
     })

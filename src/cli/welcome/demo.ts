@@ -42,7 +42,7 @@ export async function demoStateOf(service: ServiceAddress): Promise<DemoState> {
 }
 
 /** Null when there is nothing to do. */
-export async function practise(service: ServiceAddress): Promise<DemoResult | null> {
+export async function runDemo(service: ServiceAddress): Promise<DemoResult | null> {
   if ((await demoStateOf(service)) !== 'ahead') return null
   const before = await askAll(service)
   const release = await learn(service, before)
