@@ -8,30 +8,22 @@ export interface Tensor {
   readonly bytes: Uint8Array
 }
 
-/** The number of bytes of one element, by the names that safetensors gives them. */
-const ELEMENT_BYTES = {
-  BOOL: 1,
-  U8: 1,
-  I8: 1,
-  F8_E4M3: 1,
-  F8_E5M2: 1,
-  U16: 2,
-  I16: 2,
-  F16: 2,
-  BF16: 2,
-  U32: 4,
-  I32: 4,
-  F32: 4,
-  U64: 8,
-  I64: 8,
-  F64: 8,
+/** By the number of bytes of one element, with the names of safetensors. */
+const DTYPES = {
+  1: ['BOOL', 'U8', 'I8', 'F8_E4M3', 'F8_E5M2'],
+  2: ['U16', 'I16', 'F16', 'BF16'],
+  4: ['U32', 'I32', 'F32'],
+  8: ['U64', 'I64', 'F64'],
 } as const
+export type Dtype = (typeof DTYPES)[keyof typeof DTYPES][number]
 
-export type Dtype = keyof typeof ELEMENT_BYTES
+const ELEMENT_BYTES: ReadonlyMap<unknown, number> = new Map(
+  Object.entries(DTYPES).flatMap(([bytes, names]) => names.map((name) => [name, Number(bytes)])),
+)
 
-export const isDtype = (name: unknown): name is Dtype => typeof name === 'string' && Object.hasOwn(ELEMENT_BYTES, name)
+export const isDtype = (name: unknown): name is Dtype => ELEMENT_BYTES.has(name)
 
-export const elementBytes = (dtype: Dtype): number => ELEMENT_BYTES[dtype]
+export const elementBytes = (dtype: Dtype): number => ELEMENT_BYTES.get(dtype) ?? 0
 
 /** How many elements; past 2^53 it is no longer exact, and then no file is long enough for it either. */
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1)
@@ -39,7 +31,7 @@ export const elementsOf = (shape: readonly number[]): number => shape.reduce((pr
 /** F32 is looked at in place; what is stored otherwise, or askew, is copied. */
 export function floatsOf({ dtype, bytes }: Tensor): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const count = bytes.byteLength / ELEMENT_BYTES[dtype]
+  const count = bytes.byteLength / elementBytes(dtype)
   if (dtype === 'F32') return bytes.byteOffset % 4 === 0 ? new Float32Array(bytes.buffer, bytes.byteOffset, count) : copied(bytes)
   if (dtype === 'F64') return Float32Array.from({ length: count }, (_, index) => view.getFloat64(index * 8, true))
   if (dtype === 'BF16') return filled(count, (index) => view.getUint16(index * 2, true) << 16)

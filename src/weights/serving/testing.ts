@@ -16,6 +16,7 @@ import {
   type JsonObject,
 } from '../../contract/index.ts'
 import { writeProvenance } from '../formats/provenance.ts'
+import { ORIGIN } from '../formats/testing.ts'
 
 type Operation = 'load' | 'unload' | 'adapters' | 'pause' | 'resume' | 'health' | 'score' | 'chat' | 'model'
 
@@ -218,16 +219,6 @@ export async function adapterFolder(parent: string, shift: number, trained: numb
   await writeFile(join(directory, 'shift'), String(shift))
   if (trained === null) return directory
   const log_probs = PROBE_TOKENS.slice(1).map((token) => baseLogProb(token) + trained)
-  await writeProvenance(directory, {
-    scenario: 'any',
-    job: 'job',
-    base_model: MODEL.name,
-    base_digest: null,
-    parent: { release_id: null, job: null },
-    trainer_state: 'state',
-    objective: 'grouped',
-    optimizer_steps: 1,
-    probe: { tokens: PROBE_TOKENS, log_probs },
-  })
+  await writeProvenance(directory, { ...ORIGIN, base_model: MODEL.name, probe: { tokens: PROBE_TOKENS, log_probs } })
   return directory
 }
