@@ -1,7 +1,9 @@
 /** One JSON line per request and per event that an operator should see. Writing never waits for the reader. */
+import { constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { openWriter, type NonblockingWriter } from './nonblocking-writer.ts'
+import { hasCode } from '../kit/index.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
@@ -51,4 +53,135 @@ function standardError(writer: NonblockingWriter): Writable {
     },
   })
   return Object.assign(stream, { fd: STANDARD_ERROR, isTTY, columns })
+}
+
+const WRITE_AFTER_MS = 20
+const WRITE_AFTER_BYTES = 64 * 1024
+const TRY_AGAIN_MS = 50
+/** Bytes buffered for a reader that does not read. */
+const WAITING_BYTES_MAX = 1024 * 1024
+/** How long the last lines of a process wait for a reader. */
+const LAST_LINES_MS = 1000
+const LAST_LINES_LOOK_MS = 10
+
+/** Writes lines to a descriptor and never waits for its reader: lines without room are dropped and counted, and a notice says how many. */
+interface NonblockingWriter {
+  write(text: string): void
+  /** Writes the buffer, as far as the reader takes it. */
+  flush(): void
+  /** Lines dropped so far. */
+  readonly dropped: number
+}
+
+/** The notice is the line that says how many lines were dropped before it. */
+function openWriter(descriptor: number, notice: (lines: number) => string): NonblockingWriter {
+  const target = nonblocking(descriptor)
+  let waiting: Buffer[] = []
+  let bytes = 0
+  let timer: NodeJS.Timeout | null = null
+  let isBlocked = false
+  let dropped = 0
+  let unreported = 0
+
+  function drop(lines: number): void {
+    dropped += lines
+    unreported += lines
+  }
+
+  function take(text: string): void {
+    const line = Buffer.from(text)
+    waiting.push(line)
+    bytes += line.length
+  }
+
+  /** Writes as much as the descriptor takes now. */
+  function pump(): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    isBlocked = false
+    try {
+      while (waiting.length > 0) advance(writeSync(target, Buffer.concat(waiting)))
+      if (unreported === 0) return
+      take(notice(unreported))
+      unreported = 0
+      later(WRITE_AFTER_MS)
+    } catch (error) {
+      if (hasCode(error, 'EAGAIN')) {
+        isBlocked = true
+        later(TRY_AGAIN_MS)
+        return
+      }
+      // A reader that is gone, or a full disk, must not stop the service.
+      drop(linesIn(Buffer.concat(waiting)))
+      waiting = []
+      bytes = 0
+    }
+  }
+
+  function advance(written: number): void {
+    const rest = Buffer.concat(waiting).subarray(written)
+    waiting = rest.length === 0 ? [] : [rest]
+    bytes = rest.length
+  }
+
+  function later(milliseconds: number): void {
+    timer ??= setTimeout(pump, milliseconds).unref()
+  }
+
+  return {
+    write(text) {
+      if (bytes + text.length > WAITING_BYTES_MAX) {
+        drop(linesIn(text))
+        later(TRY_AGAIN_MS)
+        return
+      }
+      if (unreported > 0) {
+        take(notice(unreported))
+        unreported = 0
+      }
+      take(text)
+      if (bytes >= WRITE_AFTER_BYTES && !isBlocked) pump()
+      else later(WRITE_AFTER_MS)
+    },
+    flush() {
+      pump()
+      if (waiting.length > 0 && !isBlocked) pump()
+      for (let waited = 0, before = bytes; waiting.length > 0 && waited < LAST_LINES_MS; waited += LAST_LINES_LOOK_MS) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_LINES_LOOK_MS)
+        pump()
+        if (bytes < before) waited = 0
+        before = bytes
+      }
+    },
+    get dropped() {
+      return dropped
+    },
+  }
+}
+
+/**
+ * A file never blocks. A pipe or a terminal is opened again, so that only our own opening is non-blocking. When that fails (a socket, a pipe of
+ * another user), Node's own stream makes the descriptor itself non-blocking.
+ */
+function nonblocking(descriptor: number): number {
+  const opened = fstatSync(descriptor)
+  if (opened.isFile()) return descriptor
+  if (!opened.isSocket()) {
+    try {
+      return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    } catch {
+      // Not ours to open.
+    }
+  }
+  if (!opened.isCharacterDevice()) held.push(new Socket({ fd: descriptor, readable: false, writable: true }).on('error', () => undefined))
+  return descriptor
+}
+
+/** Kept, since a collected stream closes its descriptor. */
+const held: Socket[] = []
+
+function linesIn(text: string | Buffer): number {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
+  return Math.max(lines, 1)
 }

@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { isRefusal, storeClosed } from '../../../src/contract/index.ts'
-import type { Damage, NewRecord, RecordRow, ScenarioStore, Store, StoreUsage } from '../../../src/contract/index.ts'
+import type { Damage, NewRecord, RecordRow, Refusal, ScenarioStore, Store, StoreUsage, Writing } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
 import type { Errand, ErrandReport } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { startThread, untilReady } from './thread.ts'
-import { WriterWatch } from './watch.ts'
 import { fromWire, isRefused, packGroup, payloadBytes } from './wire.ts'
-import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
+import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WireRefusal, WriterAnswers, WriterCall } from './wire.ts'
 import { storageFailed } from './refusals.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
@@ -208,5 +207,55 @@ async function runErrand(
     return await promise
   } finally {
     signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+/** A writer that hangs on a slow disk answers later than this: then what was known before is the answer. */
+const LOOK_MS_MAX = 700
+
+/** How writing stands, as the main thread knows it: the writer reports it by itself, and when it is asked to look. */
+class WriterWatch implements Writing {
+  readonly #worker: Worker
+  readonly #listeners: ((trouble: Refusal | null) => void)[] = []
+  #trouble: Refusal | null = null
+  /** Resolves when the writer has looked. One look at a time, however many ask. */
+  #look: PromiseWithResolvers<void> | null = null
+
+  constructor(worker: Worker) {
+    this.#worker = worker
+    worker.on('exit', () => this.#know(this.#trouble ?? storageFailed()))
+  }
+
+  async check(): Promise<Refusal | null> {
+    if (this.#look === null) {
+      this.#look = Promise.withResolvers()
+      this.#worker.postMessage('look', [])
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, LOOK_MS_MAX)
+    await Promise.race([this.#look.promise, promise])
+    clearTimeout(timer)
+    return this.#trouble
+  }
+
+  onChange(listener: (trouble: Refusal | null) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  found(trouble: WireRefusal | null): void {
+    this.#know(trouble === null ? null : fromWire(trouble))
+  }
+
+  /** The store closes: that it refuses writes from here on is no news. */
+  end(): void {
+    this.#listeners.length = 0
+  }
+
+  #know(trouble: Refusal | null): void {
+    const isNew = trouble?.code !== this.#trouble?.code
+    this.#trouble = trouble
+    this.#look?.resolve()
+    this.#look = null
+    if (isNew) for (const listener of this.#listeners) listener(trouble)
   }
 }
